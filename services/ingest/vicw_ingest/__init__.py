@@ -1,0 +1,1 @@
+"""VICW's write path. Start at ``api.py``, then ``pipeline.py``."""

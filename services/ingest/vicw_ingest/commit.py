@@ -1,0 +1,208 @@
+"""One request inside one graph transaction: versions, sequence, nodes, edges.
+
+Everything here may run again from the start if the engine retries the transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.history import History
+from vicw_ingest.materialise import Materialiser, reference
+from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
+from vicw_ingest.sequence import Chains
+from vicw_shared.domains import canonical
+from vicw_shared.errors import ConflictError
+from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_shared.uids import context_uid, item_uid
+from vicw_shared.wire.ingest import IngestedItem, IngestRequest, IngestResponse, ItemStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A checked request of a tenant. ``receipt_key`` and ``fingerprint`` make it safe to send twice."""
+
+    tenant: str
+    request: IngestRequest
+    now: datetime
+    chunk_chars: int
+    registry: EdgeRegistry
+    fingerprint: str
+    receipt_key: str | None = None
+    job: str | None = None
+
+
+async def commit(command: Command, transaction: GraphTransaction) -> IngestResponse:
+    """Write the request's items and return their outcome; a repeated request returns its first outcome."""
+    if command.receipt_key is not None:
+        known = await transaction.receipt(command.receipt_key)
+        if known is not None:
+            return _replay(known, command)
+    root = await _find_or_make_root(command, transaction)
+    domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
+    drafts = draft_items(command.request, domain, command.chunk_chars)
+    latest = await transaction.items([draft.item.id for draft in drafts if draft.item.id is not None])
+    fresh = [draft for draft in drafts if not _unchanged(draft, latest)]
+    nodes = await _place_nodes(command, transaction, fresh, latest)
+    made = await _write(command, transaction, fresh, nodes, latest, root)
+    response = IngestResponse(
+        context=root.name,
+        context_uid=root.uid,
+        domain=domain,
+        job=command.job,
+        items=tuple(_outcome(draft, nodes, latest, made) for draft in drafts),
+    )
+    await remember(command, transaction, response)
+    return response
+
+
+def _replay(known: Receipt, command: Command) -> IngestResponse:
+    if known.fingerprint != command.fingerprint:
+        raise ConflictError(
+            "Idempotency-Key: was used for another request. Send a new key with a new request, the old key with the old"
+        )
+    return IngestResponse.model_validate(known.body)
+
+
+async def remember(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
+    """Keep the outcome under the request's Idempotency-Key and job, where it has them."""
+    body = response.model_dump(mode="json")
+    for key in (command.receipt_key, f"job:{command.job}" if command.job else None):
+        if key is not None:
+            await transaction.remember(Receipt(key, command.fingerprint, command.now, body))
+
+
+async def _find_or_make_root(command: Command, transaction: GraphTransaction) -> Node:
+    uid = context_uid(command.tenant, command.request.context)
+    known = (await transaction.nodes([uid])).get(uid)
+    if known is not None:
+        return known
+    root = Node(
+        uid=uid,
+        label=Label.CONTEXT,
+        tenant=command.tenant,
+        context=command.request.context,
+        name=command.request.context,
+        subtype="context",
+        domain=infer_domain(command.request),
+        created_at=command.now,
+    )
+    await transaction.put_nodes([root])
+    return root
+
+
+def _unchanged(draft: Draft, latest: Mapping[str, Node]) -> bool:
+    known = latest.get(draft.item.id) if draft.item.id is not None else None
+    return known is not None and known.retired_at is None and known.content_hash == draft.content_hash
+
+
+async def _place_nodes(
+    command: Command, transaction: GraphTransaction, drafts: Sequence[Draft], latest: Mapping[str, Node]
+) -> dict[int, Node]:
+    """Return each draft's item node, by index, with its version, time and steps."""
+    counters = await transaction.counters(sorted({d.flow_id for d in drafts if d.flow_id is not None}))
+    arrival, steps = counters.arrival, dict(counters.flow_steps)
+    nodes: dict[int, Node] = {}
+    for draft in drafts:
+        previous = latest.get(draft.item.id) if draft.item.id is not None else None
+        node = _item_node(command, draft, previous)
+        if node.label is Label.EVENT:
+            kept = previous if previous is not None and previous.retired_at is None else None
+            if kept is not None and kept.arrival is not None:
+                node = replace(node, arrival=kept.arrival)
+            else:
+                arrival += 1
+                node = replace(node, arrival=arrival)
+            if kept is not None and kept.flow_step is not None and kept.flow_id == node.flow_id:
+                node = replace(node, flow_step=kept.flow_step)
+            elif node.flow_id is not None:
+                steps[node.flow_id] += 1
+                node = replace(node, flow_step=steps[node.flow_id])
+        nodes[draft.index] = node
+    return nodes
+
+
+def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
+    item = draft.item
+    version = previous.version + 1 if previous is not None else 1
+    timestamp, inferred = place(draft, previous.timestamp if previous else None, command.now)
+    return Node(
+        uid=item_uid(command.tenant, command.request.context, draft.key, version),
+        label=draft.label,
+        tenant=command.tenant,
+        context=command.request.context,
+        name=draft.name,
+        title=item.name,
+        subtype=draft.subtype,
+        domain=draft.domain,
+        created_at=command.now,
+        speaker=item.speaker,
+        source=item.source,
+        source_id=item.id,
+        version=version,
+        content_hash=draft.content_hash,
+        tags=item.tags,
+        bucket=item.bucket,
+        metadata=item.metadata,
+        timestamp=timestamp,
+        timestamp_inferred=inferred,
+        expires_at=item.expires_at,
+        flow_id=draft.flow_id,
+        own_step=item.flow_step,
+        sensitivity=item.sensitivity,
+        portable=item.portable,
+        importance=item.importance,
+        protected=item.protected,
+    )
+
+
+async def _write(
+    command: Command,
+    transaction: GraphTransaction,
+    drafts: Sequence[Draft],
+    nodes: dict[int, Node],
+    latest: Mapping[str, Node],
+    root: Node,
+) -> Mapping[int, Sequence[Node]]:
+    """Retire old versions, open the chains, store nodes and edges. Returns what was made of each item."""
+    materialiser = Materialiser(transaction, command.registry, command.now, root)
+    ends = await materialiser.item_ends(drafts, nodes, latest)
+    plan = await materialiser.plan(drafts, nodes, ends)
+    pairs = [
+        (latest[draft.item.id], nodes[draft.index])
+        for draft in drafts
+        if draft.item.id is not None and draft.item.id in latest and latest[draft.item.id].retired_at is None
+    ]
+    chains = Chains(transaction, command.registry, command.now)
+    history = History(transaction, command.registry, command.now, chains)
+    carried = await history.retire(pairs)
+    linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
+    await transaction.put_nodes(plan.nodes)
+    await transaction.put_edges([*plan.edges, *linked, *carried])
+    for index, node in nodes.items():
+        nodes[index] = plan.items.get(node.uid, node)
+    return plan.made
+
+
+def _outcome(
+    draft: Draft, nodes: Mapping[int, Node], latest: Mapping[str, Node], made: Mapping[int, Iterable[Node]]
+) -> IngestedItem:
+    node = nodes.get(draft.index)
+    previous = latest.get(draft.item.id) if draft.item.id is not None else None
+    if node is None:
+        assert previous is not None
+        node, status = previous, ItemStatus.UNCHANGED
+    else:
+        status = ItemStatus.UPDATED if previous is not None and previous.retired_at is None else ItemStatus.CREATED
+    return IngestedItem(
+        id=draft.item.id,
+        uid=node.uid,
+        status=status,
+        label=node.label,
+        flow_id=node.flow_id,
+        flow_step=node.flow_step,
+        nodes=tuple(reference(made_node) for made_node in made.get(draft.index, ())),
+    )

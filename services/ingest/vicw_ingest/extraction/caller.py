@@ -1,0 +1,120 @@
+"""The caller's own extraction, resolved to nodes and edges and checked against the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.text import fold
+from vicw_shared.uids import named_uid, told_event_uid
+from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
+
+SELF = "$item"
+KEPT_BY_US = frozenset({"NEXT", "HAPPENED_AFTER", "BELONGS_TO", "EVIDENCED_BY", "SUPERSEDES", "MERGED_INTO"})
+"""Types that VICW itself derives: a caller's would break the chains, the proof or the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A node that a relation may name."""
+
+    uid: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class ToldNode:
+    """A node that the extraction tells of."""
+
+    end: End
+    subtype: str
+    told: ToldThing | ToldEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ToldEdge:
+    """A checked relation."""
+
+    type: str
+    source: End
+    target: End
+    weight: float
+    properties: Mapping[str, object] = field(default_factory=dict)
+
+
+def told_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, path: str) -> dict[str, ToldNode]:
+    """Return the told nodes by local id. Raises InvalidInputError for a local id used twice."""
+    found: dict[str, ToldNode] = {}
+
+    def add(told: ToldThing | ToldEvent, end: End, subtype: str, where: str) -> None:
+        local = told.id or told.name
+        known = found.setdefault(local, ToldNode(end, subtype, told))
+        if known.end != end:
+            raise InvalidInputError(
+                FieldProblem(where, f"the local id {local!r} names two things", "Give each an `id` of its own")
+            )
+
+    for kind, label, default in (("entities", Label.ENTITY, "thing"), ("concepts", Label.CONCEPT, "idea")):
+        things: tuple[ToldThing, ...] = getattr(extraction, kind)
+        for index, thing in enumerate(things):
+            subtype = thing.subtype or default
+            uid = named_uid(tenant, context, subtype, thing.name)
+            add(thing, End(uid, label), subtype, f"{path}.{kind}[{index}]")
+    for index, event in enumerate(extraction.events):
+        uid = told_event_uid(item, event.id or fold(event.name))
+        add(event, End(uid, Label.EVENT), event.subtype or "event", f"{path}.events[{index}]")
+    return found
+
+
+def told_edges(
+    extraction: Extraction, *, registry: EdgeRegistry, resolve: Callable[[str], End | None], path: str
+) -> list[ToldEdge]:
+    """Return the relations as checked edges.
+
+    Raises InvalidInputError for an end that names nothing or for an edge to itself, UnknownTypeError for an
+    unregistered type, ForbiddenEdgeError for labels that the type may not join.
+    """
+    return [
+        _edge(relation, registry, resolve, f"{path}.relations[{index}]")
+        for index, relation in enumerate(extraction.relations)
+    ]
+
+
+def _edge(relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], End | None], path: str) -> ToldEdge:
+    if relation.type in KEPT_BY_US:
+        raise InvalidInputError(
+            FieldProblem(
+                f"{path}.type",
+                f"{relation.type} is kept by VICW itself",
+                "Leave it out; order comes from timestamp and flow_step, a new version from ingesting the id again",
+            )
+        )
+    edge_type = registry.get(relation.type, field=f"{path}.type")
+    source = _end(relation.source, resolve, f"{path}.source")
+    target = _end(relation.target, resolve, f"{path}.target")
+    if source.uid == target.uid:
+        raise InvalidInputError(FieldProblem(path, "joins a thing to itself", "Name two things"))
+    registry.check(relation.type, source.label, target.label, field=f"{path}.type")
+    properties = {"certainty": relation.certainty, "desc": relation.desc}
+    return ToldEdge(
+        relation.type,
+        source,
+        target,
+        relation.weight if relation.weight is not None else edge_type.weight,
+        {name: value for name, value in properties.items() if value is not None},
+    )
+
+
+def _end(reference: str, resolve: Callable[[str], End | None], path: str) -> End:
+    end = resolve(reference)
+    if end is None:
+        raise InvalidInputError(
+            FieldProblem(
+                path,
+                f"{reference!r} names nothing",
+                f"Give a local id of this extraction, {SELF!r} for the item, or the id of an item in this context",
+            )
+        )
+    return end

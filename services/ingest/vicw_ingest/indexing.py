@@ -1,0 +1,162 @@
+"""The indexer: brings the vector store to what the graph says (design: "Write path").
+
+It works through the graph's pending points in order of arrival, in batches, two of them under way at a time so
+that the embedder never idles while points are written. Whatever fails stays pending and is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.payload import payload_of
+from vicw_shared.ports import Embedder, GraphStore, Lane, PendingKind, PendingPoint, Point, VectorStore
+from vicw_shared.sparse import encode_document
+from vicw_shared.wrapper import wrap
+
+_log = structlog.get_logger()
+_PAGE_BATCHES = 8
+_UNDER_WAY = 2
+_MAX_PAUSE_SECONDS = 30.0
+INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
+FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
+BACKLOG = Gauge("vicw_index_backlog_points", "Pending points seen in the last page")
+
+
+def wrapped(point: PendingPoint) -> str:
+    """Return the text that is embedded for a passage."""
+    assert point.chunk is not None
+    assert point.item is not None
+    item = point.item
+    return wrap(point.chunk.text or "", domain=item.domain, subtype=item.subtype, name=item.title or item.speaker)
+
+
+def lexical(point: PendingPoint) -> str:
+    """Return the text that BM25 sees of a passage: ``name or speaker: text``."""
+    assert point.chunk is not None
+    assert point.item is not None
+    head = point.item.title or point.item.speaker
+    return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
+
+
+@dataclass(slots=True)
+class Indexer:
+    """Runs until cancelled; ``wake`` it after a write, await ``settled`` for an item's passages."""
+
+    graph: GraphStore
+    vectors: VectorStore
+    embedder: Embedder
+    batch: int
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    def wake(self) -> None:
+        """Tell the indexer that there is work."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Index whatever is pending, for ever."""
+        pause = 0.0
+        while True:
+            try:
+                done = await self.drain()
+                pause = 0.0
+            except Exception as error:
+                FAILURES.inc()
+                pause = min(_MAX_PAUSE_SECONDS, max(0.25, pause * 2))
+                level = _log.warning if isinstance(error, VicwError) else _log.error
+                level("indexing failed, will be tried again", error=str(error), pause_seconds=pause)
+                await asyncio.sleep(pause)
+                continue
+            if not done:
+                self._wake.clear()
+                if not await self.graph.pending(1):
+                    await self._wake.wait()
+
+    async def drain(self) -> int:
+        """Index one page of pending points; return how many."""
+        page = await self.graph.pending(self.batch * _PAGE_BATCHES)
+        BACKLOG.set(len(page))
+        batches = [page[start : start + self.batch] for start in range(0, len(page), self.batch)]
+        gate = asyncio.Semaphore(_UNDER_WAY)
+
+        async def work(batch: Sequence[PendingPoint]) -> None:
+            async with gate:
+                await self._index(batch)
+
+        results = await asyncio.gather(*(work(batch) for batch in batches), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        return len(page)
+
+    async def settled(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
+        """Wait until every passage of these items is indexed; False if the time is over first."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while True:
+                    async with self._progress:
+                        if await self.graph.unsettled(tenant, items) == 0:
+                            return True
+                        await self._progress.wait()
+        except TimeoutError:
+            return False
+
+    async def _index(self, batch: Sequence[PendingPoint]) -> None:
+        upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
+        if upserts:
+            try:
+                points = await self._points(upserts)
+            except UnavailableError:
+                raise
+            except VicwError as error:
+                points = await self._one_by_one(upserts, error)
+                kept = {point.id for point in points}
+                batch = [p for p in batch if p.kind is not PendingKind.UPSERT or p.point_id in kept]
+            await self.vectors.upsert(points)
+        payloads = {
+            point.point_id: payload_of(point.chunk, point.item, point.about)
+            for point in batch
+            if point.kind is PendingKind.PAYLOAD and point.chunk is not None and point.item is not None
+        }
+        if payloads:
+            await self.vectors.set_payload(payloads)
+        deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
+        if deletes:
+            await self.vectors.delete(deletes)
+        await self.graph.settle([point.seq for point in batch])
+        for point in batch:
+            INDEXED.labels(point.kind.value).inc()
+        async with self._progress:
+            self._progress.notify_all()
+
+    async def _points(self, pending: Sequence[PendingPoint]) -> list[Point]:
+        texts = [wrapped(point) for point in pending]
+        distinct = list(dict.fromkeys(texts))
+        rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
+        points = []
+        for point, text in zip(pending, texts, strict=True):
+            assert point.chunk is not None
+            assert point.item is not None
+            payload = payload_of(point.chunk, point.item, point.about)
+            points.append(Point(point.point_id, rows[text], encode_document(lexical(point)), payload))
+        return points
+
+    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> list[Point]:
+        """Find the text that an embedder refuses, so that it does not hold up the others; it stays pending."""
+        points: list[Point] = []
+        for point in pending:
+            try:
+                points += await self._points([point])
+            except UnavailableError:
+                raise
+            except VicwError:
+                _log.warning("the embedder refuses a passage", point=point.point_id, error=str(error))
+        if not points:
+            raise error
+        return points

@@ -1,0 +1,237 @@
+"""From placed drafts to the nodes and edges around them (seed 003 §3.1, "Graph Materialization")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from vicw_ingest.extraction.caller import SELF, End, ToldNode, told_edges, told_nodes
+from vicw_ingest.planning.drafts import Draft, speaker_subtype
+from vicw_shared.errors import ConflictError
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.text import fold
+from vicw_shared.uids import chunk_uid, edge_id, named_uid
+from vicw_shared.wire.extraction import ToldEvent
+from vicw_shared.wire.ingest import NodeRef
+
+_INGEST, _CALLER = "ingest", "caller"
+TOLD_BY = "item"
+"""The edge property that names the item whose extraction told of the edge."""
+
+
+def reference(node: Node) -> NodeRef:
+    """Return a node as the wire shows it."""
+    return NodeRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a request adds: nodes and edges, the item nodes by uid, and what was made of each item."""
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    items: dict[str, Node] = field(default_factory=dict)
+    made: dict[int, list[Node]] = field(default_factory=dict)
+
+
+class Materialiser:
+    """Builds the plan of one request."""
+
+    def __init__(self, transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, root: Node) -> None:
+        self._transaction = transaction
+        self._registry = registry
+        self._now = now
+        self._root = root
+        self._named: dict[str, Node] = {}
+        self._plan = Plan()
+
+    async def item_ends(
+        self, drafts: Sequence[Draft], nodes: Mapping[int, Node], latest: Mapping[str, Node]
+    ) -> dict[str, End]:
+        """Return what the items' relations may name by the id of an item: of this request or stored before."""
+        ends = {key: End(node.uid, node.label) for key, node in latest.items() if node.retired_at is None}
+        ends |= {d.item.id: End(nodes[d.index].uid, d.label) for d in drafts if d.item.id is not None}
+        wanted = {
+            reference
+            for draft in drafts
+            if draft.item.extraction is not None
+            for relation in draft.item.extraction.relations
+            for reference in (relation.source, relation.target)
+        }
+        stored = await self._transaction.items(sorted(wanted - ends.keys()))
+        return {key: End(node.uid, node.label) for key, node in stored.items() if node.retired_at is None} | ends
+
+    async def plan(self, drafts: Sequence[Draft], nodes: Mapping[int, Node], ends: Mapping[str, End]) -> Plan:
+        """Return the nodes and edges of all drafts."""
+        about = await self._about_nodes(drafts)
+        for draft in drafts:
+            self._add_item(draft, nodes[draft.index], ends, about)
+        await self._keep_known()
+        self._plan.nodes += self._named.values()
+        self._plan.edges += [self._edge("BELONGS_TO", node.uid, self._root.uid) for node in self._named.values()]
+        return self._plan
+
+    def _add_item(self, draft: Draft, item: Node, ends: Mapping[str, End], about: Mapping[str, Node]) -> None:
+        chunks = [self._chunk(item, ordinal, text, draft) for ordinal, text in enumerate(draft.passages)]
+        item = replace(item, qdrant_id=chunks[0].uid)
+        self._plan.items[item.uid] = item
+        self._plan.nodes += [item, *chunks]
+        made = self._plan.made[draft.index] = list(chunks)
+        for node in (item, *chunks):
+            self._plan.edges.append(self._edge("BELONGS_TO", node.uid, self._root.uid))
+        self._plan.edges += [self._edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
+        if draft.item.speaker is not None:
+            speaker = self._name(Label.ENTITY, speaker_subtype(draft.item.speaker), draft.item.speaker)
+            self._plan.edges.append(self._edge("INITIATED", speaker.uid, item.uid))
+            made.append(speaker)
+        marks = [("tag", tag) for tag in draft.item.tags]
+        marks += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
+        for subtype, name in marks:
+            concept = self._name(Label.CONCEPT, subtype, name)
+            self._plan.edges.append(self._edge("TAGGED", item.uid, concept.uid, by=_CALLER))
+            made.append(concept)
+        for name in draft.item.about:
+            whom = about.get(name) or self._name(Label.ENTITY, "person", name)
+            self._plan.edges.append(self._edge("ABOUT", item.uid, whom.uid, by=_CALLER))
+            made.append(whom)
+        made += self._add_extraction(draft, item, chunks, ends)
+
+    def _add_extraction(self, draft: Draft, item: Node, chunks: Sequence[Node], ends: Mapping[str, End]) -> list[Node]:
+        extraction = draft.item.extraction
+        if extraction is None:
+            return []
+        path = f"{draft.path}.extraction"
+        told = told_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
+        made = []
+        for entry in told.values():
+            node = self._told(entry, item)
+            proof = next((c for c in chunks if fold(node.name) in fold(c.text or "")), chunks[0])
+            self._plan.edges.append(self._edge("EVIDENCED_BY", node.uid, proof.uid, by=_CALLER, item=item.uid))
+            if node.label is not Label.EVENT:
+                self._plan.edges.append(self._edge("MENTIONS", item.uid, node.uid, by=_CALLER, item=item.uid))
+            made.append(node)
+
+        def resolve(name: str) -> End | None:
+            if name == SELF:
+                return End(item.uid, item.label)
+            return told[name].end if name in told else ends.get(name)
+
+        for edge in told_edges(extraction, registry=self._registry, resolve=resolve, path=path):
+            desc = str(edge.properties.get("desc", ""))
+            self._plan.edges.append(
+                Edge(
+                    id=edge_id(edge.type, edge.source.uid, edge.target.uid, desc),
+                    type=edge.type,
+                    source=edge.source.uid,
+                    target=edge.target.uid,
+                    weight=edge.weight,
+                    created_at=self._now,
+                    created_by=_CALLER,
+                    properties={**edge.properties, TOLD_BY: item.uid},
+                )
+            )
+        return made
+
+    def _told(self, entry: ToldNode, item: Node) -> Node:
+        told = entry.told
+        if not isinstance(told, ToldEvent):
+            return self._name(entry.end.label, entry.subtype, told.name, description=told.description)
+        event = replace(
+            self._node(entry.end.uid, Label.EVENT, entry.subtype, told.name),
+            text=told.description,
+            timestamp=told.timestamp or item.timestamp,
+            timestamp_inferred=told.timestamp is None,
+            sensitivity=item.sensitivity,
+            portable=item.portable,
+            expires_at=item.expires_at,
+        )
+        self._named.setdefault(event.uid, event)
+        return event
+
+    def _chunk(self, item: Node, ordinal: int, text: str, draft: Draft) -> Node:
+        uid = chunk_uid(item.uid, ordinal)
+        name = item.name if len(draft.passages) == 1 else f"{item.name} §{ordinal + 1}"
+        return replace(
+            item,
+            uid=uid,
+            label=Label.CHUNK,
+            name=name,
+            title=None,
+            text=text,
+            qdrant_id=uid,
+            content_hash=None,
+            tags=(),
+            bucket=None,
+            metadata={},
+            arrival=None,
+            flow_step=ordinal,  # a Chunk's place in its item
+            own_step=None,
+            flow_id=None,
+        )
+
+    def _name(self, label: Label, subtype: str, name: str, *, description: str | None = None) -> Node:
+        node = self._node(named_uid(self._root.tenant, self._root.context, subtype, name), label, subtype, name)
+        known = self._named.setdefault(node.uid, replace(node, text=description))
+        _require_label(known, label)
+        if description is not None and known.text is None:
+            known = self._named[node.uid] = replace(known, text=description)
+        return known
+
+    def _node(self, uid: str, label: Label, subtype: str, name: str) -> Node:
+        return Node(
+            uid=uid,
+            label=label,
+            tenant=self._root.tenant,
+            context=self._root.context,
+            name=name,
+            title=name,
+            subtype=subtype,
+            domain=self._root.domain,
+            created_at=self._now,
+        )
+
+    async def _about_nodes(self, drafts: Sequence[Draft]) -> dict[str, Node]:
+        """Find whom ``about`` names: a uid, or the name of a person, user, chat or agent of the context."""
+        candidates: dict[str, list[str]] = {}
+        for name in {name for draft in drafts for name in draft.item.about}:
+            by_name = [
+                named_uid(self._root.tenant, self._root.context, subtype, name)
+                for subtype in ("person", "user", "chat", "agent")
+            ]
+            candidates[name] = [*([name.lower()] if _is_uid(name) else []), *by_name]
+        known = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
+        found = {name: next((known[uid] for uid in uids if uid in known), None) for name, uids in candidates.items()}
+        return {name: node for name, node in found.items() if node is not None and node.label is Label.ENTITY}
+
+    async def _keep_known(self) -> None:
+        """A named thing that is stored already keeps its creation and gains a description if it had none."""
+        for uid, known in (await self._transaction.nodes(list(self._named))).items():
+            new = self._named[uid]
+            _require_label(known, new.label)
+            self._named[uid] = replace(known, text=known.text or new.text)
+
+    def _edge(self, edge_type: str, source: str, target: str, *, by: str = _INGEST, item: str | None = None) -> Edge:
+        return Edge(
+            id=edge_id(edge_type, source, target),
+            type=edge_type,
+            source=source,
+            target=target,
+            weight=self._registry.get(edge_type).weight,
+            created_at=self._now,
+            created_by=by,
+            properties={TOLD_BY: item} if item is not None else {},
+        )
+
+
+def _is_uid(name: str) -> bool:
+    return len(name) == 36 and name.count("-") == 4 and all(c in "0123456789abcdef-" for c in name.lower())
+
+
+def _require_label(known: Node, label: Label) -> None:
+    if known.label is not label:
+        raise ConflictError(
+            f"extraction: {known.name!r} of subtype {known.subtype!r} is known as {known.label}, not {label}. "
+            "Give it another subtype"
+        )

@@ -1,0 +1,110 @@
+"""The write path (design section "Write path"; seed 003 §3.1): the use cases behind the doors.
+
+check → commit (one graph transaction, see ``commit.py``) → index (see ``indexing.py``) → answer
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass, replace
+
+from vicw_ingest.commit import Command, commit, remember
+from vicw_ingest.indexing import Indexer
+from vicw_ingest.planning.limits import check_limits
+from vicw_shared.clock import now
+from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import GraphStore
+from vicw_shared.settings import IngestSettings, LimitSettings
+from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus
+
+_NOT_YET = frozenset({Extract.LLM, Extract.RULES})
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPorts:
+    """What the write path works with."""
+
+    graph: GraphStore
+    indexer: Indexer
+    registry: EdgeRegistry
+    limits: LimitSettings
+    settings: IngestSettings
+
+
+async def ingest(
+    request: IngestRequest, tenant: str, ports: IngestPorts, *, idempotency_key: str | None = None
+) -> tuple[IngestResponse, bool]:
+    """Store a request's items; return their outcome and whether /retrieve finds them all already.
+
+    Everything is durable when this returns. Raises InvalidInputError or ConflictError (nothing was stored),
+    StorageFullError (nothing was stored) or UnavailableError.
+    """
+    check_limits(request, ports.limits)
+    _check_extraction(request)
+    command = Command(
+        tenant=tenant,
+        request=request,
+        now=now(),
+        chunk_chars=ports.settings.chunk_chars,
+        registry=ports.registry,
+        fingerprint=hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
+        receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
+        job=None if request.wait else str(uuid.uuid4()),
+    )
+    response = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
+    ports.indexer.wake()
+    if not request.wait:
+        return response, False
+    items = [item.uid for item in response.items]
+    if await ports.indexer.settled(tenant, items, ports.settings.wait_seconds):
+        return response, True
+    return await _as_job(response, command, ports), False
+
+
+async def job_status(job: str, tenant: str, ports: IngestPorts) -> JobStatus:
+    """Return how far a job is. Raises NotFoundError for a job that this tenant does not have."""
+    receipt = await ports.graph.receipt(tenant, f"job:{job}")
+    if receipt is None:
+        raise NotFoundError(f"There is no job {job!r}")
+    result = IngestResponse.model_validate(receipt.body)
+    waiting = await ports.graph.unsettled(tenant, [item.uid for item in result.items])
+    return JobStatus(
+        job=job,
+        status="running" if waiting else "done",
+        created_at=receipt.created_at,
+        items=len(result.items),
+        passages_waiting=waiting,
+        result=result,
+    )
+
+
+async def _as_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
+    """Turn a wait that took too long into a job: the items are durable, the vectors follow."""
+    command = replace(command, job=str(uuid.uuid4()), receipt_key=None)
+    response = response.model_copy(update={"job": command.job})
+    await ports.graph.write(
+        command.tenant, command.request.context, lambda transaction: remember(command, transaction, response)
+    )
+    return response
+
+
+def _check_extraction(request: IngestRequest) -> None:
+    """Refuse ways of extraction that do not exist here, and extractions that contradict the way asked for."""
+    if request.extract in _NOT_YET:
+        raise InvalidInputError(
+            FieldProblem(
+                "extract", f"{request.extract.value!r} is not available in this version", "Use auto, caller or none"
+            )
+        )
+    if request.extract is Extract.NONE:
+        given = [index for index, item in enumerate(request.items) if item.extraction is not None]
+        if given:
+            raise InvalidInputError(
+                FieldProblem(
+                    f"items[{given[0]}].extraction",
+                    'is given although extract is "none"',
+                    'Remove it, or use extract "caller"',
+                )
+            )

@@ -1,0 +1,1 @@
+"""From a request's items to nodes and edges: pure, no engine."""

@@ -1,0 +1,104 @@
+"""What an item becomes, before its version and its place are known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from vicw_ingest.planning.chunking import cut
+from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
+from vicw_shared.model import Label
+from vicw_shared.wire.ingest import IngestRequest, Item
+
+_CODE_SUBTYPES = frozenset({"function", "method", "class", "module", "file", "commit", "code", "test", "stack_trace"})
+_STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
+_AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
+_HEADLINE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An item with what follows from itself alone. ``key`` is its natural key inside the context."""
+
+    index: int
+    item: Item
+    key: str
+    label: Label
+    subtype: str
+    name: str
+    domain: str
+    flow_id: str | None
+    passages: tuple[str, ...]
+    content_hash: str
+
+    @property
+    def path(self) -> str:
+        """Return where the item stands in the request, for error messages."""
+        return f"items[{self.index}]"
+
+
+def draft_items(request: IngestRequest, domain: str, chunk_chars: int) -> list[Draft]:
+    """Return a draft of each item, in order. ``domain`` is the canonical domain of the request."""
+    return [_draft(index, item, request, domain, chunk_chars) for index, item in enumerate(request.items)]
+
+
+def infer_domain(request: IngestRequest) -> str:
+    """Return the domain of a new context: the caller's, else what its items' kinds say, else general."""
+    if request.domain is not None:
+        return canonical(request.domain)
+    subtypes = {(item.subtype or "").casefold() for item in request.items}
+    if subtypes <= _CODE_SUBTYPES:
+        return CODING
+    if subtypes <= _STORY_SUBTYPES:
+        return CREATIVE
+    return GENERAL
+
+
+def speaker_subtype(speaker: str) -> str:
+    """Return what a speaker is: a program that speaks is an agent, everybody else a person."""
+    return "agent" if speaker.casefold() in _AGENT_SPEAKERS else "person"
+
+
+def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int) -> Draft:
+    flow_id = item.flow_id if item.flow_id is not None else request.flow_id
+    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None
+    subtype = item.subtype or ("message" if item.speaker else "event" if is_event else "document")
+    return Draft(
+        index=index,
+        item=item,
+        key=item.id if item.id is not None else f"anonymous:{uuid.uuid4()}",
+        label=Label.EVENT if is_event else Label.ENTITY,
+        subtype=subtype,
+        name=item.name or item.speaker or _headline(item.text),
+        domain=domain,
+        flow_id=flow_id,
+        passages=tuple(cut(item.text, size=chunk_chars, code=domain == CODING)),
+        content_hash=_hash(item, flow_id, domain),
+    )
+
+
+def _headline(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _HEADLINE_CHARS else line[:_HEADLINE_CHARS].rsplit(" ", 1)[0] + "…"
+
+
+def _hash(item: Item, flow_id: str | None, domain: str) -> str:
+    """Return the SHA-256 of everything that the caller said of the item."""
+    said = item.model_dump(mode="json", exclude={"id", "flow_id"})
+    canonical_json = json.dumps([said, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(canonical_json.encode()).hexdigest()
+
+
+def place(draft: Draft, previous_timestamp: datetime | None, now: datetime) -> tuple[datetime | None, bool]:
+    """Return the item's timestamp and whether it is inferred.
+
+    An Event without one keeps that of its earlier version, else gets now. An Entity without one has none.
+    """
+    if draft.item.timestamp is not None:
+        return draft.item.timestamp, False
+    if draft.label is not Label.EVENT:
+        return None, False
+    return (previous_timestamp, True) if previous_timestamp is not None else (now, True)

@@ -1,0 +1,88 @@
+"""Size limits of an ingest request. Each is a setting, and the error names it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.settings import LimitSettings
+from vicw_shared.wire.ingest import IngestRequest, Item
+
+
+def check_limits(request: IngestRequest, limits: LimitSettings) -> None:
+    """Raise InvalidInputError that lists every field over its limit, and every repeated id."""
+    problems = list(_problems(request, limits))
+    if problems:
+        raise InvalidInputError(*problems[:20])
+
+
+def _problems(request: IngestRequest, limits: LimitSettings) -> Iterator[FieldProblem]:
+    yield from _names({"context": request.context, "domain": request.domain, "flow_id": request.flow_id}, limits)
+    if len(request.items) > limits.items:
+        yield FieldProblem(
+            "items",
+            f"has {len(request.items)} items, over the limit of {limits.items}",
+            "Send them in several requests, or raise VICW_MAX_ITEMS",
+        )
+        return
+    seen: dict[str, int] = {}
+    for index, item in enumerate(request.items):
+        path = f"items[{index}]"
+        if item.id is not None and seen.setdefault(item.id, index) != index:
+            yield FieldProblem(
+                f"{path}.id",
+                f"{item.id!r} is also the id of items[{seen[item.id]}]",
+                "Give each item of a request an id of its own",
+            )
+        yield from _item_problems(path, item, limits)
+
+
+def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[FieldProblem]:
+    if len(item.text) > limits.text_chars:
+        yield FieldProblem(
+            f"{path}.text",
+            f"has {len(item.text)} characters, over the limit of {limits.text_chars}",
+            "Cut it into several items, or raise VICW_MAX_TEXT_CHARS",
+        )
+    names = {
+        "id": item.id,
+        "name": item.name,
+        "subtype": item.subtype,
+        "speaker": item.speaker,
+        "flow_id": item.flow_id,
+        "bucket": item.bucket,
+        "source": item.source,
+    }
+    names |= {f"tags[{i}]": tag for i, tag in enumerate(item.tags)}
+    names |= {f"about[{i}]": name for i, name in enumerate(item.about)}
+    yield from _names({f"{path}.{field}": name for field, name in names.items()}, limits)
+    for field, values in (("tags", item.tags), ("about", item.about)):
+        if len(values) > limits.tags:
+            yield FieldProblem(
+                f"{path}.{field}",
+                f"has {len(values)} entries, over the limit of {limits.tags}",
+                "Give fewer, or raise VICW_MAX_TAGS",
+            )
+    if item.metadata and len(json.dumps(item.metadata, ensure_ascii=False).encode()) > limits.metadata_bytes:
+        yield FieldProblem(
+            f"{path}.metadata",
+            f"is over {limits.metadata_bytes} bytes as JSON",
+            "Put large content into text, or raise VICW_MAX_METADATA_BYTES",
+        )
+    if item.extraction is not None and len(item.extraction) > limits.extracted:
+        yield FieldProblem(
+            f"{path}.extraction",
+            f"has {len(item.extraction)} nodes and relations, over the limit of {limits.extracted}",
+            "Cut the item into several, or raise VICW_MAX_EXTRACTED",
+        )
+
+
+def _names(names: dict[str, str | None], limits: LimitSettings) -> Iterator[FieldProblem]:
+    for field, name in names.items():
+        if name is not None and len(name) > limits.name_chars:
+            yield FieldProblem(
+                field,
+                f"has {len(name)} characters, over the limit of {limits.name_chars}",
+                "Shorten it, or raise VICW_MAX_NAME_CHARS",
+            )

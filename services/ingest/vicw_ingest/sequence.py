@@ -1,0 +1,86 @@
+"""The two chains: NEXT along a flow, HAPPENED_AFTER along the clock (seed 003 §4; design: "The graph").
+
+A chain is a linked list in key order. Placing finds the gaps where new keys fall and splices runs into them;
+unlinking joins what stood around a run that goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, clock_key, next_key
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.uids import edge_id
+
+_MAKER = "ingest"
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Places and unlinks inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+
+    async def place(self, nodes: Sequence[Node]) -> list[Edge]:
+        """Open the chains where Events that are about to be stored belong; return the edges that close them again."""
+        flows: dict[str, list[Node]] = {}
+        for node in nodes:
+            if node.flow_id is not None:
+                flows.setdefault(node.flow_id, []).append(node)
+        edges = await self._splice(HAPPENED_AFTER, None, sorted((clock_key(node), node.uid) for node in nodes))
+        for flow, members in flows.items():
+            edges += await self._splice(NEXT, flow, sorted((next_key(node), node.uid) for node in members))
+        return edges
+
+    async def unlink(self, uids: Iterable[str]) -> None:
+        """Take Events out of both chains and close the holes. They must be retired already."""
+        gone = set(uids)
+        edges = await self.transaction.edges(sorted(gone), (NEXT, HAPPENED_AFTER))
+        await self.transaction.drop_edges([edge.id for edge in edges])
+        bridges = []
+        for edge_type in (NEXT, HAPPENED_AFTER):
+            onward = {edge.source: edge.target for edge in edges if edge.type == edge_type}
+            for start in onward.keys() - gone:
+                end = onward[start]
+                while end in gone and end in onward:
+                    end = onward[end]
+                if end not in gone:
+                    bridges.append(self._edge(edge_type, start, end))
+        await self.transaction.put_edges(bridges)
+
+    async def _splice(self, edge_type: str, flow: str | None, entries: Sequence[tuple[ChainKey, str]]) -> list[Edge]:
+        gaps = await self.transaction.gaps(edge_type, flow, [key for key, _ in entries])
+        added: list[Edge] = []
+        cut: list[str] = []
+        start = 0
+        for gap in gaps:
+            run = [uid for _, uid in entries[start : start + gap.count]]
+            start += gap.count
+            line = [uid for uid in (gap.before, *run, gap.after) if uid is not None]
+            if gap.before is not None and gap.after is not None:
+                cut.append(self._edge(edge_type, *_oriented(edge_type, gap.before, gap.after)).id)
+            added += [self._edge(edge_type, *_oriented(edge_type, a, b)) for a, b in pairwise(line)]
+        await self.transaction.drop_edges(cut)
+        return added
+
+    def _edge(self, edge_type: str, source: str, target: str) -> Edge:
+        return Edge(
+            id=edge_id(edge_type, source, target),
+            type=edge_type,
+            source=source,
+            target=target,
+            weight=self.registry.get(edge_type).weight,
+            created_at=self.now,
+            created_by=_MAKER,
+        )
+
+
+def _oriented(edge_type: str, earlier: str, later: str) -> tuple[str, str]:
+    """Return (source, target): NEXT runs forward in time, HAPPENED_AFTER backward."""
+    return (earlier, later) if edge_type == NEXT else (later, earlier)

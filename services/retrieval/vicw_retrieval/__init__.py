@@ -1,0 +1,1 @@
+"""VICW's read path. Start at ``api.py``, then ``pipeline.py``."""

@@ -1,0 +1,96 @@
+"""Candidates as the wire's results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.domain import Decision
+from vicw_retrieval.expansion import Surroundings
+from vicw_shared.model import Node
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import Channel, ChannelHit, Explanation, Passage, Result, Via
+
+_EXPLAINED_HITS = 50
+
+
+def to_results(top: Sequence[Candidate], chunks: Mapping[str, Node], wave: Wave, around: Surroundings) -> list[Result]:
+    """Return the results in order, each with its best passage as text and where every channel ranked it."""
+    places = {
+        name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, start=1)}
+        for name, hits in wave.ranked.items()
+    }
+    return [_result(rank, candidate, chunks, places, around) for rank, candidate in enumerate(top, start=1)]
+
+
+def _result(
+    rank: int,
+    candidate: Candidate,
+    chunks: Mapping[str, Node],
+    places: Mapping[str, Mapping[str, tuple[int, float]]],
+    around: Surroundings,
+) -> Result:
+    item = candidate.item
+    texts = [(uid, score, chunks[uid].text or "") for uid, score in candidate.passages if uid in chunks]
+    return Result(
+        id=item.source_id,
+        uid=item.uid,
+        label=item.label,
+        subtype=item.subtype,
+        name=item.name,
+        text=texts[0][2] if texts else "",
+        passages=tuple(Passage(uid=uid, text=text, score=score) for uid, score, text in texts[1:]),
+        score=candidate.score,
+        rank=rank,
+        context=item.context,
+        domain=item.domain,
+        speaker=item.speaker,
+        timestamp=item.timestamp,
+        flow_id=item.flow_id,
+        flow_step=item.flow_step,
+        tags=item.tags,
+        source=item.source,
+        metadata=dict(item.metadata),
+        sensitivity=item.sensitivity,
+        channels=tuple(_channel_hits(candidate, places)),
+        via=tuple(_via(item.uid, around)),
+    )
+
+
+def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[int, float]]]) -> list[ChannelHit]:
+    """Return each channel that found the item, at the rank of its best passage there."""
+    found = []
+    for name, ranks in places.items():
+        best = min((ranks[uid] for uid, _ in candidate.passages if uid in ranks), default=None)
+        if best is not None:
+            found.append(ChannelHit(channel=Channel(name), rank=best[0], score=best[1]))
+    return found
+
+
+def _via(uid: str, around: Surroundings) -> list[Via]:
+    touching = [edge for edge in around.edges.values() if uid in {edge.source, edge.target}]
+    return [
+        Via(type=e.type, direction="out", uid=e.target)
+        if e.source == uid
+        else Via(type=e.type, direction="in", uid=e.source)
+        for e in sorted(touching, key=lambda e: (e.type, e.id))
+    ]
+
+
+def explain(
+    wrapped_query: str, decision: Decision, settings: RetrievalSettings, wave: Wave, cut: Sequence[str]
+) -> Explanation:
+    """Return how the answer came about: every channel's hits, the fusion, the domains searched, what was cut."""
+    channels: dict[str, tuple[dict[str, Any], ...]] = {
+        name: tuple({"uid": h.id, "rank": r, "score": h.score} for r, h in enumerate(hits[:_EXPLAINED_HITS], start=1))
+        for name, hits in wave.ranked.items()
+    }
+    fusion = settings.fusion if settings.fusion == "rrf" else f"blend, alpha {settings.alpha:g}"
+    return Explanation(
+        wrapped_query=wrapped_query,
+        domains_searched=decision.domains,
+        fusion=f"{fusion}, BM25 ceiling {wave.bm25_ceiling:.3f}",
+        channels=channels,
+        cut=tuple(cut),
+    )

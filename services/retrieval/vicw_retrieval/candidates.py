@@ -1,0 +1,57 @@
+"""From channel hits to ranked items: exact scores in both channels, fusion, one result per item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vicw_retrieval.ranking import blend, rrf
+from vicw_shared.model import Node
+from vicw_shared.ports import VectorHit
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """What the channels brought: passages with their scores, and the ceiling of BM25 for this query.
+
+    ``ranked`` holds each channel's own hits, best first; ``scores`` adds the scores of passages that only the
+    other channel found.
+    """
+
+    ranked: Mapping[str, Sequence[VectorHit]]
+    scores: Mapping[str, Mapping[str, float]]
+    bm25_ceiling: float
+
+
+@dataclass(slots=True)
+class Candidate:
+    """An item with its passages, best first, as (uid, fused score)."""
+
+    item: Node
+    score: float
+    passages: list[tuple[str, float]] = field(default_factory=list)
+
+
+def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
+    """Return the fused score of every passage. A channel alone ranks by its own score."""
+    present = [name for name, hits in wave.ranked.items() if hits]
+    if len(present) == 1:
+        return dict(wave.scores[present[0]])
+    if method == "rrf":
+        return rrf.fuse({name: [hit.id for hit in hits] for name, hits in wave.ranked.items()})
+    return blend.fuse(
+        wave.scores.get("dense", {}), wave.scores.get("bm25", {}), alpha=alpha, bm25_ceiling=wave.bm25_ceiling
+    )
+
+
+def group(fused: Mapping[str, float], owners: Mapping[str, Node]) -> list[Candidate]:
+    """Return one candidate per item, scored by its best passage, best first; ties in order of uid.
+
+    A passage without an owner is a vector without a node: it is left out.
+    """
+    found: dict[str, Candidate] = {}
+    for passage, score in sorted(fused.items(), key=lambda entry: (-entry[1], entry[0])):
+        item = owners.get(passage)
+        if item is not None:
+            found.setdefault(item.uid, Candidate(item, score)).passages.append((passage, score))
+    return sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.item.uid))

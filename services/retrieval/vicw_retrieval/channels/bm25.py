@@ -1,0 +1,18 @@
+"""The BM25 channel: the query's terms against the passages' sparse vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vicw_shared.ports import Scope, SparseVector, VectorHit, VectorQuery, VectorStore
+
+
+async def search_bm25(
+    vectors: VectorStore,
+    terms: SparseVector,
+    scope: Scope,
+    limit: int,
+    among: Sequence[str] | None = None,
+) -> list[VectorHit]:
+    """Return passages by BM25 in [0, ceiling], best first; no terms find nothing."""
+    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, among=among))

@@ -1,0 +1,93 @@
+"""One hop around the results: consequences, agents, what came before and after, and the proof (seed 003 §3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from vicw_retrieval.scope import sees
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
+from vicw_shared.text import fold
+
+_FANOUT = 20
+_SPREADS = (
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("INITIATED", Direction.IN),
+    ("NEXT", Direction.OUT),
+    ("NEXT", Direction.IN),
+)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The sub-graph around the results: nodes by uid, edges by id, and the neighbours of each result.
+
+    ``told`` maps an event that a result's text tells of to the result.
+    """
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+    neighbours: dict[str, list[Neighbour]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs: Sequence[str]) -> Surroundings:
+    """Return what surrounds ``items``; ``proofs`` are the uids of the passages that were found.
+
+    Only what ``scope`` may see is in it. An edge is in it only with both its ends.
+    """
+    around = Surroundings(nodes={item.uid: item for item in items})
+    if not items:
+        return around
+    uids = [item.uid for item in items]
+    proof = await graph.expand(scope.tenant, uids, "EVIDENCED_BY", Direction.OUT, _FANOUT)
+    _add(around, [n for n in proof if n.node.uid in set(proofs)])
+    told = await _told_events(graph, scope, around, proofs)
+    origins = [*uids, *told]
+    hops = await asyncio.gather(*(graph.expand(scope.tenant, origins, t, d, _FANOUT) for t, d in _SPREADS))
+    found = [n for hop in hops for n in hop if n.node.uid not in around.nodes or n.node.uid in origins]
+    visible = await _visible(graph, scope, found)
+    _add(around, visible)
+    for neighbour in visible:
+        owner = told.get(neighbour.origin, neighbour.origin)
+        around.neighbours.setdefault(owner, []).append(neighbour)
+    await _load_texts(graph, scope, around)
+    return around
+
+
+async def _told_events(graph: GraphStore, scope: Scope, around: Surroundings, proofs: Sequence[str]) -> dict[str, str]:
+    """Return the events that the found passages prove, each with the result it was told in."""
+    owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
+    told = await graph.expand(scope.tenant, list(proofs), "EVIDENCED_BY", Direction.IN, _FANOUT)
+    events = [n for n in told if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
+    kept = [n for n in events if n.origin in owner and sees(scope, n.node, ())]
+    _add(around, kept)
+    return {n.node.uid: owner[n.origin] for n in kept}
+
+
+async def _visible(graph: GraphStore, scope: Scope, found: Iterable[Neighbour]) -> list[Neighbour]:
+    """Keep what the scope may see. ABOUT is read from edges, and only where it decides."""
+    found = list(found)
+    private = {n.node.uid for n in found if scope.audience is not None and n.node.sensitivity != "public"}
+    about: dict[str, set[str]] = {uid: set() for uid in private}
+    if private:
+        for edge in await graph.expand(scope.tenant, sorted(private), "ABOUT", Direction.OUT, _FANOUT):
+            about[edge.origin] |= {fold(edge.node.name), edge.node.uid}
+    return [n for n in found if sees(scope, n.node, about.get(n.node.uid, ()))]
+
+
+async def _load_texts(graph: GraphStore, scope: Scope, around: Surroundings) -> None:
+    """Load what each neighbour says: its own text, or its first passage."""
+    first = {n.qdrant_id: uid for uid, n in around.nodes.items() if n.qdrant_id and n.label is not Label.CHUNK}
+    chunks = await graph.nodes(scope.tenant, [point for point in first if point])
+    around.texts = {uid: node.text for uid, node in around.nodes.items() if node.text}
+    around.texts |= {first[uid]: chunk.text or "" for uid, chunk in chunks.items()}
+
+
+def _add(around: Surroundings, neighbours: Iterable[Neighbour]) -> None:
+    for neighbour in neighbours:
+        around.nodes.setdefault(neighbour.node.uid, neighbour.node)
+        around.edges[neighbour.edge.id] = neighbour.edge

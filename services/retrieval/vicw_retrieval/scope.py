@@ -1,0 +1,75 @@
+"""Who may see what, as of when: the request as a search scope, and the same rule for single nodes (seed 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from vicw_shared.domains import canonical
+from vicw_shared.model import Label, Node, Sensitivity
+from vicw_shared.ports import Audience, Scope
+from vicw_shared.text import fold
+from vicw_shared.wire.retrieve import RetrieveRequest, Viewer
+
+
+def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
+    """Return the scope of a request. Expiry and validity are judged at ``query_time`` if it is given."""
+    return Scope(
+        tenant=tenant,
+        now=request.query_time or now,
+        contexts=(request.context,) if request.context is not None else None,
+        domains=(canonical(request.domain),) if request.domain is not None else None,
+        tags_any=tuple(map(fold, request.tags.any)),
+        tags_all=tuple(map(fold, request.tags.all)),
+        tags_none=tuple(map(fold, request.tags.none)),
+        as_of=request.as_of,
+        known_at=request.known_at,
+        audience=audience_of(request.viewer) if request.viewer is not None else None,
+    )
+
+
+def audience_of(viewer: Viewer) -> Audience:
+    """Return who sees the answer. In a group the participants see it too, so only the viewer's own rights count."""
+    return Audience(
+        subjects=(fold(viewer.user),) if viewer.user is not None else (),
+        private=viewer.chat == "private",
+        context=viewer.context,
+    )
+
+
+def sees(scope: Scope, node: Node, about: Collection[str]) -> bool:
+    """Tell whether ``scope`` may see a node; ``about`` are the folded names and uids it is about.
+
+    The rule of the vector stores' filters for what is reached along edges. Tags and domains choose results,
+    not neighbours, so they do not count here.
+    """
+    if node.tenant != scope.tenant or (scope.contexts is not None and node.context not in scope.contexts):
+        return False
+    if node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None:
+        return True  # a named thing carries no memory of its own
+    return _in_time(scope, node) and (scope.audience is None or _visible_to(scope.audience, node, about))
+
+
+def _in_time(scope: Scope, node: Node) -> bool:
+    instant = scope.as_of or scope.now
+    if node.expires_at is not None and node.expires_at <= scope.now:
+        return False
+    if node.valid_to is not None and node.valid_to <= instant:
+        return False
+    if scope.as_of is not None and node.timestamp is not None and node.timestamp > scope.as_of:
+        return False
+    if scope.known_at is not None:
+        return node.created_at <= scope.known_at and (node.retired_at is None or node.retired_at > scope.known_at)
+    if node.retired_at is None or node.retired_at > scope.now:
+        return True
+    return scope.as_of is not None and node.valid_to is not None
+
+
+def _visible_to(audience: Audience, node: Node, about: Collection[str]) -> bool:
+    if not node.portable and node.context != audience.context:
+        return False
+    if node.sensitivity is Sensitivity.PUBLIC:
+        return True
+    if node.sensitivity is Sensitivity.SENSITIVE and not audience.private:
+        return False
+    return any(subject in about for subject in audience.subjects)

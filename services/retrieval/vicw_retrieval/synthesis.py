@@ -1,0 +1,142 @@
+"""The answer: results, sub-graph, and text within the caller's budget (seed 003 §3.2; seed 000, the 70/30 split)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vicw_retrieval.expansion import Surroundings
+from vicw_shared.model import Edge, Node
+from vicw_shared.ports import Direction, Neighbour
+from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
+
+ANCHOR_SHARE = 0.7
+_ELLIPSIS = "…"
+_NEIGHBOUR_CHARS = 400
+_WORDS = {
+    ("NEXT", Direction.OUT): "after",
+    ("NEXT", Direction.IN): "before",
+    ("CAUSED", Direction.OUT): "led to",
+    ("CAUSED", Direction.IN): "caused by",
+    ("INITIATED", Direction.IN): "by",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of the text: ``order`` places it, ``anchor`` tells a result from a neighbour."""
+
+    order: tuple[int, int]
+    anchor: bool
+    text: str
+
+
+def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> tuple[str, list[str]]:
+    """Return text of at most ``budget`` characters, and the uids of results that it had no room for.
+
+    Results get 70 % first, their neighbours 30 %; what one side leaves goes to the other. A result that is
+    alone too long is cut.
+    """
+    anchors = [Block((r.rank, 0), True, _anchor_text(r)) for r in results]
+    neighbours = [
+        Block((result.rank, number), False, line)
+        for result in results
+        for number, line in enumerate(_neighbour_lines(result, around), start=1)
+    ]
+    chosen = _fill(anchors, int(budget * ANCHOR_SHARE))
+    if not chosen and anchors:
+        chosen = [Block(anchors[0].order, True, _shorten(anchors[0].text, budget))]
+    ranks = {block.order[0] for block in chosen}
+    beside = _fill([b for b in neighbours if b.order[0] in ranks], budget - _length(chosen))
+    late = [a for a in anchors if a.order[0] not in ranks]
+    chosen += beside
+    chosen += _fill(late, budget - _length(chosen))
+    ranks = {block.order[0] for block in chosen if block.anchor}
+    text = "\n".join(block.text for block in sorted(chosen, key=lambda b: b.order))
+    return text[:budget], [r.uid for r in results if r.rank not in ranks]
+
+
+def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
+    """Return the sub-graph: results first, then neighbours and proof; paths are the causal edges."""
+    ranked = [r.uid for r in results]
+    order = {uid: index for index, uid in enumerate(ranked)}
+    nodes = sorted(around.nodes.values(), key=lambda n: (order.get(n.uid, len(order)), n.uid))
+    edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
+    return Graph(
+        nodes=tuple(_graph_node(node, around) for node in nodes),
+        edges=tuple(_graph_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
+        paths=tuple((edge.id,) for edge in edges if edge.type == "CAUSED"),
+    )
+
+
+def _fill(blocks: Iterable[Block], room: int) -> list[Block]:
+    """Take blocks in order while they fit, each with the line break before it."""
+    taken = []
+    for block in blocks:
+        if len(block.text) + 1 <= room:
+            taken.append(block)
+            room -= len(block.text) + 1
+    return taken
+
+
+def _length(blocks: Iterable[Block]) -> int:
+    return sum(len(block.text) + 1 for block in blocks)
+
+
+def _anchor_text(result: Result) -> str:
+    when = result.timestamp.strftime("%Y-%m-%d %H:%M") if result.timestamp and result.timestamp.year >= 1000 else None
+    source = result.id or result.source
+    head = [result.context, result.domain, result.subtype, result.name, when, f"id {source}" if source else None]
+    facts = dict.fromkeys(part for part in head if part)
+    return f"[{result.rank}] {' · '.join(facts)}\n{result.text.strip()}"
+
+
+def _neighbour_lines(result: Result, around: Surroundings) -> Iterator[str]:
+    for neighbour in around.neighbours.get(result.uid, ()):
+        direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
+        word = _WORDS.get((neighbour.edge.type, direction))
+        if word is None or neighbour.node.uid == result.uid:
+            continue
+        yield f"    {word}: {_say(neighbour, around)}"
+
+
+def _say(neighbour: Neighbour, around: Surroundings) -> str:
+    text = " ".join(around.texts.get(neighbour.node.uid, "").split())
+    name = neighbour.node.name
+    said = f"{name}: {text}" if text else name
+    if text.startswith(name.rstrip(_ELLIPSIS)) and text:
+        said = text  # the name is the text's own beginning
+    certainty = neighbour.edge.properties.get("certainty")
+    return _shorten(said, _NEIGHBOUR_CHARS) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
+
+
+def _shorten(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: max(0, room - 1)] + _ELLIPSIS
+
+
+def _graph_node(node: Node, around: Surroundings) -> GraphNode:
+    return GraphNode(
+        uid=node.uid,
+        id=node.source_id,
+        label=node.label,
+        subtype=node.subtype,
+        name=node.name,
+        text=around.texts.get(node.uid),
+        context=node.context,
+        domain=node.domain,
+        timestamp=node.timestamp,
+    )
+
+
+def _graph_edge(edge: Edge) -> GraphEdge:
+    certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
+    return GraphEdge(
+        id=edge.id,
+        type=edge.type,
+        source=edge.source,
+        target=edge.target,
+        weight=edge.weight,
+        created_by=edge.created_by,
+        certainty=certainty if isinstance(certainty, float) else None,
+        desc=str(desc) if desc is not None else None,
+    )

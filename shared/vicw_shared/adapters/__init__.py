@@ -1,0 +1,1 @@
+"""The engines behind the ports, one a module, named after the vendor."""

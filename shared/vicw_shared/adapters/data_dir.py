@@ -1,0 +1,75 @@
+"""The data directory of the embedded stores: private, and opened by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from vicw_shared.errors import DataDirError, StorageFullError
+
+_LOCK = "vicw.lock"
+
+
+class DataDir:
+    """Holds the directory's lock from ``open`` to ``close``; the kernel drops it if the process dies."""
+
+    def __init__(self, path: Path, *, min_free_mb: int = 0) -> None:
+        self.path = path
+        self._min_free_bytes = min_free_mb * 1024 * 1024
+        self._lock: int | None = None
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Create the directory (mode 0700) and lock it.
+
+        Raises DataDirError: another process has it, or it cannot be written.
+        """
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise DataDirError(f"{self.path} cannot be used as data directory: {error.strerror}") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(lock, 32, 0).decode(errors="replace").strip() or "unknown"
+            os.close(lock)
+            raise DataDirError(
+                f"{self.path} is in use by another VICW process (pid {holder}). "
+                "Stop it, talk to it over HTTP, or name another directory with --data-dir"
+            ) from error
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        self._lock = lock
+
+    def close(self) -> None:
+        """Give the lock back. Safe to call twice."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def require_room(self) -> None:
+        """Raise StorageFullError while less than the minimum is free.
+
+        The vector index writes through memory maps, where a full disk kills the process instead of
+        returning an error: so we stop before it is full.
+        """
+        free = shutil.disk_usage(self.path).free
+        if free < self._min_free_bytes:
+            raise StorageFullError(
+                f"{self.path} has {free // 1048576} MiB free and needs {self._min_free_bytes // 1048576} "
+                "(VICW_MIN_FREE_MB). Make room; nothing of this request was stored"
+            )

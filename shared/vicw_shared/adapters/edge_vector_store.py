@@ -1,0 +1,228 @@
+"""EdgeVectorStore: Qdrant's engine in this process, as the embedded default's rebuildable index.
+
+Edge is beta and holds the GIL in every call (design: "What was tried"), so calls are kept short: updates go
+in small parts, conditions that match nothing are left out of searches, ``optimize`` is never called online.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from qdrant_edge import (
+    BoolIndexParams,
+    CountRequest,
+    Distance,
+    EdgeConfig,
+    EdgeShard,
+    EdgeSparseVectorParams,
+    EdgeVectorParams,
+    FacetRequest,
+    FieldCondition,
+    Filter,
+    HasIdCondition,
+    HnswIndexConfig,
+    IntegerIndexParams,
+    KeywordIndexParams,
+    Modifier,
+    Query,
+    QueryBatchRequest,
+    QueryRequest,
+    ScrollRequest,
+    UpdateOperation,
+    VectorStorageDatatype,
+)
+from qdrant_edge import Point as EdgePoint
+from qdrant_edge import SparseVector as EdgeSparseVector
+
+from vicw_shared.adapters.edge_filters import FLAGS, INSTANTS, KEYWORDS, Condition, conditions
+from vicw_shared.errors import DataDirError, UnavailableError
+from vicw_shared.ports import Point, Scope, VectorHit, VectorQuery
+
+_DENSE, _SPARSE = "dense", "bm25"
+_PART = 64
+_CLEAN = "clean"
+
+
+class EdgeVectorStore:
+    """VectorStore in a folder of the data directory."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if it is not there.
+
+        ``unclean`` then tells whether it was not closed in order, so that it has to be compared with the graph.
+        """
+        self._path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
+        self.created = not (path / "segments").exists()
+        self.unclean = not self.created and not (path / _CLEAN).exists()
+        self._shard: EdgeShard | None = self._open(size)
+        (path / _CLEAN).unlink(missing_ok=True)
+        self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest("tenant", 10_000, True)).hits}
+        self._idf: dict[int, float] = {}
+        self._idf_points = 0
+
+    @staticmethod
+    def destroy(path: Path) -> None:
+        """Remove an index that no process has open."""
+        shutil.rmtree(path, ignore_errors=True)
+
+    def _open(self, size: int) -> EdgeShard:
+        try:
+            if not self.created:
+                return EdgeShard.load(str(self._path))
+            self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shard = EdgeShard.create(str(self._path), _config(size))
+            _create_indexes(shard)
+            return shard
+        except Exception as error:
+            raise DataDirError(
+                f"The vector index {self._path} cannot be opened ({error}). `vicw reindex` builds it anew"
+            ) from error
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        for start in range(0, len(points), _PART):
+            part = points[start : start + _PART]
+            self._tenants.update(str(point.payload["tenant"]) for point in part)
+            operation = UpdateOperation.upsert_points([_edge_point(point) for point in part])
+            await self._update(operation)
+
+    async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        def work(shard: EdgeShard) -> None:
+            known = {str(record.id) for record in shard.retrieve(list(payloads), False, False)}
+            for point, payload in payloads.items():
+                if point in known:
+                    shard.update(UpdateOperation.overwrite_payload([point], dict(payload)))
+
+        await self._do(work)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        await self._update(UpdateOperation.delete_points(list(ids)))
+
+    async def search(self, query: VectorQuery) -> list[VectorHit]:
+        if query.dense is not None:
+            nearest = Query.Nearest(query.dense.tolist(), using=_DENSE)
+        elif query.sparse is not None and query.sparse.indices:
+            vector = EdgeSparseVector(list(query.sparse.indices), list(query.sparse.values))
+            nearest = Query.Nearest(vector, using=_SPARSE)
+        else:
+            return []
+        if query.scope.contexts == () or query.scope.domains == () or (query.among is not None and not query.among):
+            return []
+
+        def work(shard: EdgeShard) -> list[VectorHit]:
+            chosen = self._filter(shard, query.scope, query.among)
+            request = QueryRequest(query.limit, query=nearest, filter=chosen, with_payload=False)
+            return [VectorHit(str(hit.id), hit.score) for hit in shard.query(request)]
+
+        return await self._do(work)
+
+    def _filter(self, shard: EdgeShard, scope: Scope, among: Sequence[str] | None) -> Filter | None:
+        """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
+        if scope.tenant not in self._tenants:
+            return Filter(must=[HasIdCondition(set())])
+        must, must_not = conditions(scope)
+        if self._tenants == {scope.tenant}:
+            must = must[1:]
+        must_not = [condition for condition in must_not if _matches_any(shard, condition)]
+        if among is not None:
+            must.append(HasIdCondition(set(among)))
+        return Filter(must=must, must_not=must_not) if must or must_not else None
+
+    async def idf(self, terms: Sequence[int]) -> list[float]:
+        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight.
+
+        Kept until the collection has changed by a hundredth, which moves an IDF by about 0.01.
+        """
+
+        def work(shard: EdgeShard) -> list[float]:
+            points = shard.count(CountRequest(exact=False))
+            if abs(points - self._idf_points) > self._idf_points // 100:
+                self._idf.clear()
+                self._idf_points = points
+            missing = [term for term in terms if term not in self._idf]
+            self._idf.update(zip(missing, _probe_idf(shard, missing), strict=True))
+            return [self._idf[term] for term in terms]
+
+        return await self._do(work)
+
+    async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        records = await self._do(lambda shard: shard.retrieve(list(ids), True, False))
+        return {str(record.id): record.payload or {} for record in records}
+
+    async def ids(self, *, after: str | None, limit: int) -> list[str]:
+        # The offset is the first id to return, so the one that the caller has already is skipped here.
+        request = ScrollRequest(after, limit + 1, with_payload=False, with_vector=False)
+        records, _ = await self._do(lambda shard: shard.scroll(request))
+        return [str(record.id) for record in records if str(record.id) != after][:limit]
+
+    async def close(self) -> None:
+        if self._shard is not None:
+            await self._do(lambda shard: shard.close())
+            self._shard = None
+            (self._path / _CLEAN).touch()
+        self._thread.shutdown()
+
+    async def _update(self, operation: UpdateOperation) -> None:
+        await self._do(lambda shard: shard.update(operation))
+
+    async def _do[T](self, work: Callable[[EdgeShard], T]) -> T:
+        shard = self._shard
+        if shard is None:
+            raise UnavailableError("vectors", "the store is closed")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, shard)
+        except Exception as error:
+            raise UnavailableError("vectors", f"Qdrant Edge: {error}") from error
+
+
+def _config(size: int) -> EdgeConfig:
+    # m = 0: no HNSW graph. An exact scan takes milliseconds at this store's sizes, and filters stay exact.
+    flat = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
+    dense = EdgeVectorParams(size, Distance.Dot, datatype=VectorStorageDatatype.Float16, hnsw_config=flat)
+    return EdgeConfig(vectors={_DENSE: dense}, sparse_vectors={_SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)})
+
+
+def _create_indexes(shard: EdgeShard) -> None:
+    create = UpdateOperation.create_field_index
+    for field in KEYWORDS:
+        shard.update(create(field, KeywordIndexParams(is_tenant=field == "tenant")))
+    for field in INSTANTS:
+        shard.update(create(field, IntegerIndexParams(lookup=False, range=True)))
+    for field in FLAGS:
+        shard.update(create(field, BoolIndexParams()))
+
+
+def _edge_point(point: Point) -> EdgePoint:
+    vectors: dict[str, list[float] | EdgeSparseVector] = {_DENSE: point.dense.tolist()}
+    if point.sparse is not None:
+        vectors[_SPARSE] = EdgeSparseVector(list(point.sparse.indices), list(point.sparse.values))
+    return EdgePoint(point.id, vectors, dict(point.payload))  # type: ignore[arg-type]
+
+
+def _matches_any(shard: EdgeShard, condition: Condition) -> bool:
+    """Tell whether any point matches. Counting by an index that holds nothing takes microseconds."""
+    if not isinstance(condition, FieldCondition) or condition.range is None:
+        return True
+    return shard.count(CountRequest(filter=Filter(must=[condition]), exact=True)) > 0
+
+
+def _probe_idf(shard: EdgeShard, terms: Sequence[int]) -> list[float]:
+    if not terms:
+        return []
+    requests = [
+        QueryRequest(1, query=Query.Nearest(EdgeSparseVector([term], [1.0]), using=_SPARSE), with_vector=[_SPARSE])
+        for term in terms
+    ]
+    values: list[float] = []
+    for term, hits in zip(terms, shard.query_batch(QueryBatchRequest(requests)), strict=True):
+        if not hits:
+            values.append(0.0)
+            continue
+        vector = hits[0].vector[_SPARSE]  # type: ignore[index, call-overload]
+        weight = dict(zip(vector.indices, vector.values, strict=True))[term]  # type: ignore[union-attr]
+        values.append(hits[0].score / weight)
+    return values

@@ -1,0 +1,242 @@
+"""The Embedder port over any server that speaks the OpenAI embeddings wire, ours above all."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import random
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import numpy as np
+from pydantic import ValidationError
+
+from vicw_shared.errors import (
+    FieldProblem,
+    InvalidInputError,
+    OverloadedError,
+    SettingsError,
+    TooLargeError,
+    UnavailableError,
+    VicwError,
+)
+from vicw_shared.ports.embedder import Lane, ModelIdentity
+from vicw_shared.wire.embeddings import LANE_HEADER, EmbeddingsResponse, ModelRow, ModelsResponse
+from vicw_shared.wrapper import WRAPPER_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_TEXTS_PER_REQUEST = 64
+_CHARS_PER_REQUEST = 200_000
+_CONNECT_SECONDS = 5.0
+_FIRST_DELAY_SECONDS = 0.05
+_LONGEST_DELAY_SECONDS = 1.0
+_LOST = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+_COMING_BACK = {502, 503, 504}
+
+
+class _PassingError(Exception):
+    """A failure that another try may not meet."""
+
+    def __init__(self, failure: UnavailableError) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+class OpenAIEmbedder:
+    """Talks to ``base_url`` (``…/v1``), or to the server on the unix domain socket ``uds``.
+
+    A lost connection, or an answer that the server is on its way up or down, is tried again for
+    ``retry_seconds``: embedding changes nothing, so a call may be repeated, and a server that restarts costs
+    its callers time, no texts. ``timeout_seconds`` bounds each request, repeats included. ``dimensions`` asks
+    for vectors cut to that size. Connections open with the first call.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        uds: Path | None = None,
+        model: str | None = None,
+        api_key: str | None = None,
+        dimensions: int | None = None,
+        timeout_seconds: float = 120.0,
+        retry_seconds: float = 20.0,
+    ) -> None:
+        if (base_url is None) == (uds is None):
+            raise ValueError("give either base_url or uds")
+        self._model = model
+        self._dimensions = dimensions
+        self._timeout_seconds = timeout_seconds
+        self._retry_seconds = retry_seconds
+        self._size: int | None = None
+        self._client = httpx.AsyncClient(
+            base_url=base_url or "http://embedding/v1",
+            transport=httpx.AsyncHTTPTransport(uds=str(uds)) if uds else None,
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
+            timeout=httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
+        )
+
+    async def identity(self) -> ModelIdentity:
+        """Return name, size and digest as the server has them.
+
+        Of a server that does not tell size and digest, the size is that of a vector it makes, and the digest
+        the SHA-256 of the model's name. Raises UnavailableError, OverloadedError, SettingsError.
+        """
+        row = await self._model_row()
+        told = row.size and (self._dimensions or row.size)
+        size = self._size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
+        digest = row.digest or hashlib.sha256(row.id.encode()).hexdigest()
+        return ModelIdentity(row.id, size, digest, WRAPPER_VERSION)
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        """Return unit vectors of shape (len(texts), size), float32, in order; see the port.
+
+        Raises UnavailableError when the server cannot be reached or answers nonsense, OverloadedError when
+        its queue is full, TooLargeError and InvalidInputError when it refuses the texts, SettingsError when
+        the address, the key or the model is wrong.
+        """
+        if self._size is None and not texts:
+            await self.identity()
+        parts = [await self._embed(part, lane) for part in _requests(texts)]
+        rows = np.concatenate(parts) if parts else np.empty((0, self._size or 0), dtype=np.float32)
+        if self._size is None:
+            self._size = rows.shape[1]
+        if rows.shape[1] != self._size:
+            raise _nonsense(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
+        return rows
+
+    async def close(self) -> None:
+        """Close connections. Safe to call twice."""
+        await self._client.aclose()
+
+    async def _model_row(self) -> ModelRow:
+        try:
+            response = await self._send("GET", "/models")
+        except SettingsError:
+            if self._model is None:
+                raise
+            return ModelRow(id=self._model)  # a server without this page
+        try:
+            rows = ModelsResponse.model_validate(response.json()).data
+        except (ValueError, ValidationError) as error:
+            raise _nonsense("no list of models") from error
+        for row in rows:
+            if self._model in {None, row.id}:
+                return row
+        if self._model is None:
+            raise _nonsense("an empty list of models")
+        return ModelRow(id=self._model)
+
+    async def _embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        body: dict[str, Any] = {"input": list(texts), "encoding_format": "base64"}
+        if self._model is not None:
+            body["model"] = self._model
+        if self._dimensions is not None:
+            body["dimensions"] = self._dimensions
+        response = await self._send("POST", "/embeddings", json=body, headers={LANE_HEADER: lane.value})
+        try:
+            return _rows(EmbeddingsResponse.model_validate(response.json()), len(texts))
+        except (ValueError, ValidationError) as error:
+            raise _nonsense("something that is not a vector for each text") from error
+
+    async def _send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        loop = asyncio.get_running_loop()
+        last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
+        delay = _FIRST_DELAY_SECONDS
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                while True:
+                    try:
+                        return await self._try(method, path, **arguments)
+                    except _PassingError as passing:
+                        if loop.time() + delay > last_try:
+                            raise passing.failure from passing
+                    await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+                    delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise UnavailableError("embedding", f"no answer within {self._timeout_seconds:g} s") from error
+
+    async def _try(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        try:
+            response = await self._client.request(method, path, **arguments)
+        except _LOST as error:
+            raise _PassingError(_unreachable(error)) from error
+        except httpx.TimeoutException:
+            raise
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _unreachable(error) from error
+        if response.is_success:
+            return response
+        failure = _failure(response)
+        if isinstance(failure, UnavailableError) and response.status_code in _COMING_BACK:
+            raise _PassingError(failure)
+        raise failure
+
+
+def _requests(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    start, chars = 0, 0
+    for at, text in enumerate(texts):
+        if at > start and (at - start == _TEXTS_PER_REQUEST or chars + len(text) > _CHARS_PER_REQUEST):
+            yield texts[start:at]
+            start, chars = at, 0
+        chars += len(text)
+    if start < len(texts):
+        yield texts[start:]
+
+
+def _rows(response: EmbeddingsResponse, count: int) -> NDArray[np.float32]:
+    """Return the vectors by index, of norm 1. Raises ValueError if they are not one for each text."""
+    if sorted(row.index for row in response.data) != list(range(count)):
+        raise ValueError("the indexes are not those of the texts")
+    ordered = sorted(response.data, key=lambda row: row.index)
+    rows = np.stack([_vector(row.embedding) for row in ordered])
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(norms).all() or not norms.all():
+        raise ValueError("a vector has no direction")
+    unit: NDArray[np.float32] = (rows / norms).astype(np.float32)
+    return unit
+
+
+def _vector(embedding: list[float] | str) -> NDArray[np.float32]:
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
+    return np.asarray(embedding, dtype=np.float32)
+
+
+def _failure(response: httpx.Response) -> VicwError:
+    status, detail = response.status_code, _detail(response)
+    said = f"the embedding server answered {status}: {detail}"
+    if status == 429:
+        return OverloadedError(said)
+    if status == 413:
+        return TooLargeError(said)
+    if status in {401, 403, 404, 405}:
+        return SettingsError(f"{said}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY, VICW_EMBEDDING_MODEL")
+    if 400 <= status < 500 and status != 408:
+        return InvalidInputError(FieldProblem("text", said, "Shorten the text, or look at VICW_EMBEDDING_*"))
+    return UnavailableError("embedding", said)
+
+
+def _detail(response: httpx.Response) -> str:
+    try:
+        body = response.json()
+    except ValueError:
+        return response.text[:200]
+    if isinstance(body, dict):
+        error = body.get("error")
+        return str(body.get("detail") or (error.get("message") if isinstance(error, dict) else error) or body)[:500]
+    return str(body)[:500]
+
+
+def _unreachable(error: Exception) -> UnavailableError:
+    return UnavailableError("embedding", str(error) or type(error).__name__)
+
+
+def _nonsense(what: str) -> UnavailableError:
+    return UnavailableError("embedding", f"the server answered with {what}")

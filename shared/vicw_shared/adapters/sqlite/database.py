@@ -1,0 +1,96 @@
+"""Connections and threads: one writer, a few readers, vendor errors translated in one place."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from vicw_shared.adapters.sqlite.schema import migrate
+from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
+
+_READERS = 4
+_FULL = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+}
+
+
+class Database:
+    """Runs functions of a connection in threads of its own, so that the event loop never waits for a disk.
+
+    A commit is durable once it returns (WAL, ``synchronous=FULL``).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer_thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
+        self._reader_threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._closed = False
+        with translated():
+            self._writer = self._connect()
+            migrate(self._writer)
+
+    async def write[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` on the writer's connection. The caller frames transactions."""
+        return await self._run(self._writer_thread, lambda: work(self._writer))
+
+    async def read[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` on a reader's connection: it sees what was committed when it began."""
+        return await self._run(self._reader_threads, lambda: work(self._reader()))
+
+    def close(self) -> None:
+        """Wait for running work and close. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self._writer_thread.shutdown()
+        self._reader_threads.shutdown()
+        for connection in self._open:
+            connection.close()
+
+    async def _run[T](self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        if self._closed:
+            raise UnavailableError("graph", "the store is closed")
+        with translated():
+            return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    def _reader(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=30
+        )
+        connection.executescript(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+            "PRAGMA mmap_size = 268435456; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
+            "PRAGMA trusted_schema = OFF;"
+        )
+        self._open.append(connection)
+        return connection
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn SQLite's errors into ours; everything else passes."""
+    try:
+        yield
+    except VicwError:
+        raise
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code in _FULL:
+            raise StorageFullError("The disk is full. Make room; nothing of this request was stored") from error
+        raise UnavailableError("graph", f"SQLite: {error}") from error

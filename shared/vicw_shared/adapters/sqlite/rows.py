@@ -1,0 +1,150 @@
+"""Nodes and edges as rows, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.model import Edge, Label, Node, Sensitivity
+
+NODE_COLUMNS = (
+    "uid, label, tenant, context, name, subtype, domain, created_at, qdrant_id, text, speaker, source, source_id, "
+    "version, content_hash, tags, bucket, metadata, timestamp, timestamp_inferred, retired_at, valid_to, expires_at, "
+    "flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, indexed, title"
+)
+NODE_WIDTH = NODE_COLUMNS.count(",") + 1
+EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, properties"
+
+
+def columns_of(alias: str) -> str:
+    """Return the node columns qualified by a table alias."""
+    return ", ".join(f"{alias}.{column.strip()}" for column in NODE_COLUMNS.split(","))
+
+
+def pack(uid: str) -> bytes:
+    """Return a uid's 16 bytes: half the size of its text in every index."""
+    return bytes.fromhex(uid.replace("-", ""))
+
+
+def unpack(raw: bytes) -> str:
+    """Undo ``pack``."""
+    h = raw.hex()
+    return f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
+
+
+def marks(count: int) -> str:
+    """Return ``count`` question marks for an IN list."""
+    return ",".join("?" * count)
+
+
+def node_row(node: Node) -> tuple[Any, ...]:
+    """Return the values of NODE_COLUMNS."""
+    return (
+        pack(node.uid),
+        node.label.value,
+        node.tenant,
+        node.context,
+        node.name,
+        node.subtype,
+        node.domain,
+        to_us(node.created_at),
+        pack(node.qdrant_id) if node.qdrant_id else None,
+        node.text,
+        node.speaker,
+        node.source,
+        node.source_id,
+        node.version,
+        node.content_hash,
+        _dump(node.tags) if node.tags else "[]",
+        node.bucket,
+        _dump(node.metadata) if node.metadata else "{}",
+        to_us(node.timestamp),
+        node.timestamp_inferred,
+        to_us(node.retired_at),
+        to_us(node.valid_to),
+        to_us(node.expires_at),
+        node.flow_id,
+        node.flow_step,
+        node.own_step,
+        node.arrival,
+        node.sensitivity.value,
+        node.portable,
+        node.importance,
+        node.protected,
+        node.indexed,
+        node.title,
+    )
+
+
+def node_of(row: Sequence[Any]) -> Node:
+    """Undo ``node_row``."""
+    return Node(
+        uid=unpack(row[0]),
+        label=Label(row[1]),
+        tenant=row[2],
+        context=row[3],
+        name=row[4],
+        subtype=row[5],
+        domain=row[6],
+        created_at=from_us(row[7]),
+        qdrant_id=unpack(row[8]) if row[8] else None,
+        text=row[9],
+        speaker=row[10],
+        source=row[11],
+        source_id=row[12],
+        version=row[13],
+        content_hash=row[14],
+        tags=tuple(json.loads(row[15])) if row[15] != "[]" else (),
+        bucket=row[16],
+        metadata=json.loads(row[17]) if row[17] != "{}" else {},
+        timestamp=from_us(row[18]),
+        timestamp_inferred=bool(row[19]),
+        retired_at=from_us(row[20]),
+        valid_to=from_us(row[21]),
+        expires_at=from_us(row[22]),
+        flow_id=row[23],
+        flow_step=row[24],
+        own_step=row[25],
+        arrival=row[26],
+        sensitivity=Sensitivity(row[27]),
+        portable=bool(row[28]),
+        importance=row[29],
+        protected=bool(row[30]),
+        indexed=bool(row[31]),
+        title=row[32],
+    )
+
+
+def edge_row(edge: Edge, source: int, target: int) -> tuple[Any, ...]:
+    """Return the values of EDGE_COLUMNS, the ends given as node keys."""
+    properties = _dump(edge.properties) if edge.properties else "{}"
+    return (
+        pack(edge.id),
+        edge.type,
+        source,
+        target,
+        edge.weight,
+        to_us(edge.created_at),
+        edge.created_by,
+        properties,
+    )
+
+
+def edge_of(row: Sequence[Any]) -> Edge:
+    """Read EDGE_COLUMNS whose source and target are packed uids."""
+    return Edge(
+        id=unpack(row[0]),
+        type=row[1],
+        source=unpack(row[2]),
+        target=unpack(row[3]),
+        weight=row[4],
+        created_at=from_us(row[5]),
+        created_by=row[6],
+        properties=json.loads(row[7]) if row[7] != "{}" else {},
+    )
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

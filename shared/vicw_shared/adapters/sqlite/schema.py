@@ -1,0 +1,129 @@
+"""Tables and their migrations. ``PRAGMA user_version`` is the number of migrations applied.
+
+A migration is never edited once released; a change is a new one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from vicw_shared.errors import SchemaVersionError
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE node (
+        pk INTEGER PRIMARY KEY,
+        uid BLOB NOT NULL UNIQUE,
+        label TEXT NOT NULL CHECK (label IN ('Context', 'Entity', 'Event', 'Concept', 'Chunk')),
+        tenant TEXT NOT NULL,
+        context TEXT NOT NULL,
+        name TEXT NOT NULL,
+        subtype TEXT NOT NULL,
+        domain TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        qdrant_id BLOB,
+        text TEXT,
+        speaker TEXT,
+        source TEXT,
+        source_id TEXT,
+        version INTEGER NOT NULL,
+        content_hash TEXT,
+        tags TEXT NOT NULL,
+        bucket TEXT,
+        metadata TEXT NOT NULL,
+        timestamp INTEGER,
+        timestamp_inferred INTEGER NOT NULL,
+        retired_at INTEGER,
+        valid_to INTEGER,
+        expires_at INTEGER,
+        flow_id TEXT,
+        flow_step INTEGER,
+        own_step INTEGER,
+        arrival INTEGER,
+        sensitivity TEXT NOT NULL,
+        portable INTEGER NOT NULL,
+        importance REAL,
+        protected INTEGER NOT NULL,
+        indexed INTEGER NOT NULL,
+        title TEXT,
+        unstepped INTEGER GENERATED ALWAYS AS (own_step IS NULL) STORED,
+        step INTEGER GENERATED ALWAYS AS (ifnull(own_step, 0)) STORED
+    ) STRICT;
+    CREATE INDEX node_item ON node (tenant, context, source_id, version) WHERE source_id IS NOT NULL;
+    CREATE INDEX node_root ON node (tenant, name) WHERE label = 'Context';
+    CREATE INDEX node_flow ON node (tenant, context, flow_id, unstepped, step, timestamp, flow_step)
+        WHERE arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL;
+    CREATE INDEX node_clock ON node (tenant, context, timestamp, arrival)
+        WHERE arrival IS NOT NULL AND retired_at IS NULL;
+
+    CREATE TABLE edge (
+        id BLOB PRIMARY KEY,
+        type TEXT NOT NULL,
+        source INTEGER NOT NULL REFERENCES node (pk),
+        target INTEGER NOT NULL REFERENCES node (pk),
+        weight REAL NOT NULL,
+        created_at INTEGER NOT NULL,
+        created_by TEXT NOT NULL,
+        properties TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX edge_out ON edge (source, type, weight DESC);
+    CREATE INDEX edge_in ON edge (target, type, weight DESC);
+
+    CREATE TABLE counter (
+        tenant TEXT NOT NULL,
+        context TEXT NOT NULL,
+        flow TEXT NOT NULL,
+        value INTEGER NOT NULL,
+        PRIMARY KEY (tenant, context, flow)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE receipt (
+        tenant TEXT NOT NULL,
+        key TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (tenant, key)
+    ) STRICT;
+
+    CREATE TABLE outbox (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        point BLOB NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('upsert', 'payload', 'delete'))
+    ) STRICT;
+    CREATE INDEX outbox_point ON outbox (point);
+
+    CREATE VIRTUAL TABLE fulltext USING fts5 (
+        name, tags, text, content = 'node', content_rowid = 'pk', tokenize = 'porter unicode61 remove_diacritics 2'
+    );
+    CREATE TRIGGER fulltext_insert AFTER INSERT ON node BEGIN
+        INSERT INTO fulltext (rowid, name, tags, text) VALUES (new.pk, new.name, new.tags, new.text);
+    END;
+    CREATE TRIGGER fulltext_delete AFTER DELETE ON node BEGIN
+        INSERT INTO fulltext (fulltext, rowid, name, tags, text)
+        VALUES ('delete', old.pk, old.name, old.tags, old.text);
+    END;
+    CREATE TRIGGER fulltext_update AFTER UPDATE OF name, tags, text ON node
+    WHEN old.name IS NOT new.name OR old.tags IS NOT new.tags OR old.text IS NOT new.text BEGIN
+        INSERT INTO fulltext (fulltext, rowid, name, tags, text)
+        VALUES ('delete', old.pk, old.name, old.tags, old.text);
+        INSERT INTO fulltext (rowid, name, tags, text) VALUES (new.pk, new.name, new.tags, new.text);
+    END;
+    """,
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the database to this program's version, each migration in a transaction of its own.
+
+    Raises SchemaVersionError if the database is newer than this program.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise SchemaVersionError(
+            f"The store has schema version {version}, this program knows {len(MIGRATIONS)}. Upgrade VICW"
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")

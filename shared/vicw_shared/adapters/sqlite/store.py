@@ -1,0 +1,260 @@
+"""SqliteGraphStore: the graph of the embedded default (design: "What was tried", embedded stores)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.rows import (
+    NODE_COLUMNS,
+    NODE_WIDTH,
+    columns_of,
+    edge_of,
+    marks,
+    node_of,
+    pack,
+    unpack,
+)
+from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.ports import (
+    Direction,
+    GraphTransaction,
+    ModelIdentity,
+    Neighbour,
+    PendingKind,
+    PendingPoint,
+    Receipt,
+)
+
+_BATCH = 500
+
+
+class SqliteGraphStore:
+    """GraphStore and GraphAudit in one file of the data directory."""
+
+    def __init__(self, data_dir: DataDir) -> None:
+        self._data_dir = data_dir
+        self._database = Database(data_dir.path / "graph.sqlite3")
+        self._writing = asyncio.Lock()
+
+    async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
+        self._data_dir.require_room()
+        async with self._writing:
+            # A cancelled request must still end its transaction, or it would hold the next one's.
+            return await _finish(self._transact(SqliteTransaction(self._database, tenant, context), work))
+
+    async def _transact[T](self, transaction: GraphTransaction, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
+        await self._database.write(lambda c: c.execute("BEGIN IMMEDIATE"))
+        try:
+            result = await work(transaction)
+            await self._database.write(lambda c: c.execute("COMMIT"))
+        except BaseException:
+            await self._database.write(lambda c: c.rollback())
+            raise
+        return result
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        return await self._database.read(lambda c: read_nodes(c, tenant, uids))
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, Node]:
+        def work(connection: sqlite3.Connection) -> dict[str, Node]:
+            found: dict[str, Node] = {}
+            for start in range(0, len(chunk_uids), _BATCH):
+                part = [pack(uid) for uid in chunk_uids[start : start + _BATCH]]
+                rows = connection.execute(
+                    f"SELECT k.uid, {columns_of('i')} FROM node k "  # noqa: S608
+                    "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
+                    "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
+                    f"WHERE k.uid IN ({marks(len(part))}) AND k.tenant = ?",
+                    (*part, tenant),
+                )
+                for row in rows:
+                    found[unpack(row[0])] = node_of(row[1:])
+            return found
+
+        return await self._database.read(work)
+
+    async def expand(
+        self, tenant: str, uids: Sequence[str], edge_type: str, direction: Direction, limit: int
+    ) -> list[Neighbour]:
+        here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
+        sql = (
+            "SELECT o.uid, e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties, "  # noqa: S608
+            f"{columns_of('n')} FROM node o JOIN edge e ON e.{here} = o.pk AND e.type = ? "
+            f"JOIN node n ON n.pk = e.{there} JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
+            "WHERE o.uid = ? AND o.tenant = ? ORDER BY e.weight DESC LIMIT ?"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[Neighbour]:
+            return [
+                Neighbour(unpack(row[0]), edge_of(row[1:9]), node_of(row[9:]))
+                for uid in uids
+                for row in connection.execute(sql, (edge_type, pack(uid), tenant, limit))
+            ]
+
+        return await self._database.read(work)
+
+    async def contexts(self, tenant: str) -> list[Node]:
+        sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608
+        return await self._database.read(lambda c: [node_of(row) for row in c.execute(sql, (tenant,))])
+
+    async def receipt(self, tenant: str, key: str) -> Receipt | None:
+        return await self._database.read(lambda c: read_receipt(c, tenant, key))
+
+    async def pending(self, limit: int) -> list[PendingPoint]:
+        return await self._database.read(lambda c: _read_pending(c, limit))
+
+    async def settle(self, seqs: Sequence[int]) -> None:
+        rows = [(seq,) for seq in seqs]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = ?1) "
+                "AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.point = node.uid AND o.seq > ?1 "
+                "AND o.kind = 'upsert')",
+                rows,
+            )
+            connection.executemany(
+                "DELETE FROM outbox WHERE point = (SELECT point FROM outbox WHERE seq = ?1) AND seq <= ?1", rows
+            )
+
+        await self._write_atomically(work)
+
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+        def work(connection: sqlite3.Connection) -> int:
+            count = 0
+            for start in range(0, len(item_uids), _BATCH):
+                part = [pack(uid) for uid in item_uids[start : start + _BATCH]]
+                (found,) = connection.execute(
+                    "SELECT count(*) FROM node i JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
+                    "JOIN node k ON k.pk = e.target AND NOT k.indexed "
+                    f"WHERE i.uid IN ({marks(len(part))}) AND i.tenant = ?",
+                    (*part, tenant),
+                ).fetchone()
+                count += found
+            return count
+
+        return await self._database.read(work)
+
+    async def model(self) -> ModelIdentity | None:
+        def work(connection: sqlite3.Connection) -> ModelIdentity | None:
+            row = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
+            return ModelIdentity(**json.loads(row[0])) if row else None
+
+        return await self._database.read(work)
+
+    async def set_model(self, identity: ModelIdentity) -> None:
+        value = json.dumps(asdict(identity))
+        async with self._writing:
+            await self._database.write(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (value,)))
+
+    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
+        def some(connection: sqlite3.Connection, uids: Sequence[str]) -> int:
+            rows = [(pack(uid),) for uid in uids]
+            connection.executemany("UPDATE node SET indexed = 0 WHERE uid = ? AND label = 'Chunk'", rows)
+            connection.executemany("INSERT INTO outbox (point, kind) VALUES (?, 'upsert')", rows)
+            return len(rows)
+
+        def every(connection: sqlite3.Connection) -> int:
+            connection.execute("DELETE FROM outbox")
+            connection.execute("UPDATE node SET indexed = 0 WHERE label = 'Chunk'")
+            added = connection.execute(
+                "INSERT INTO outbox (point, kind) SELECT uid, 'upsert' FROM node WHERE label = 'Chunk' ORDER BY pk"
+            )
+            return added.rowcount
+
+        return await self._write_atomically(lambda c: every(c) if chunk_uids is None else some(c, chunk_uids))
+
+    async def _write_atomically[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` as one transaction of its own."""
+
+        def framed(connection: sqlite3.Connection) -> T:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.rollback()
+                raise
+            return result
+
+        async with self._writing:
+            return await _finish(self._database.write(framed))
+
+    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
+        sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
+        start = pack(after) if after else b""
+        return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
+
+    async def edge_page(self, *, after: str | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+        sql = (
+            "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties, s.label, t.label "
+            "FROM edge e JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
+            "WHERE e.id > ? ORDER BY e.id LIMIT ?"
+        )
+        start = pack(after) if after else b""
+
+        def work(connection: sqlite3.Connection) -> list[tuple[Edge, Label | None, Label | None]]:
+            return [(edge_of(r), Label(r[8]), Label(r[9])) for r in connection.execute(sql, (start, limit))]
+
+        return await self._database.read(work)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._database.close)
+
+
+def _read_pending(connection: sqlite3.Connection, limit: int) -> list[PendingPoint]:
+    rows = connection.execute(
+        f"SELECT o.seq, o.point, o.kind, i.pk, {columns_of('k')}, {columns_of('i')} "  # noqa: S608
+        "FROM (SELECT max(seq) AS seq, point, max(kind) AS kind FROM "
+        "      (SELECT seq, point, kind FROM outbox ORDER BY seq LIMIT ?) GROUP BY point) o "
+        "LEFT JOIN node k ON k.uid = o.point "
+        "LEFT JOIN node i ON i.pk = (SELECT e.source FROM edge e JOIN node x ON x.pk = e.source "
+        "     WHERE e.target = k.pk AND e.type = 'EVIDENCED_BY' AND x.content_hash IS NOT NULL) "
+        "ORDER BY o.seq",
+        (limit,),
+    ).fetchall()
+    about = _read_about(connection, [row[3] for row in rows if row[3] is not None])
+    points = []
+    for row in rows:
+        chunk, item = row[4 : 4 + NODE_WIDTH], row[4 + NODE_WIDTH :]
+        points.append(
+            PendingPoint(
+                seq=row[0],
+                point_id=unpack(row[1]),
+                kind=PendingKind(row[2]) if row[3] is not None else PendingKind.DELETE,
+                chunk=node_of(chunk) if row[3] is not None else None,
+                item=node_of(item) if row[3] is not None else None,
+                about=about.get(row[3], ()),
+            )
+        )
+    return points
+
+
+def _read_about(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Return, for each item's key, the names and uids that its ABOUT edges point to."""
+    rows = connection.execute(
+        "SELECT e.source, t.name, t.uid FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
+        f"WHERE e.type = 'ABOUT' AND e.source IN ({marks(len(items))})",
+        tuple(items),
+    )
+    about: dict[int, tuple[str, ...]] = {}
+    for item, name, uid in rows:
+        about[item] = (*about.get(item, ()), name, unpack(uid))
+    return about
+
+
+async def _finish[T](work: Awaitable[T]) -> T:
+    """Await ``work`` to its end even if the caller is cancelled meanwhile, then let the cancellation through."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise

@@ -1,0 +1,226 @@
+"""What a write may do, on SQLite. All of it runs between BEGIN IMMEDIATE and COMMIT."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.rows import (
+    NODE_COLUMNS,
+    NODE_WIDTH,
+    columns_of,
+    edge_of,
+    edge_row,
+    marks,
+    node_of,
+    node_row,
+    pack,
+    unpack,
+)
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.errors import NotFoundError
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.chain import ChainKey
+from vicw_shared.ports import Counters, Gap, Receipt
+
+_BATCH = 500
+_UPDATE = ", ".join(f"{c} = excluded.{c}" for c in NODE_COLUMNS.replace(" ", "").split(",") if c != "uid")
+_PUT_NODE = (
+    f"INSERT INTO node ({NODE_COLUMNS}) VALUES ({marks(NODE_WIDTH)}) "  # noqa: S608
+    f"ON CONFLICT (uid) DO UPDATE SET {_UPDATE} WHERE tenant = excluded.tenant"
+)
+_PUT_EDGE = (
+    "INSERT INTO edge (id, type, source, target, weight, created_at, created_by, properties) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, properties = excluded.properties"
+)
+_COUNT = (
+    "INSERT INTO counter (tenant, context, flow, value) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (tenant, context, flow) DO UPDATE SET value = max(value, excluded.value)"
+)
+_ARRIVAL = ""
+"""The counter of arrivals is kept under the flow id that no caller can give."""
+
+
+class SqliteTransaction:
+    """GraphTransaction over the writer's connection."""
+
+    def __init__(self, database: Database, tenant: str, context: str) -> None:
+        self._database = database
+        self._tenant = tenant
+        self._context = context
+
+    async def _do[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._database.write(work)
+
+    async def receipt(self, key: str) -> Receipt | None:
+        return await self._do(lambda c: read_receipt(c, self._tenant, key))
+
+    async def remember(self, receipt: Receipt) -> None:
+        row = (
+            self._tenant,
+            receipt.key,
+            receipt.fingerprint,
+            to_us(receipt.created_at),
+            json.dumps(receipt.body, ensure_ascii=False),
+        )
+        await self._do(lambda c: c.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?)", row))
+
+    async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
+        return await self._do(lambda c: read_nodes(c, self._tenant, uids))
+
+    async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        def work(connection: sqlite3.Connection) -> dict[str, Node]:
+            found: dict[str, Node] = {}
+            for start in range(0, len(source_ids), _BATCH):
+                part = source_ids[start : start + _BATCH]
+                rows = connection.execute(
+                    f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? "  # noqa: S608
+                    f"AND source_id IN ({marks(len(part))}) AND label <> 'Chunk' ORDER BY version",
+                    (self._tenant, self._context, *part),
+                )
+                for row in rows:
+                    node = node_of(row)
+                    found[node.source_id or ""] = node
+            return found
+
+        return await self._do(work)
+
+    async def counters(self, flows: Sequence[str]) -> Counters:
+        def work(connection: sqlite3.Connection) -> Counters:
+            wanted = [_ARRIVAL, *flows]
+            values: dict[str, int] = {}
+            for start in range(0, len(wanted), _BATCH):
+                part = wanted[start : start + _BATCH]
+                rows = connection.execute(
+                    "SELECT flow, value FROM counter WHERE tenant = ? AND context = ? "  # noqa: S608
+                    f"AND flow IN ({marks(len(part))})",
+                    (self._tenant, self._context, *part),
+                )
+                values.update(rows.fetchall())
+            return Counters(values.pop(_ARRIVAL, 0), {flow: values.get(flow, 0) for flow in flows})
+
+        return await self._do(work)
+
+    async def gaps(self, edge_type: str, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
+        return await self._do(lambda c: find_gaps(c, self._tenant, self._context, flow, keys))
+
+    async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
+        def work(connection: sqlite3.Connection) -> list[Edge]:
+            found: dict[bytes, Edge] = {}
+            for start in range(0, len(uids), _BATCH):
+                part = [pack(uid) for uid in uids[start : start + _BATCH]]
+                for end in ("source", "target"):
+                    rows = connection.execute(
+                        "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties "  # noqa: S608
+                        f"FROM node n JOIN edge e ON e.{end} = n.pk AND e.type IN ({marks(len(types))}) "
+                        "JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
+                        f"WHERE n.uid IN ({marks(len(part))}) AND n.tenant = ?",
+                        (*types, *part, self._tenant),
+                    )
+                    for row in rows:
+                        found[row[0]] = edge_of(row)
+            return list(found.values())
+
+        return await self._do(work)
+
+    async def put_nodes(self, nodes: Sequence[Node]) -> None:
+        rows = [node_row(node) for node in nodes]
+        outbox = [(pack(n.uid), "payload" if n.indexed else "upsert") for n in nodes if n.label is Label.CHUNK]
+        counts = [
+            (node.tenant, node.context, flow, value)
+            for node in nodes
+            for flow, value in ((_ARRIVAL, node.arrival), (node.flow_id, node.flow_step))
+            if flow is not None and value is not None
+        ]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(_PUT_NODE, rows)
+            connection.executemany("INSERT INTO outbox (point, kind) VALUES (?, ?)", outbox)
+            connection.executemany(_COUNT, counts)
+
+        await self._do(work)
+
+    async def put_edges(self, edges: Sequence[Edge]) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            keys = _keys(connection, self._tenant, {uid for e in edges for uid in (e.source, e.target)})
+            connection.executemany(_PUT_EDGE, [edge_row(e, keys[e.source], keys[e.target]) for e in edges])
+
+        await self._do(work)
+
+    async def drop_edges(self, ids: Sequence[str]) -> None:
+        rows = [(pack(edge),) for edge in ids]
+        await self._do(lambda c: c.executemany("DELETE FROM edge WHERE id = ?", rows))
+
+
+def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Receipt | None:
+    """Return the receipt kept under ``key``, or None."""
+    row = connection.execute(
+        "SELECT fingerprint, created_at, body FROM receipt WHERE tenant = ? AND key = ?", (tenant, key)
+    ).fetchone()
+    return Receipt(key, row[0], from_us(row[1]), json.loads(row[2])) if row else None
+
+
+def read_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+    """Return the tenant's nodes among ``uids``."""
+    found: dict[str, Node] = {}
+    for start in range(0, len(uids), _BATCH):
+        part = [pack(uid) for uid in uids[start : start + _BATCH]]
+        rows = connection.execute(
+            f"SELECT {columns_of('n')} FROM node n WHERE uid IN ({marks(len(part))}) AND tenant = ?",  # noqa: S608
+            (*part, tenant),
+        )
+        for row in rows:
+            found[unpack(row[0])] = node_of(row)
+    return found
+
+
+def find_gaps(
+    connection: sqlite3.Connection, tenant: str, context: str, flow: str | None, keys: Sequence[ChainKey]
+) -> list[Gap]:
+    """Walk ascending keys; one pair of look-ups a gap, not a key."""
+    if flow is None:
+        where, columns, width = "tenant = ? AND context = ?", "timestamp, arrival", 2
+        fixed: tuple[str, ...] = (tenant, context)
+    else:
+        where, columns, width = (
+            "tenant = ? AND context = ? AND flow_id = ?",
+            "unstepped, step, timestamp, flow_step",
+            4,
+        )
+        fixed = (tenant, context, flow)
+    select = f"SELECT uid, {columns} FROM node WHERE {where} AND arrival IS NOT NULL AND retired_at IS NULL "  # noqa: S608
+    row_value = f"({columns})"
+    descending = ", ".join(f"{c} DESC" for c in columns.split(", "))
+    before_sql = f"{select} AND {row_value} < ({marks(width)}) ORDER BY {descending} LIMIT 1"
+    after_sql = f"{select} AND {row_value} > ({marks(width)}) ORDER BY {columns} LIMIT 1"
+    gaps: list[Gap] = []
+    index = 0
+    while index < len(keys):
+        key = keys[index][:width]
+        before = connection.execute(before_sql, (*fixed, *key)).fetchone()
+        after = connection.execute(after_sql, (*fixed, *key)).fetchone()
+        end = index + 1
+        while end < len(keys) and (after is None or keys[end][:width] < tuple(after[1:])):
+            end += 1
+        gaps.append(Gap(unpack(before[0]) if before else None, unpack(after[0]) if after else None, end - index))
+        index = end
+    return gaps
+
+
+def _keys(connection: sqlite3.Connection, tenant: str, uids: set[str]) -> dict[str, int]:
+    ordered = list(uids)
+    keys: dict[str, int] = {}
+    for start in range(0, len(ordered), _BATCH):
+        part = [pack(uid) for uid in ordered[start : start + _BATCH]]
+        rows = connection.execute(
+            f"SELECT uid, pk FROM node WHERE uid IN ({marks(len(part))}) AND tenant = ?",  # noqa: S608
+            (*part, tenant),
+        )
+        keys.update((unpack(uid), pk) for uid, pk in rows)
+    if len(keys) < len(ordered):
+        missing = sorted(uids - keys.keys())
+        raise NotFoundError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
+    return keys

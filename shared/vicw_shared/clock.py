@@ -1,0 +1,37 @@
+"""Instants as integers: microseconds in the graph, milliseconds in filters."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import overload
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def now() -> datetime:
+    """Return the current instant, timezone-aware UTC."""
+    return datetime.now(UTC)
+
+
+@overload
+def to_us(instant: datetime) -> int: ...
+@overload
+def to_us(instant: None) -> None: ...
+def to_us(instant: datetime | None) -> int | None:
+    """Return microseconds since 1970-01-01T00:00Z; exact for the years 0001 to 9999."""
+    return None if instant is None else (instant - EPOCH) // _MICROSECOND
+
+
+@overload
+def from_us(microseconds: int) -> datetime: ...
+@overload
+def from_us(microseconds: None) -> None: ...
+def from_us(microseconds: int | None) -> datetime | None:
+    """Undo ``to_us``."""
+    return None if microseconds is None else EPOCH + timedelta(microseconds=microseconds)
+
+
+def to_ms(instant: datetime) -> int:
+    """Return whole milliseconds since 1970, rounded down; exact in a float64, as filters need."""
+    return to_us(instant) // 1000

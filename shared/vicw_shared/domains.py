@@ -1,0 +1,26 @@
+"""Domains: case-folded names with a few synonyms (design: "Vectors"; seed 003 §2.1.2)."""
+
+from __future__ import annotations
+
+from vicw_shared.text import fold
+
+GENERAL = "general"
+CODING = "coding"
+CREATIVE = "creative"
+
+_SYNONYMS = {
+    "code": CODING,
+    "story": CREATIVE,
+    "fiction": CREATIVE,
+    "prose": CREATIVE,
+}
+
+
+def canonical(domain: str) -> str:
+    """Return the one name under which a domain is stored and filtered.
+
+    ``Coding`` and ``code`` are one domain, as are ``creative``, ``story``, ``fiction`` and ``prose``.
+    Any other name is a domain of its own.
+    """
+    name = fold(domain)
+    return _SYNONYMS.get(name, name)

@@ -1,0 +1,172 @@
+"""The error tree, split by what the caller can do about it.
+
+::
+
+    VicwError
+    ├── FixableError            change the request and send it again
+    │   ├── InvalidInputError       422  a field is wrong; carries the field and the fix
+    │   │   ├── UnknownTypeError        an edge type or collection that is not registered
+    │   │   └── ForbiddenEdgeError      a label pair that the registry does not allow
+    │   ├── TooLargeError           413  over a size limit
+    │   ├── ConflictError           409  contradicts what is stored or under way
+    │   └── NotFoundError           404  names nothing
+    ├── RetryableError          send the same request again later
+    │   ├── UnavailableError        503  a dependency is down; carries its name
+    │   ├── OverloadedError         429  a queue is full
+    │   └── StorageFullError        507  no room; nothing was stored
+    └── FatalError              a person has to act; the service does not start or stops
+        ├── ModelMismatchError      the store was filled by another model
+        ├── DataDirError            the data directory is locked, foreign or unreadable
+        ├── SchemaVersionError      the store is newer than this program
+        └── SettingsError           a setting is wrong or missing
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One wrong field: a dotted path into the request, what is wrong, and what would be right."""
+
+    field: str
+    problem: str
+    fix: str
+
+
+class VicwError(Exception):
+    """Base of everything raised on purpose. ``slug`` is the stable last part of the problem type."""
+
+    slug = "internal-error"
+    status = 500
+    title = "Something went wrong inside VICW"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class FixableError(VicwError):
+    """The caller can mend the request."""
+
+    slug = "bad-request"
+    status = 400
+    title = "The request cannot be carried out as it is"
+
+
+class InvalidInputError(FixableError):
+    """One or more fields are wrong. Nothing was stored."""
+
+    slug = "invalid-input"
+    status = 422
+    title = "The request has invalid fields"
+
+    def __init__(self, *problems: FieldProblem) -> None:
+        super().__init__("; ".join(f"{p.field}: {p.problem}. {p.fix}" for p in problems))
+        self.problems = problems
+
+
+class UnknownTypeError(InvalidInputError):
+    """A type name that no registry knows."""
+
+    slug = "unknown-type"
+    title = "A type is not registered"
+
+
+class ForbiddenEdgeError(InvalidInputError):
+    """The registry does not allow this edge type between these labels."""
+
+    slug = "forbidden-edge"
+    title = "The registry does not allow this edge"
+
+
+class TooLargeError(FixableError):
+    """Over a size limit; the detail names the limit's setting."""
+
+    slug = "too-large"
+    status = 413
+    title = "The request is over a size limit"
+
+
+class ConflictError(FixableError):
+    """Contradicts something stored, for example an Idempotency-Key used for another body."""
+
+    slug = "conflict"
+    status = 409
+    title = "The request contradicts an earlier one"
+
+
+class NotFoundError(FixableError):
+    """The thing asked for does not exist, or not for this tenant."""
+
+    slug = "not-found"
+    status = 404
+    title = "There is no such thing"
+
+
+class RetryableError(VicwError):
+    """The same request may work later. ``retry_after_seconds`` is a hint."""
+
+    slug = "retry-later"
+    status = 503
+    title = "Not possible right now"
+    retry_after_seconds = 1
+
+
+class UnavailableError(RetryableError):
+    """A dependency does not answer."""
+
+    slug = "dependency-unavailable"
+    title = "A dependency does not answer"
+
+    def __init__(self, dependency: str, detail: str) -> None:
+        super().__init__(f"{dependency}: {detail}")
+        self.dependency = dependency
+
+
+class OverloadedError(RetryableError):
+    """A bounded queue is full."""
+
+    slug = "overloaded"
+    status = 429
+    title = "Too much work is waiting"
+
+
+class StorageFullError(RetryableError):
+    """The disk is full. Nothing of the request was stored."""
+
+    slug = "storage-full"
+    status = 507
+    title = "The disk is full"
+    retry_after_seconds = 30
+
+
+class FatalError(VicwError):
+    """A person has to act."""
+
+    slug = "fatal"
+
+
+class ModelMismatchError(FatalError):
+    """The store's vectors come from another model; the detail names the command that mends it."""
+
+    slug = "model-mismatch"
+
+
+class DataDirError(FatalError):
+    """The data directory cannot be used."""
+
+    slug = "data-directory"
+
+
+class SchemaVersionError(FatalError):
+    """The store was written by a newer program."""
+
+    slug = "schema-version"
+
+
+class SettingsError(FatalError):
+    """A setting is wrong or missing."""
+
+    slug = "settings"

@@ -1,0 +1,128 @@
+"""The FastAPI application that every service starts from: request ids, size limit, probes, metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+import structlog
+from fastapi import FastAPI, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vicw_shared.errors import TooLargeError, VicwError
+from vicw_shared.http import problems
+from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
+
+Probe = Callable[[], Awaitable[None]]
+"""Raises if a dependency does not work."""
+
+_log = structlog.get_logger()
+_PROBE_SECONDS = 5.0
+REQUESTS = Counter("vicw_http_requests_total", "HTTP requests answered", ["method", "route", "status"])
+SECONDS = Histogram("vicw_http_request_seconds", "Time to answer an HTTP request", ["method", "route"])
+
+
+def create_app(
+    *,
+    title: str,
+    description: str,
+    version: str,
+    max_body_bytes: int,
+    probes: Mapping[str, Probe],
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+) -> FastAPI:
+    """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``."""
+    app = FastAPI(title=title, description=description, version=version, lifespan=lifespan)
+    problems.install(app)
+    app.add_middleware(_Edge, max_body_bytes=max_body_bytes)
+
+    @app.get("/healthz", tags=["probes"], summary="Is the process alive?")
+    async def healthz() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @app.get("/readyz", tags=["probes"], summary="Can it answer? Names the failing dependency")
+    async def readyz(response: Response) -> dict[str, object]:
+        failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
+        if failing:
+            response.status_code = 503
+            return {"status": "not ready", "failing": failing}
+        return {"status": "ready", "dependencies": sorted(probes)}
+
+    @app.get("/metrics", tags=["probes"], summary="Prometheus metrics")
+    async def metrics() -> Response:
+        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+    return app
+
+
+async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            await probe()
+    except TimeoutError:
+        return name, f"no answer within {_PROBE_SECONDS:g} s"
+    except Exception as error:
+        return name, str(error) or type(error).__name__
+    return name, None
+
+
+class _Edge:
+    """ASGI middleware: binds the request id, counts the body's bytes, measures, logs."""
+
+    def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
+        self._app = app
+        self._max = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
+        started = time.perf_counter()
+        status = 500
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            if int(headers.get(b"content-length", b"0") or 0) > self._max:
+                raise self._too_large()
+            await self._app(scope, self._counted(receive), sending)
+        except VicwError as error:
+            await problems.respond(error)(scope, receive, sending)
+        finally:
+            self._record(scope, status, time.perf_counter() - started)
+
+    def _counted(self, receive: Receive) -> Receive:
+        seen = 0
+
+        async def counting() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._max:
+                raise self._too_large()
+            return message
+
+        return counting
+
+    def _too_large(self) -> TooLargeError:
+        return TooLargeError(
+            f"body: over {self._max} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
+        )
+
+    @staticmethod
+    def _record(scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "unmatched")
+        method = scope["method"] if scope["method"] in {"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"} else "other"
+        REQUESTS.labels(method, route, status).inc()
+        SECONDS.labels(method, route).observe(seconds)
+        _log.debug("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

@@ -1,0 +1,53 @@
+"""JSON bodies, read strictly: no NaN, no bottomless nesting, and errors that say where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from vicw_shared.errors import FieldProblem, InvalidInputError
+
+
+class StrictRoute(APIRoute):
+    """A route whose body is parsed by us before FastAPI validates it."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, with the body parsed and cached where Starlette looks for it."""
+        handle = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            body = await request.body()
+            if body and self.body_field is not None:
+                request._json = parse_json(body)  # Starlette's own cache of the parsed body
+            return await handle(request)
+
+        return strict
+
+
+def parse_json(body: bytes) -> Any:
+    """Parse a request body.
+
+    Raises InvalidInputError that names the place: not UTF-8, not JSON, NaN or Infinity, nested too deep.
+    """
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise _broken(f"is not valid UTF-8 at byte {error.start}", "Send UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise _broken(f"is not valid JSON at character {error.pos}: {error.msg}", "Mend the JSON") from error
+    except RecursionError as error:
+        raise _broken("is nested too deep", "Flatten it") from error
+    except ValueError as error:
+        raise _broken(f"has a number that cannot be read: {error}", "Send a smaller number") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _broken(f"contains {name}, which JSON does not know", "Send a finite number or null")
+
+
+def _broken(problem: str, fix: str) -> InvalidInputError:
+    return InvalidInputError(FieldProblem("body", problem, fix))

@@ -1,0 +1,43 @@
+"""Structured logs with the request id in every line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import uuid
+
+import structlog
+
+from vicw_shared.settings import LogSettings
+
+REQUEST_ID_HEADER = "X-Request-ID"
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def configure_logs(settings: LogSettings) -> None:
+    """Send logs to standard error: JSON lines, or readable text on a terminal."""
+    readable = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
+    renderer: structlog.types.Processor = (
+        structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def bind_request_id(given: str | None) -> str:
+    """Bind the caller's request id, if it is a sane one, or a new one; return it."""
+    sane = given is not None and 0 < len(given) <= 128 and given.isascii() and given.isprintable()
+    request_id = given if sane and given is not None else uuid.uuid4().hex
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request_id=request_id)
+    return request_id

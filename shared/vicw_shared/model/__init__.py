@@ -1,0 +1,18 @@
+"""What is stored: the Core-5 graph (seed 003 §2.1) and its registries."""
+
+from vicw_shared.model.collections import CollectionRegistry, NodeCollection
+from vicw_shared.model.core5 import Edge, Label, Node, Sensitivity
+from vicw_shared.model.edges import Category, EdgeRegistry, EdgeType, OnConsolidate
+
+__all__ = [
+    "Category",
+    "CollectionRegistry",
+    "Edge",
+    "EdgeRegistry",
+    "EdgeType",
+    "Label",
+    "Node",
+    "NodeCollection",
+    "OnConsolidate",
+    "Sensitivity",
+]

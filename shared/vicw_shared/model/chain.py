@@ -1,0 +1,26 @@
+"""Where an Event stands in the two chains: NEXT along its flow, HAPPENED_AFTER along the clock (seed 003 §4)."""
+
+from __future__ import annotations
+
+from vicw_shared.clock import to_us
+from vicw_shared.model.core5 import Node
+
+NEXT = "NEXT"
+HAPPENED_AFTER = "HAPPENED_AFTER"
+
+ChainKey = tuple[int, int, int, int]
+"""A total order of a chain's members."""
+
+
+def next_key(node: Node) -> ChainKey:
+    """Return an Event's place in its flow: the caller's own steps first, in order; then by time and flow step."""
+    assert node.timestamp is not None
+    assert node.flow_step is not None
+    return (int(node.own_step is None), node.own_step or 0, to_us(node.timestamp), node.flow_step)
+
+
+def clock_key(node: Node) -> ChainKey:
+    """Return an Event's place on its context's clock: by time, then arrival."""
+    assert node.timestamp is not None
+    assert node.arrival is not None
+    return (to_us(node.timestamp), node.arrival, 0, 0)

@@ -1,0 +1,76 @@
+"""The registry of node collections: which (label, subtype) kinds an integration adds (seed 004, "Extensibility").
+
+A subtype is free text; a collection gives one a name of its own, so that it can be exported, listed and
+told apart from ordinary items. The five core collections are always there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vicw_shared.errors import FieldProblem, SettingsError, UnknownTypeError
+from vicw_shared.model.core5 import Label
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCollection:
+    """A named kind of node: all nodes of ``label`` whose subtype is ``subtype`` (None: any)."""
+
+    name: str
+    label: Label
+    subtype: str | None = None
+
+
+CORE_COLLECTIONS = (
+    NodeCollection("contexts", Label.CONTEXT),
+    NodeCollection("entities", Label.ENTITY),
+    NodeCollection("events", Label.EVENT),
+    NodeCollection("concepts", Label.CONCEPT),
+    NodeCollection("chunks", Label.CHUNK),
+    NodeCollection("people", Label.ENTITY, "person"),
+    NodeCollection("users", Label.ENTITY, "user"),
+    NodeCollection("chats", Label.ENTITY, "chat"),
+    NodeCollection("tags", Label.CONCEPT, "tag"),
+    NodeCollection("buckets", Label.CONCEPT, "bucket"),
+    NodeCollection("statements", Label.EVENT, "statement"),
+    NodeCollection("macros", Label.EVENT, "macro"),
+)
+
+
+class CollectionRegistry:
+    """Finds the most specific collection of a node."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, NodeCollection] = {}
+        self._by_kind: dict[tuple[Label, str | None], NodeCollection] = {}
+        for collection in CORE_COLLECTIONS:
+            self.register(collection)
+
+    def __iter__(self) -> Iterator[NodeCollection]:
+        return iter(self._by_name.values())
+
+    def register(self, collection: NodeCollection) -> None:
+        """Add a collection. A name or a kind that means something else already is a SettingsError."""
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", collection.name):
+            raise SettingsError(f"collection {collection.name!r}: use small letters, digits and underscores")
+        kind = (collection.label, collection.subtype)
+        if (
+            self._by_name.setdefault(collection.name, collection) != collection
+            or self._by_kind.setdefault(kind, collection) != collection
+        ):
+            raise SettingsError(f"collection {collection.name} or its kind {kind} is registered already")
+
+    def get(self, name: str) -> NodeCollection:
+        """Return the collection called ``name``, or raise UnknownTypeError naming those there are."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise UnknownTypeError(
+                FieldProblem("collection", f"{name!r} is not registered", f"Use one of {', '.join(self._by_name)}")
+            ) from None
+
+    def of(self, label: Label, subtype: str) -> NodeCollection:
+        """Return the collection that a node of ``label`` and ``subtype`` is listed in."""
+        return self._by_kind.get((label, subtype)) or self._by_kind[(label, None)]

@@ -1,0 +1,91 @@
+"""Nodes and edges of the Core-5 graph (seed 003 §2.1; seed 004 "Edge model")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class Label(StrEnum):
+    """The five ways in which a thing exists. There is no sixth; what a thing is goes in ``subtype``."""
+
+    CONTEXT = "Context"
+    ENTITY = "Entity"
+    EVENT = "Event"
+    CONCEPT = "Concept"
+    CHUNK = "Chunk"
+
+
+class Sensitivity(StrEnum):
+    """Who may see a memory (seed 004, "Privacy Model")."""
+
+    PUBLIC = "public"
+    PERSONAL = "personal"
+    SENSITIVE = "sensitive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node of the graph. All times are timezone-aware UTC.
+
+    ``timestamp`` is when it happened, ``created_at`` when we learnt it, ``retired_at`` when we stopped
+    believing it, ``valid_to`` when it stopped being true. ``flow_step`` is the gap-free number given at
+    arrival (from 1); ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1).
+    ``title`` is
+    the caller's own name for it, ``name`` what to show: the title, else the speaker, else the text's first words.
+    ``indexed`` tells whether the point ``qdrant_id`` is in the vector store.
+    """
+
+    uid: str
+    label: Label
+    tenant: str
+    context: str
+    name: str
+    subtype: str
+    domain: str
+    created_at: datetime
+    qdrant_id: str | None = None
+    title: str | None = None
+    text: str | None = None
+    speaker: str | None = None
+    source: str | None = None
+    source_id: str | None = None
+    version: int = 1
+    content_hash: str | None = None
+    tags: tuple[str, ...] = ()
+    bucket: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    timestamp: datetime | None = None
+    timestamp_inferred: bool = False
+    retired_at: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    flow_id: str | None = None
+    flow_step: int | None = None
+    own_step: int | None = None
+    arrival: int | None = None
+    sensitivity: Sensitivity = Sensitivity.PUBLIC
+    portable: bool = True
+    importance: float | None = None
+    protected: bool = False
+    indexed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A typed edge with its provenance.
+
+    ``weight`` is in [0, 1]. ``created_by`` names who made it: ``caller``, ``ingest``, a rule, a model or a
+    task. ``properties`` holds ``desc`` (RELATED_TO) and ``certainty`` in [0, 1] (CAUSED).
+    """
+
+    id: str
+    type: str
+    source: str
+    target: str
+    weight: float
+    created_at: datetime
+    created_by: str
+    properties: Mapping[str, object] = field(default_factory=dict)

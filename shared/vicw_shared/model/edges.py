@@ -1,0 +1,149 @@
+"""The registry of edge types: what may join what, and what each means (design: "The graph").
+
+The taxonomy is seed 002 §4.2 over seed 003 §2.1.3 and seed 004's table. A new type is registered at
+start-up by an integration; nothing else may be written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vicw_shared.errors import FieldProblem, ForbiddenEdgeError, SettingsError, UnknownTypeError
+from vicw_shared.model.core5 import Label
+
+Pair = tuple[Label, Label]
+
+
+class Category(StrEnum):
+    """The unified categories of seed 002 §4.2, and those of seeds 003 and 004."""
+
+    CAUSAL = "CAUSAL"
+    TEMPORAL = "TEMPORAL"
+    CONFLICT = "CONFLICT"
+    SUPPORT = "SUPPORT"
+    LINEAGE = "LINEAGE"
+    AGENCY = "AGENCY"
+    ABOUTNESS = "ABOUTNESS"
+    IDENTITY = "IDENTITY"
+    STRUCTURAL = "STRUCTURAL"
+    DEPENDENCY = "DEPENDENCY"
+    SEMANTIC = "SEMANTIC"
+    BRIDGE = "BRIDGE"
+
+
+class OnConsolidate(StrEnum):
+    """What becomes of an edge when its Event is folded into a Macro-Event."""
+
+    REPOINT = "repoint"
+    CHAIN = "chain"
+    KEEP_COLD = "keep_cold"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeType:
+    """A registered type: its name, category, allowed (source, target) labels and default weight in [0, 1]."""
+
+    name: str
+    category: Category
+    pairs: frozenset[Pair]
+    weight: float
+    on_consolidate: OnConsolidate = OnConsolidate.REPOINT
+
+
+class EdgeRegistry:
+    """Looks edge types up and refuses what is not in it."""
+
+    def __init__(self, types: Iterable[EdgeType] = ()) -> None:
+        self._types: dict[str, EdgeType] = {}
+        for edge_type in types:
+            self.register(edge_type)
+
+    @classmethod
+    def with_core_types(cls) -> EdgeRegistry:
+        """Return a registry of the types that VICW ships."""
+        return cls(CORE_TYPES)
+
+    def __iter__(self) -> Iterator[EdgeType]:
+        return iter(self._types.values())
+
+    def register(self, edge_type: EdgeType) -> None:
+        """Add a type. The same definition twice is fine; a second meaning for a name is a SettingsError."""
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]{0,63}", edge_type.name):
+            raise SettingsError(f"edge type {edge_type.name!r}: use capitals, digits and underscores, 64 at most")
+        if not 0.0 <= edge_type.weight <= 1.0:
+            raise SettingsError(f"edge type {edge_type.name}: weight {edge_type.weight} is outside [0, 1]")
+        known = self._types.setdefault(edge_type.name, edge_type)
+        if known != edge_type:
+            raise SettingsError(f"edge type {edge_type.name} is registered already with another meaning")
+
+    def get(self, name: str, *, field: str = "type") -> EdgeType:
+        """Return the type called ``name``.
+
+        Raises:
+            UnknownTypeError: it is not registered; the message lists what is.
+        """
+        try:
+            return self._types[name]
+        except KeyError:
+            raise UnknownTypeError(
+                FieldProblem(field, f"edge type {name!r} is not registered", f"Use one of {', '.join(self._types)}")
+            ) from None
+
+    def check(self, name: str, source: Label, target: Label, *, field: str = "type") -> EdgeType:
+        """Return the type if it may join ``source`` to ``target``.
+
+        Raises:
+            UnknownTypeError: the type is not registered.
+            ForbiddenEdgeError: the pair is not allowed; the message names both labels and the allowed pairs.
+        """
+        edge_type = self.get(name, field=field)
+        if (source, target) not in edge_type.pairs:
+            allowed = ", ".join(sorted(f"{s} → {t}" for s, t in edge_type.pairs))
+            raise ForbiddenEdgeError(
+                FieldProblem(field, f"{name} may not join {source} → {target}", f"It joins {allowed}")
+            )
+        return edge_type
+
+
+def _pairs(sources: str, targets: str) -> frozenset[Pair]:
+    """Expand two strings of initials (X Context, N Entity, V Event, C Concept, K Chunk) to label pairs."""
+    initials = {"X": Label.CONTEXT, "N": Label.ENTITY, "V": Label.EVENT, "C": Label.CONCEPT, "K": Label.CHUNK}
+    return frozenset((initials[s], initials[t]) for s in sources for t in targets)
+
+
+_THINGS = "NVC"
+
+CORE_TYPES: tuple[EdgeType, ...] = (
+    EdgeType("CAUSED", Category.CAUSAL, _pairs("V", "VN"), 1.0),
+    EdgeType("ENABLED", Category.CAUSAL, _pairs("VNC", "VN"), 0.8),
+    EdgeType("NEXT", Category.TEMPORAL, _pairs("V", "V"), 0.6, OnConsolidate.CHAIN),
+    EdgeType("HAPPENED_AFTER", Category.TEMPORAL, _pairs("V", "V"), 0.4, OnConsolidate.CHAIN),
+    EdgeType("SUPERSEDES", Category.TEMPORAL, _pairs("N", "N") | _pairs("V", "V") | _pairs("C", "C"), 0.9),
+    EdgeType("CONTRADICTS", Category.CONFLICT, _pairs(_THINGS, _THINGS), 0.7),
+    EdgeType("SUPPORTS", Category.SUPPORT, _pairs(_THINGS, _THINGS), 0.7),
+    EdgeType("DERIVED_FROM", Category.LINEAGE, _pairs(_THINGS, _THINGS + "K"), 0.7, OnConsolidate.KEEP_COLD),
+    EdgeType("INITIATED", Category.AGENCY, _pairs("N", "V"), 0.8),
+    EdgeType("STATED_BY", Category.AGENCY, _pairs(_THINGS, "N"), 0.6),
+    EdgeType("ABOUT", Category.ABOUTNESS, _pairs(_THINGS, "NC"), 0.7),
+    EdgeType("MENTIONS", Category.ABOUTNESS, _pairs(_THINGS + "K", "NC"), 0.5),
+    EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_THINGS, "C"), 0.5),
+    EdgeType("IS_PERSON", Category.IDENTITY, _pairs("N", "N"), 1.0),
+    EdgeType("MERGED_INTO", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 1.0),
+    EdgeType("HAS_RELATIONSHIP", Category.IDENTITY, _pairs("N", "N"), 0.7),
+    EdgeType("BELONGS_TO", Category.STRUCTURAL, _pairs(_THINGS + "K", "X"), 0.1, OnConsolidate.DROP),
+    EdgeType("CONTAINS", Category.STRUCTURAL, _pairs("NC", _THINGS), 0.5),
+    EdgeType("LINKS_TO", Category.STRUCTURAL, _pairs("NC", "NC"), 0.5),
+    EdgeType("HAS_ENTRYPOINT", Category.STRUCTURAL, _pairs("NC", "NC"), 0.6),
+    EdgeType("HAS_INDEX", Category.STRUCTURAL, _pairs("NC", "NC"), 0.4),
+    EdgeType("EVIDENCED_BY", Category.STRUCTURAL, _pairs(_THINGS, "K"), 1.0, OnConsolidate.KEEP_COLD),
+    EdgeType("DEPENDS_ON", Category.DEPENDENCY, _pairs("NC", "NC"), 0.7),
+    EdgeType("RELATED_TO", Category.SEMANTIC, _pairs(_THINGS, _THINGS), 0.5),
+    EdgeType("REFERENCES", Category.SEMANTIC, _pairs(_THINGS, _THINGS + "K"), 0.5),
+    EdgeType("DESCRIBES", Category.BRIDGE, _pairs("NC", _THINGS), 0.6),
+    EdgeType("IMPLEMENTS", Category.BRIDGE, _pairs(_THINGS, "NC"), 0.6),
+    EdgeType("GOVERNS", Category.BRIDGE, _pairs("NC", _THINGS), 0.6),
+)

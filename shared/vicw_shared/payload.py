@@ -1,0 +1,45 @@
+"""The payload of a Chunk's point: filterable fields, and what answers while the graph is down.
+
+It is a cache of the graph (design: "Vectors"); the outbox rewrites it. Instants are milliseconds.
+"""
+
+from __future__ import annotations
+
+from vicw_shared.clock import to_ms
+from vicw_shared.model import Node
+from vicw_shared.text import fold
+
+
+def payload_of(chunk: Node, item: Node, about: tuple[str, ...]) -> dict[str, object]:
+    """Return the payload of ``chunk``, a passage of ``item``. Fields that are None are left out.
+
+    ``about`` are the names and uids of the item's ABOUT targets; names are folded.
+    """
+    instants = {
+        "timestamp": item.timestamp,
+        "created_at": item.created_at,
+        "retired_at": item.retired_at,
+        "valid_to": item.valid_to,
+        "expires_at": item.expires_at,
+    }
+    fields: dict[str, object] = {
+        "tenant": item.tenant,
+        "context": item.context,
+        "domain": item.domain,
+        "label": chunk.label.value,
+        "subtype": item.subtype,
+        "node_id": chunk.uid,
+        "item": item.uid,
+        "flow_id": item.flow_id,
+        "tags": [fold(tag) for tag in item.tags] or None,
+        "bucket": fold(item.bucket) if item.bucket else None,
+        "sensitivity": item.sensitivity.value,
+        "portable": item.portable,
+        "about": [fold(name) for name in about] or None,
+        "source_id": item.source_id,
+        "name": item.name,
+        "text": chunk.text,
+        "importance": item.importance,
+        **{field: to_ms(instant) for field, instant in instants.items() if instant is not None},
+    }
+    return {field: value for field, value in fields.items() if value is not None}

@@ -1,0 +1,52 @@
+"""The port to whatever turns text into vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Lane(StrEnum):
+    """Which queue a call joins: queries never wait behind bulk ingestion."""
+
+    QUERY = "query"
+    BULK = "bulk"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What a store remembers of the model that filled it.
+
+    ``size`` is the number of dimensions kept; ``digest`` the SHA-256 of the weights file, or of the
+    server's model name where the file is not ours; ``wrapper_version`` that of the contextual wrapper.
+    """
+
+    name: str
+    size: int
+    digest: str
+    wrapper_version: int
+
+
+class Embedder(Protocol):
+    """Turns wrapped texts into unit vectors."""
+
+    async def identity(self) -> ModelIdentity:
+        """Return the identity of the model. Raises UnavailableError."""
+        ...
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        """Return an array of shape (len(texts), size), float32, each row of L2 norm 1.
+
+        Row i belongs to text i; no texts give shape (0, size). A text over the model's limit is embedded
+        in windows, averaged and renormalised. Raises UnavailableError when the model cannot be reached.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release connections. Safe to call twice."""
+        ...

@@ -1,0 +1,200 @@
+"""The port to the graph: the source of truth.
+
+Writes run as a function inside one transaction that holds the context's lock, so that every engine can
+retry it as a whole. The logic of sequences and versions is ours; an engine only looks up and puts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.chain import ChainKey
+from vicw_shared.ports.embedder import ModelIdentity
+
+
+class Direction(StrEnum):
+    """Which way an edge is followed."""
+
+    OUT = "out"
+    IN = "in"
+
+
+class PendingKind(StrEnum):
+    """What the vector store still lacks of a point."""
+
+    UPSERT = "upsert"
+    PAYLOAD = "payload"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The highest numbers given so far (0: none) under the context's lock."""
+
+    arrival: int
+    flow_steps: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place in a chain: ``count`` consecutive new keys go between two stored nodes (None: an end)."""
+
+    before: str | None
+    after: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """One edge seen from ``origin``, with the node at its other end."""
+
+    origin: str
+    edge: Edge
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPoint:
+    """Work for the indexer: a Chunk whose point lags behind, its item and the item's ABOUT targets.
+
+    ``seq`` acknowledges it. For DELETE both nodes are None.
+    """
+
+    seq: int
+    point_id: str
+    kind: PendingKind
+    chunk: Node | None
+    item: Node | None
+    about: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A remembered answer: of an Idempotency-Key (``key``) or of a job (``key`` is its id)."""
+
+    key: str
+    fingerprint: str
+    created_at: datetime
+    body: Mapping[str, object]
+
+
+class GraphTransaction(Protocol):
+    """What a write may do. Everything it did is rolled back if the work raises."""
+
+    async def receipt(self, key: str) -> Receipt | None:
+        """Return what was remembered under ``key`` for this tenant, or None."""
+        ...
+
+    async def remember(self, receipt: Receipt) -> None:
+        """Keep a receipt, replacing one of the same key."""
+        ...
+
+    async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
+        """Return the nodes that exist among ``uids`` and belong to the transaction's tenant."""
+        ...
+
+    async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        """Return the latest version (live or retired) of each of the context's items with these ids."""
+        ...
+
+    async def counters(self, flows: Sequence[str]) -> Counters:
+        """Return the counters of the context and of these flows."""
+        ...
+
+    async def gaps(self, edge_type: str, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
+        """Say where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
+        ...
+
+    async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
+        """Return all edges of these types that touch one of ``uids``, each once."""
+        ...
+
+    async def put_nodes(self, nodes: Sequence[Node]) -> None:
+        """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending; so does its new payload."""
+        ...
+
+    async def put_edges(self, edges: Sequence[Edge]) -> None:
+        """Insert edges; one with a known id keeps its ``created_at`` and ``created_by``."""
+        ...
+
+    async def drop_edges(self, ids: Sequence[str]) -> None:
+        """Remove edges. Ids that are not there are ignored."""
+        ...
+
+
+class GraphStore(Protocol):
+    """The Core-5 graph of all tenants."""
+
+    async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
+        """Run ``work`` in one transaction under the context's lock; it may run again after a conflict.
+
+        Raises StorageFullError (nothing was stored) or UnavailableError.
+        """
+        ...
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        """Return the tenant's nodes that exist among ``uids``."""
+        ...
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, Node]:
+        """Return the item node that each Chunk proves. Unknown uids are left out."""
+        ...
+
+    async def expand(
+        self, tenant: str, uids: Sequence[str], edge_type: str, direction: Direction, limit: int
+    ) -> list[Neighbour]:
+        """Follow one edge type one hop from ``uids``, at most ``limit`` edges a node, heaviest first."""
+        ...
+
+    async def contexts(self, tenant: str) -> list[Node]:
+        """Return the tenant's Context roots, by name."""
+        ...
+
+    async def receipt(self, tenant: str, key: str) -> Receipt | None:
+        """Return what was remembered under ``key``, or None."""
+        ...
+
+    async def pending(self, limit: int) -> list[PendingPoint]:
+        """Return the oldest points that the vector store lacks, at most one a point id."""
+        ...
+
+    async def settle(self, seqs: Sequence[int]) -> None:
+        """Acknowledge pending work: the points are in the vector store, their Chunks are ``indexed``."""
+        ...
+
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+        """Return how many Chunks of these items are not yet ``indexed``."""
+        ...
+
+    async def model(self) -> ModelIdentity | None:
+        """Return the identity of the model whose vectors stand beside this graph, or None."""
+        ...
+
+    async def set_model(self, identity: ModelIdentity) -> None:
+        """Remember the model."""
+        ...
+
+    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
+        """Make these Chunks pending again (None: all, a new index is being built); return how many."""
+        ...
+
+    async def close(self) -> None:
+        """Release the engine. Safe to call twice."""
+        ...
+
+
+class GraphAudit(Protocol):
+    """What ``vicw check`` reads: pages over everything, of all tenants."""
+
+    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
+        """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
+        ...
+
+    async def edge_page(self, *, after: str | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+        """Return edges in id order with the labels of their ends (None: the end does not exist)."""
+        ...

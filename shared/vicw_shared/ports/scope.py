@@ -1,0 +1,41 @@
+"""The one filter object of all searches: who asks, about what, as of when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Who will see the answer (seed 004, "Privacy Model").
+
+    ``subjects`` are the folded names and the uids that stand for the viewer. ``private`` tells a private
+    chat from a group. ``context`` is the viewer's own context: what is not portable is seen only there.
+    """
+
+    subjects: tuple[str, ...] = ()
+    private: bool = True
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What a search may see. It is applied inside the search, never after its limit.
+
+    ``contexts`` and ``domains`` (canonical names) restrict when not None; an empty tuple sees nothing.
+    Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live at ``now`` is seen:
+    not retired, not expired, still true. ``as_of`` sees what was true then, ``known_at`` what was known
+    then. ``audience`` None is the application itself: everything inside its tenant.
+    """
+
+    tenant: str
+    now: datetime
+    contexts: tuple[str, ...] | None = None
+    domains: tuple[str, ...] | None = None
+    tags_any: tuple[str, ...] = ()
+    tags_all: tuple[str, ...] = ()
+    tags_none: tuple[str, ...] = ()
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    audience: Audience | None = None

@@ -1,0 +1,88 @@
+"""The port to a vector engine with one dense and one sparse vector a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.ports.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Distinct term ids (unsigned 32 bit) and their weights (> 0), in the same order."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point: a UUID, a unit vector of shape (size,), an optional sparse vector, a JSON payload."""
+
+    id: str
+    dense: NDArray[np.float32]
+    sparse: SparseVector | None
+    payload: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorQuery:
+    """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits.
+
+    ``among`` restricts it to these point ids: the way to score known candidates exactly.
+    """
+
+    scope: Scope
+    limit: int
+    dense: NDArray[np.float32] | None = None
+    sparse: SparseVector | None = None
+    among: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHit:
+    """A point id and its score, higher is better: cosine in [-1, 1], or BM25 in [0, ceiling]."""
+
+    id: str
+    score: float
+
+
+class VectorStore(Protocol):
+    """Keeps points and searches them. A rebuildable index: the graph is the truth."""
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Write points, replacing those with the same id. Acknowledged points survive ``kill -9``."""
+        ...
+
+    async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        """Replace the payloads of existing points. Ids that are not there are ignored."""
+        ...
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        """Remove points. Ids that are not there are ignored."""
+        ...
+
+    async def search(self, query: VectorQuery) -> list[VectorHit]:
+        """Return the best hits, best first. An empty sparse vector finds nothing."""
+        ...
+
+    async def idf(self, terms: Sequence[int]) -> list[float]:
+        """Return each term's inverse document frequency over the whole collection, ≥ 0; 0 if no point has it."""
+        ...
+
+    async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        """Return the payloads of the points that exist."""
+        ...
+
+    async def ids(self, *, after: str | None, limit: int) -> list[str]:
+        """Return up to ``limit`` point ids in the engine's order, those after ``after``; [] at the end."""
+        ...
+
+    async def close(self) -> None:
+        """Flush and release the engine. Safe to call twice."""
+        ...

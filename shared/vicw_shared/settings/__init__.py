@@ -1,0 +1,23 @@
+"""Settings, one small frozen class a concern, each read once in wiring from ``VICW_…`` variables."""
+
+from vicw_shared.settings.concerns import (
+    EmbeddingSettings,
+    IngestSettings,
+    LimitSettings,
+    LogSettings,
+    RetrievalSettings,
+    ServerSettings,
+    SleepSettings,
+    StorageSettings,
+)
+
+__all__ = [
+    "EmbeddingSettings",
+    "IngestSettings",
+    "LimitSettings",
+    "LogSettings",
+    "RetrievalSettings",
+    "ServerSettings",
+    "SleepSettings",
+    "StorageSettings",
+]

@@ -1,0 +1,136 @@
+"""All settings. Each field's description is its documentation in ``.env.example``; a test compares them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def _config(prefix: str) -> SettingsConfigDict:
+    return SettingsConfigDict(env_prefix=prefix, frozen=True, extra="ignore", env_ignore_empty=True)
+
+
+def _default_data_dir() -> Path:
+    return Path.home() / ".local" / "share" / "vicw"
+
+
+class ServerSettings(BaseSettings):
+    """Where a service listens, and as whom it answers."""
+
+    model_config = _config("VICW_")
+
+    host: str = Field("127.0.0.1", description="Address to listen on")
+    port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
+    tenant: str = Field("default", min_length=1, description="Tenant that requests without a key belong to")
+    shutdown_seconds: float = Field(
+        8.0, gt=0, description="How long requests in flight may take after SIGTERM, in seconds"
+    )
+
+
+class StorageSettings(BaseSettings):
+    """The embedded stores."""
+
+    model_config = _config("VICW_")
+
+    data_dir: Path = Field(
+        default_factory=_default_data_dir, description="Directory of the embedded stores (mode 0700)"
+    )
+    min_free_mb: int = Field(
+        64, ge=0, description="Writes are refused while the data directory's disk has less room, in MiB"
+    )
+
+
+class LimitSettings(BaseSettings):
+    """Sizes beyond which a request is refused."""
+
+    model_config = _config("VICW_MAX_")
+
+    body_bytes: int = Field(32 * 1024 * 1024, gt=0, description="Size of a request body, in bytes")
+    items: int = Field(1000, gt=0, description="Items in one ingest request")
+    text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
+    name_chars: int = Field(512, gt=0, description="Characters in a name, id, flow, context, speaker, source")
+    tags: int = Field(64, gt=0, description="Tags, and ABOUT names, of one item")
+    metadata_bytes: int = Field(16 * 1024, gt=0, description="An item's metadata as JSON, in bytes")
+    extracted: int = Field(1000, gt=0, description="Nodes plus relations in one item's extraction")
+    query_chars: int = Field(20_000, gt=0, description="Characters in a query")
+    results: int = Field(200, gt=0, description="Results of one retrieve request")
+    budget_chars: int = Field(1_000_000, gt=0, description="Characters in the text of an answer")
+
+
+class EmbeddingSettings(BaseSettings):
+    """The embedding model and the process that runs it."""
+
+    model_config = _config("VICW_EMBEDDING_")
+
+    model: str = Field(
+        "all-MiniLM-L6-v2",
+        description="A registered model (see `vicw model list`), or the path of any GGUF file",
+    )
+    url: str | None = Field(
+        None, description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process"
+    )
+    api_key: SecretStr | None = Field(None, description="Bearer key for that server")
+    dimensions: int | None = Field(
+        None, gt=0, description="Cut vectors to this size; only for models trained to allow it"
+    )
+    repository: str | None = Field(
+        None, description="Model-hub repository to pull the model from, instead of the registered one"
+    )
+    models_dir: Path | None = Field(None, description="Where model files are kept; default: DATA_DIR/models")
+    threads: int = Field(0, ge=0, description="CPU threads of each lane; 0 takes all cores")
+    queue_texts: int = Field(
+        4096, gt=0, description="Texts that may wait in the embedding server before it answers 429"
+    )
+    timeout_seconds: float = Field(120.0, gt=0, description="How long one embedding call may take, in seconds")
+
+
+class IngestSettings(BaseSettings):
+    """The write path."""
+
+    model_config = _config("VICW_INGEST_")
+
+    chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
+    batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
+    wait_seconds: float = Field(
+        60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
+    )
+
+
+class RetrievalSettings(BaseSettings):
+    """The read path."""
+
+    model_config = _config("VICW_RETRIEVAL_")
+
+    fusion: Literal["blend", "rrf"] = Field(
+        "blend", description="How channels are fused: `blend` (ceiling-normalised) or `rrf`"
+    )
+    alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense` against `bm25` in the blend")
+    candidates: int = Field(100, gt=0, description="Hits that each channel brings")
+    budget_ms: int = Field(
+        2000,
+        gt=0,
+        description="Time each channel may take, in ms; a slower one is left out and named in `degraded`",
+    )
+    infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")
+
+
+class SleepSettings(BaseSettings):
+    """The sleep cycle (seed 003 §5.2)."""
+
+    model_config = _config("VICW_SLEEP_")
+
+    enabled: bool = Field(False, description="Run the sleep cycle; no task exists in this version")
+
+
+class LogSettings(BaseSettings):
+    """Logs."""
+
+    model_config = _config("VICW_LOG_")
+
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe level logged")
+    format: Literal["auto", "json", "text"] = Field(
+        "auto", description="`json`, `text`, or `auto`: text on a terminal, else JSON"
+    )

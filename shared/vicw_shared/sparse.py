@@ -1,0 +1,127 @@
+"""The sparse encoder: BM25 as a vector, the same in every store, with nothing to download.
+
+A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009); the query's is
+1; the engine multiplies by the term's IDF over the whole collection. The average length is a constant, since
+no vector may change when another one arrives.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+
+import Stemmer
+
+from vicw_shared.ports import SparseVector
+
+K1 = 1.2
+B = 0.75
+AVERAGE_TERMS = 80
+
+_WORD = re.compile(r"\w+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_STOP_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "so",
+        "such",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
+)
+
+
+def encode_document(text: str) -> SparseVector:
+    """Return the term weights of a document, each in (0, K1 + 1). ``text`` is ``name or speaker: text``."""
+    terms = list(_terms(text))
+    length = B * len(terms) / AVERAGE_TERMS + 1 - B
+    counts = Counter(terms)
+    return SparseVector(tuple(counts), tuple(n * (K1 + 1) / (n + K1 * length) for n in counts.values()))
+
+
+def encode_query(text: str) -> SparseVector:
+    """Return weight 1 for each distinct term of a query; stop words alone give an empty vector."""
+    terms = tuple(dict.fromkeys(_terms(text)))
+    return SparseVector(terms, (1.0,) * len(terms))
+
+
+def _terms(text: str) -> Iterator[int]:
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        yield from _word_terms(word)
+
+
+@lru_cache(maxsize=65536)
+def _word_terms(word: str) -> tuple[int, ...]:
+    """Return the hashed stems of a word: itself, and its parts if it is camelCase, snake_case or CJK."""
+    whole = word.casefold()
+    if whole in _STOP_WORDS:
+        return ()
+    if _CJK.search(word):
+        pieces = [run[i : i + 2] for run in _CJK.findall(word) for i in range(max(1, len(run) - 1))]
+        pieces += _CJK.sub(" ", whole).split()
+    else:
+        parts = [part.casefold() for part in _PARTS.findall(word)]
+        pieces = [whole, *(p for p in parts if p not in _STOP_WORDS)] if len(parts) > 1 else [whole]
+    stemmer = Stemmer.Stemmer("english")
+    return tuple(zlib.crc32(stem.encode()) for stem in stemmer.stemWords(pieces))

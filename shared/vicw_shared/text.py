@@ -1,0 +1,34 @@
+"""Text at the door: unicode form and the characters that no store can keep."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def normalise(text: str) -> str:
+    """Return ``text`` in NFC, the form in which all prose is stored and searched."""
+    return unicodedata.normalize("NFC", text)
+
+
+def fold(name: str) -> str:
+    """Return the form under which names are compared: NFKC, case-folded, single spaces.
+
+    Two names that fold alike are the same name; the folded form is never shown.
+    """
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def flaw(text: str) -> str | None:
+    """Say what makes ``text`` unstorable (NUL, a lone surrogate), or None if it can be kept."""
+    if "\x00" in text:
+        return "contains the NUL character (U+0000)"
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"contains a lone surrogate (U+{ord(text[error.start]):04X}), which is not valid Unicode"
+    return None
+
+
+def visible(text: str) -> bool:
+    """Tell whether anything but white space, control and format characters is in ``text``."""
+    return any(not ch.isspace() and unicodedata.category(ch) not in {"Cc", "Cf"} for ch in text)

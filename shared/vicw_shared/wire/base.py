@@ -1,0 +1,63 @@
+"""Rules that every message obeys: no unknown fields, no NaN, only storable Unicode, NFC prose."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from vicw_shared.text import flaw, normalise, visible
+
+
+class Message(BaseModel):
+    """Base of all wire models."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _storable(text: str) -> str:
+    problem = flaw(text)
+    if problem:
+        raise PydanticCustomError("unstorable", "{problem}", {"problem": problem})
+    return text
+
+
+def _visible(text: str) -> str:
+    if not visible(text):
+        raise PydanticCustomError("blank", "is empty or holds only white space and control characters")
+    return text
+
+
+def _datetime_text(value: Any) -> Any:
+    if not isinstance(value, str | datetime):
+        raise PydanticCustomError("timestamp_type", "must be text such as 2026-01-19T10:00:00Z")
+    return value
+
+
+def _utc(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise PydanticCustomError("timestamp_zone", "has no time zone; end it with Z or an offset such as +02:00")
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise PydanticCustomError("timestamp_range", "is outside the years 0001 to 9999 in UTC") from None
+
+
+RawText = Annotated[str, AfterValidator(_storable)]
+"""Text that comes back untouched: ids, tags."""
+
+Id = Annotated[RawText, Field(min_length=1), AfterValidator(_visible)]
+"""A caller's identifier, untouched."""
+
+Prose = Annotated[str, AfterValidator(_storable), AfterValidator(normalise), AfterValidator(_visible)]
+"""Text that is read: NFC-normalised, with something visible in it."""
+
+Timestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(_utc)]
+"""RFC 3339 text with a zone; kept in UTC."""
+
+StrictInt = Annotated[int, Field(strict=True)]
+StrictBool = Annotated[bool, Field(strict=True)]
+Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]
+"""A share in [0, 1]."""

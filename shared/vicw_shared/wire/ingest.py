@@ -1,0 +1,128 @@
+"""``POST /ingest`` and ``GET /ingest/jobs/{id}``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from vicw_shared.model import Label, Sensitivity
+from vicw_shared.text import flaw
+from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, Unit
+from vicw_shared.wire.extraction import Extraction
+
+
+def _storable_json(value: Any) -> Any:
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            if problem := flaw(part):
+                raise PydanticCustomError("unstorable", "{problem}", {"problem": problem})
+        elif isinstance(part, dict):
+            stack += [*part.keys(), *part.values()]
+        elif isinstance(part, list):
+            stack += part
+    return value
+
+
+Metadata = Annotated[dict[str, Any], AfterValidator(_storable_json)]
+
+
+class Extract(StrEnum):
+    """Who says what a text tells of."""
+
+    AUTO = "auto"
+    NONE = "none"
+    CALLER = "caller"
+    LLM = "llm"
+    RULES = "rules"
+
+
+class Item(Message):
+    """One thing to remember: a turn, a scene, a document, a function, a note."""
+
+    id: Id | None = Field(None, description="Your id; makes the item idempotent inside its context")
+    text: Prose
+    subtype: Id | None = Field(None, description='What it is: "message", "scene", "function", "document", …')
+    name: Prose | None = Field(None, description="Title")
+    speaker: Prose | None = None
+    timestamp: Timestamp | None = Field(None, description="When it happened")
+    flow_id: Id | None = Field(None, description="Logical thread; default: the request's")
+    flow_step: Annotated[StrictInt, Field(ge=-(2**53), le=2**53)] | None = Field(
+        None, description="Your own position in the flow; orders NEXT"
+    )
+    tags: tuple[Id, ...] = ()
+    bucket: Id | None = None
+    source: Id | None = Field(None, description="Where it came from: a path, a URL")
+    metadata: Metadata = Field(default_factory=dict, description="Any JSON object; comes back untouched")
+    sensitivity: Sensitivity = Sensitivity.PUBLIC
+    portable: StrictBool = Field(True, description="May be seen outside its own context")
+    about: tuple[Id, ...] = Field((), description="Whom it is about: names or uids of people, users, chats")
+    importance: Unit | None = None
+    protected: StrictBool = Field(False, description="Never consolidated, never forgotten by capacity")
+    expires_at: Timestamp | None = None
+    extraction: Extraction | None = None
+
+
+class IngestRequest(Message):
+    """Items to remember in one context."""
+
+    context: Id = Field(description='Root of a domain: "Python Project Alpha", "Fantasy Novel"')
+    domain: Prose | None = Field(None, description="coding, creative, general, or your own; default: the context's")
+    flow_id: Id | None = Field(None, description="Logical thread of the items")
+    wait: StrictBool = Field(True, description="Answer when /retrieve finds the items; false answers 202 at once")
+    extract: Extract = Extract.AUTO
+    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+
+
+class ItemStatus(StrEnum):
+    """What became of an item."""
+
+    CREATED = "created"
+    UNCHANGED = "unchanged"
+    UPDATED = "updated"
+
+
+class NodeRef(Message):
+    """A node that was made of an item, or that it points to."""
+
+    uid: str
+    label: Label
+    subtype: str
+    name: str
+
+
+class IngestedItem(Message):
+    """The outcome of one item, in the order of the request."""
+
+    id: RawText | None
+    uid: str
+    status: ItemStatus
+    label: Label
+    flow_id: str | None
+    flow_step: int | None
+    nodes: tuple[NodeRef, ...] = Field(description="Its passages, speaker, tags, extraction")
+
+
+class IngestResponse(Message):
+    """201: everything is found by /retrieve. 202: everything is durable; ``job`` tells when it is found."""
+
+    context: str
+    context_uid: str
+    domain: str
+    job: str | None = None
+    items: tuple[IngestedItem, ...]
+
+
+class JobStatus(Message):
+    """How far a job is."""
+
+    job: str
+    status: Literal["running", "done"]
+    created_at: Timestamp
+    items: int = Field(description="Items of the job")
+    passages_waiting: int = Field(description="Passages that /retrieve does not find yet")
+    result: IngestResponse
