@@ -92,12 +92,16 @@ def _anchor_text(result: Result) -> str:
 
 
 def _neighbour_lines(result: Result, around: Surroundings) -> Iterator[str]:
+    told: set[str] = set()
     for neighbour in around.neighbours.get(result.uid, ()):
         direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((neighbour.edge.type, direction))
-        if word is None or neighbour.node.uid == result.uid:
+        if word is None or neighbour.node.uid == result.uid or neighbour.edge.id in told:
             continue
-        yield f"    {word}: {_say(neighbour, around)}"
+        told.add(neighbour.edge.id)
+        # An event that the result's text tells of is the subject of its own line.
+        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.uid else ""
+        yield f"    {subject}{word}: {_say(neighbour, around)}"
 
 
 def _say(neighbour: Neighbour, around: Surroundings) -> str:

@@ -57,13 +57,18 @@ class EdgeVectorStore:
         """
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
-        self.created = not (path / "segments").exists()
-        self.unclean = not self.created and not (path / _CLEAN).exists()
+        self._created = not self.exists(path)
+        self.unclean = not self._created and not (path / _CLEAN).exists()
         self._shard: EdgeShard | None = self._open(size)
         (path / _CLEAN).unlink(missing_ok=True)
         self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest("tenant", 10_000, True)).hits}
         self._idf: dict[int, float] = {}
         self._idf_points = 0
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Tell whether there is an index at ``path``."""
+        return (path / "segments").exists()
 
     @staticmethod
     def destroy(path: Path) -> None:
@@ -72,7 +77,7 @@ class EdgeVectorStore:
 
     def _open(self, size: int) -> EdgeShard:
         try:
-            if not self.created:
+            if not self._created:
                 return EdgeShard.load(str(self._path))
             self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
             shard = EdgeShard.create(str(self._path), _config(size))

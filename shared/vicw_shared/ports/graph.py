@@ -171,6 +171,14 @@ class GraphStore(Protocol):
         """Return how many Chunks of these items are not yet ``indexed``."""
         ...
 
+    async def waiting(self) -> int:
+        """Return how many points the vector store lacks."""
+        ...
+
+    async def any_indexed(self) -> bool:
+        """Tell whether any Chunk is in the vector store."""
+        ...
+
     async def model(self) -> ModelIdentity | None:
         """Return the identity of the model whose vectors stand beside this graph, or None."""
         ...

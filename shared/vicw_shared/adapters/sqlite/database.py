@@ -76,7 +76,6 @@ class Database:
         connection.executescript(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
             "PRAGMA mmap_size = 268435456; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
-            "PRAGMA trusted_schema = OFF;"
         )
         self._open.append(connection)
         return connection

@@ -142,6 +142,14 @@ class SqliteGraphStore:
 
         return await self._database.read(work)
 
+    async def waiting(self) -> int:
+        sql = "SELECT count(DISTINCT point) FROM outbox"
+        return await self._database.read(lambda c: int(c.execute(sql).fetchone()[0]))
+
+    async def any_indexed(self) -> bool:
+        sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
+        return await self._database.read(lambda c: bool(c.execute(sql).fetchone()[0]))
+
     async def model(self) -> ModelIdentity | None:
         def work(connection: sqlite3.Connection) -> ModelIdentity | None:
             row = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()

@@ -1,0 +1,110 @@
+"""Turns failed replies, and requests that fail before they are sent, into this package's errors."""
+
+from __future__ import annotations
+
+import httpx
+from pydantic import ValidationError
+
+from vicw_client.errors import (
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    RetryLaterError,
+    ServerFaultError,
+    ServerUnreachableError,
+    TimedOutError,
+    TooLargeError,
+    UnexpectedAnswerError,
+    VicwClientError,
+)
+from vicw_shared.wire.problem import Problem, WrongField
+
+_LATER = {429, 503, 507}
+_BY_STATUS = {404: NotFoundError, 409: ConflictError, 413: TooLargeError}
+_EXCERPT_CHARS = 300
+
+
+def failure_of(reply: httpx.Response | httpx.RequestError) -> VicwClientError | None:
+    """Return the error that a reply means, or None for a success."""
+    if isinstance(reply, httpx.RequestError):
+        return _transport_failure(reply)
+    status = reply.status_code
+    if reply.is_success:
+        return None
+    if status in _LATER:
+        return RetryLaterError(problem_in(reply), _retry_after(reply))
+    if reply.is_client_error:
+        return _BY_STATUS.get(status, BadRequestError)(problem_in(reply))
+    if reply.is_server_error:
+        return ServerFaultError(problem_in(reply))
+    return UnexpectedAnswerError(f"{reply.url} answered {status}; is this the address of VICW?")
+
+
+def problem_in(reply: httpx.Response) -> Problem:
+    """Return the problem document of a reply; one is made up where something in between answered."""
+    try:
+        return Problem.model_validate_json(reply.content, extra="ignore")
+    except ValidationError:
+        return Problem(
+            type="about:blank",
+            title=reply.reason_phrase or "Error",
+            status=reply.status_code,
+            detail=reply.text[:_EXCERPT_CHARS].strip() or f"status {reply.status_code} without a body",
+        )
+
+
+def invalid_request(error: ValidationError) -> BadRequestError:
+    """Return what the server would answer, so that a caller handles one error, wherever it is noticed."""
+    errors = error.errors(include_url=False, include_input=False)
+    inner = {e["loc"][:depth] for e in errors for depth in range(len(e["loc"]))}
+    wrong = tuple(
+        WrongField(field=field_path(e["loc"]), problem=e["msg"], fix="See the API documentation")
+        for e in errors
+        # A list with a wrong item is also reported as too short: an echo.
+        if e["loc"] not in inner
+    )
+    detail = "; ".join(f"{w.field}: {w.problem}" for w in wrong)
+    return BadRequestError(
+        Problem(
+            type="urn:vicw:problem:invalid-input",
+            title="The request has invalid fields",
+            status=422,
+            detail=detail,
+            errors=wrong,
+        )
+    )
+
+
+def field_path(location: tuple[int | str, ...]) -> str:
+    """Return a location as a path: ``("items", 3, "text")`` is ``items[3].text``."""
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path
+
+
+def _transport_failure(error: httpx.RequestError) -> VicwClientError:
+    where = _where(error)
+    failure: VicwClientError
+    if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
+        failure = TimedOutError(f"{where} gave no answer in time")
+    elif isinstance(error, httpx.TransportError):
+        failure = ServerUnreachableError(f"{where} cannot be reached: {str(error) or type(error).__name__}")
+    else:
+        failure = UnexpectedAnswerError(f"{where} gave an answer that cannot be read: {error}")
+    failure.__cause__ = error
+    return failure
+
+
+def _where(error: httpx.RequestError) -> str:
+    try:
+        url = error.request.url
+    except RuntimeError:  # raised by httpx where no request is attached
+        return "the server"
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
+
+
+def _retry_after(reply: httpx.Response) -> float | None:
+    """Seconds of the Retry-After header; its date form, which VICW never sends, counts as none."""
+    value = reply.headers.get("Retry-After", "")
+    return float(value) if value.isascii() and value.isdigit() else None

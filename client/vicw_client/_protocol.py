@@ -1,0 +1,211 @@
+"""The protocol with no I/O in it: what to send, when to send it again, what an answer means.
+
+Each call is a generator that yields what to do (`Send`, `Pause`) and is given what came of it. The two
+clients only carry the steps out, so they cannot differ in behaviour.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import random
+import uuid
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from vicw_client._problems import failure_of, invalid_request, problem_in
+from vicw_client.errors import (
+    JobTimeoutError,
+    RetryLaterError,
+    ServerUnreachableError,
+    TimedOutError,
+    UnexpectedAnswerError,
+    VicwClientError,
+)
+from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+_POLL_FIRST_SECONDS = 0.1
+_POLL_LONGEST_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send this request; give back the response, or the error that httpx raised."""
+
+    method: str
+    path: str
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Wait so many seconds."""
+
+    seconds: float
+
+
+type Reply = httpx.Response | httpx.RequestError | None
+type Steps[T] = Generator[Send | Pause, Reply, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a call is tried, and the pauses between tries.
+
+    The n-th pause (from 0) is drawn evenly from [0, min(longest, first · 2ⁿ)] seconds ("full jitter", Brooker,
+    AWS Architecture Blog, 2015), and is at least the server's Retry-After, which itself counts up to ``longest``.
+    """
+
+    attempts: int = 5
+    first_seconds: float = 0.25
+    longest_seconds: float = 10.0
+    jitter: Callable[[], float] = random.random
+
+    def pause(self, n: int, retry_after: float | None) -> Pause:
+        """Return the n-th pause."""
+        ceiling = min(self.longest_seconds, self.first_seconds * 2**n)
+        return Pause(max(self.jitter() * ceiling, min(retry_after or 0.0, self.longest_seconds)))
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether the server can work; ``detail`` names what is missing. True and false like a bool."""
+
+    ready: bool
+    detail: str = ""
+
+    def __bool__(self) -> bool:
+        return self.ready
+
+
+def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
+    """Return the arguments that both kinds of httpx client take."""
+    url = httpx.URL(base_url or os.environ.get("VICW_URL") or DEFAULT_URL)
+    return {
+        "base_url": url,
+        "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},
+        "timeout": httpx.Timeout(timeout_seconds, connect=min(5.0, timeout_seconds)),
+        # A proxy from the environment must not swallow what is meant for this machine.
+        "trust_env": not _loopback(url.host),
+    }
+
+
+def ingest(
+    request: IngestRequest | None, fields: dict[str, Any], key: str | None, retry: Retry
+) -> Steps[IngestResponse]:
+    """Store items. The key makes a second sending harmless, so there always is one."""
+    body = _body(IngestRequest, request, fields)
+    send = Send("POST", "/ingest", body, {**_JSON, "Idempotency-Key": key or str(uuid.uuid4())})
+    return _parse(IngestResponse, (yield from _exchange(send, retry)))
+
+
+def retrieve(request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry) -> Steps[RetrieveResponse]:
+    """Ask a question."""
+    send = Send("POST", "/retrieve", _body(RetrieveRequest, request, fields), _JSON)
+    return _parse(RetrieveResponse, (yield from _exchange(send, retry)))
+
+
+def job(job_id: str, retry: Retry) -> Steps[JobStatus]:
+    """Ask how far a job is."""
+    send = Send("GET", f"/ingest/jobs/{quote(job_id, safe='')}")
+    return _parse(JobStatus, (yield from _exchange(send, retry)))
+
+
+def wait_for(
+    awaited: str | IngestResponse, timeout_seconds: float, now: Callable[[], float], retry: Retry
+) -> Steps[IngestResponse]:
+    """Poll a job until it is done, less and less often."""
+    if isinstance(awaited, IngestResponse):
+        if awaited.job is None:
+            return awaited
+        awaited = awaited.job
+    deadline = now() + timeout_seconds
+    pause = _POLL_FIRST_SECONDS
+    while (status := (yield from job(awaited, retry))).status != "done":
+        left = deadline - now()
+        if left <= 0:
+            raise JobTimeoutError(
+                f"job {awaited} still has {status.passages_waiting} passages waiting after {timeout_seconds:g} s"
+            )
+        yield Pause(min(pause, left))
+        pause = min(pause * 1.5, _POLL_LONGEST_SECONDS)
+    return status.result
+
+
+def ready() -> Steps[Readiness]:
+    """Ask whether the server can work; one that is down is an answer, not an error."""
+    reply = yield Send("GET", "/readyz")
+    failure = failure_of(_arrived(reply))
+    if failure is None:
+        return Readiness(True)
+    if isinstance(failure, RetryLaterError) and isinstance(reply, httpx.Response):
+        return Readiness(False, problem_in(reply).detail)
+    if isinstance(failure, ServerUnreachableError):
+        return Readiness(False, str(failure))
+    raise failure
+
+
+_JSON = {"Content-Type": "application/json"}
+
+
+def _exchange(send: Send, retry: Retry) -> Steps[httpx.Response]:
+    tries = 0
+    while True:
+        reply = _arrived((yield send))
+        failure = failure_of(reply)
+        if failure is None:
+            assert isinstance(reply, httpx.Response)
+            return reply
+        tries += 1
+        if tries >= retry.attempts or not _passes_by_itself(failure):
+            raise failure
+        yield retry.pause(tries - 1, getattr(failure, "retry_after", None))
+
+
+def _passes_by_itself(failure: VicwClientError) -> bool:
+    """Lost connections and 429, 503. A full disk (507) wants a person; a timeout may double the load."""
+    if isinstance(failure, RetryLaterError):
+        return failure.problem.status in {429, 503}
+    return isinstance(failure, ServerUnreachableError) and not isinstance(failure, TimedOutError)
+
+
+def _arrived(reply: Reply) -> httpx.Response | httpx.RequestError:
+    assert reply is not None, "a Send is answered with a reply"
+    return reply
+
+
+def _body[M: BaseModel](model: type[M], request: M | None, fields: dict[str, Any]) -> bytes:
+    if request is not None and fields:
+        raise TypeError(f"give a {model.__name__} or its fields, not both")
+    try:
+        request = request or model.model_validate(fields)
+    except ValidationError as error:
+        raise invalid_request(error) from error
+    # Defaults stay out: they are the server's to choose.
+    return request.model_dump_json(exclude_unset=True).encode()
+
+
+def _parse[M: BaseModel](model: type[M], reply: httpx.Response) -> M:
+    try:
+        # A newer server may say more; that must not break an older client.
+        return model.model_validate_json(reply.content, extra="ignore")
+    except ValidationError as error:
+        raise UnexpectedAnswerError(
+            f"{reply.url} answered {reply.status_code} with something else than a {model.__name__}: "
+            f"{error.error_count()} fields are wrong; is this VICW, and of this version?"
+        ) from error
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

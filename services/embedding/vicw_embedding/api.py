@@ -1,0 +1,85 @@
+"""The OpenAI embeddings wire."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Header, Request, Response
+
+from vicw_embedding import metrics
+from vicw_shared.http import StrictRoute
+from vicw_shared.ports.embedder import Lane
+from vicw_shared.wire.embeddings import (
+    LANE_HEADER,
+    EmbeddingRow,
+    EmbeddingsRequest,
+    EmbeddingsResponse,
+    ModelRow,
+    ModelsResponse,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vicw_embedding.lane import Embedded
+    from vicw_embedding.wiring import Served
+
+_CLIENT_GONE = 499
+
+router = APIRouter(prefix="/v1", route_class=StrictRoute, tags=["embeddings"])
+
+
+@router.post("/embeddings", summary="Turn texts into unit vectors", response_model=EmbeddingsResponse)
+async def embeddings(
+    body: EmbeddingsRequest,
+    request: Request,
+    lane: Annotated[Lane, Header(alias=LANE_HEADER, description="Which queue to join")] = Lane.BULK,
+) -> Response:
+    """Answer in the order of the input. ``model`` is not looked at: there is one."""
+    served: Served = request.app.state.served
+    texts = [body.input] if isinstance(body.input, str) else body.input
+    with metrics.SECONDS.labels(lane.value).time():
+        embedded = await _unless_gone(request, served.batcher.embed(texts, lane, body.dimensions))
+    if embedded is None:
+        return Response(status_code=_CLIENT_GONE)
+    metrics.TEXTS.labels(lane.value).inc(len(texts))
+    packed = body.encoding_format == "base64"
+    answer = EmbeddingsResponse(
+        data=[EmbeddingRow(index=at, embedding=_encoded(row, packed)) for at, row in enumerate(embedded.rows)],
+        model=served.file.card.name,
+        usage=Usage(prompt_tokens=embedded.tokens, total_tokens=embedded.tokens),
+    )
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
+@router.get("/models", summary="The model served, its size and the SHA-256 of its file")
+async def models(request: Request) -> ModelsResponse:
+    """Name the one model."""
+    served: Served = request.app.state.served
+    row = ModelRow(id=served.file.card.name, size=served.batcher.size, digest=served.file.digest)
+    return ModelsResponse(data=[row])
+
+
+async def _unless_gone(request: Request, work: Coroutine[None, None, Embedded]) -> Embedded | None:
+    """Return the result, or None if the client hung up first: its texts must not hold up the lane."""
+    task = asyncio.create_task(work)
+    gone = asyncio.ensure_future(request.receive())  # the body is read: only the end can follow
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+def _encoded(row: NDArray[np.float32], packed: bool) -> str | list[float]:
+    if packed:
+        return base64.b64encode(row.astype("<f4", copy=False).tobytes()).decode("ascii")
+    values: list[float] = row.tolist()
+    return values

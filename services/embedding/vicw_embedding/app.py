@@ -1,0 +1,38 @@
+"""The FastAPI application of the embedding server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+
+from vicw_embedding import api
+from vicw_shared import http
+
+if TYPE_CHECKING:
+    from vicw_embedding.wiring import Served
+
+
+def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
+    """Return the application over a loaded model, which it frees when it stops."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(served.close)
+
+    app = http.create_app(
+        title="VICW embedding",
+        description="One GGUF, a lane for queries and one for bulk, on the OpenAI embeddings wire.",
+        version=version("vicw-embedding"),
+        max_body_bytes=max_body_bytes,
+        probes={"model": served.batcher.check},
+        lifespan=lifespan,
+    )
+    app.state.served = served
+    app.include_router(api.router)
+    return app

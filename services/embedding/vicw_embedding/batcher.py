@@ -1,0 +1,61 @@
+"""The door from asyncio to the engine's lanes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from vicw_embedding import windows
+from vicw_embedding.lane import Embedded
+from vicw_shared.errors import FieldProblem, InvalidInputError, SettingsError, UnavailableError
+
+if TYPE_CHECKING:
+    from vicw_embedding.engine import Engine
+    from vicw_shared.embedding_models import EmbeddingModel
+    from vicw_shared.ports.embedder import Lane
+
+
+class Batcher:
+    """Embeds texts of many concurrent callers; texts that wait in one lane share its batches.
+
+    ``dimensions`` is the size that callers get who name none; None leaves vectors whole.
+    """
+
+    def __init__(self, engine: Engine, dimensions: int | None = None) -> None:
+        """Raises SettingsError if the model does not allow ``dimensions``."""
+        self._engine = engine
+        if problem := _size_problem(engine.file.card, dimensions):
+            raise SettingsError(f"VICW_EMBEDDING_DIMENSIONS: {problem}")
+        self._dimensions = dimensions
+
+    @property
+    def size(self) -> int:
+        """Dimensions of a vector of a caller who names none."""
+        return self._dimensions or self._engine.file.card.size
+
+    async def embed(self, texts: Sequence[str], lane: Lane, dimensions: int | None = None) -> Embedded:
+        """Return vectors of shape (len(texts), dimensions), norm 1, and the tokens read.
+
+        Cancelling takes the texts out of the queue. Raises InvalidInputError when the model does not allow
+        ``dimensions``, OverloadedError, TooLargeError, UnavailableError.
+        """
+        if problem := _size_problem(self._engine.file.card, dimensions):
+            raise InvalidInputError(FieldProblem("dimensions", problem, "Leave it out for the model's own size"))
+        embedded = await asyncio.wrap_future(self._engine.submit(texts, lane))
+        return Embedded(windows.shorten(embedded.rows, dimensions or self._dimensions), embedded.tokens)
+
+    async def check(self) -> None:
+        """Raise UnavailableError if a lane has stopped."""
+        if not self._engine.alive:
+            raise UnavailableError("model", "a lane of the embedding engine has stopped")
+
+
+def _size_problem(card: EmbeddingModel, dimensions: int | None) -> str | None:
+    if dimensions is None or dimensions == card.size:
+        return None
+    if card.smallest_size is None:
+        return f"{card.name} gives {card.size} dimensions and was not trained to be cut"
+    if not card.smallest_size <= dimensions < card.size:
+        return f"{card.name} may be cut to between {card.smallest_size} and {card.size} dimensions"
+    return None

@@ -1,0 +1,99 @@
+"""The model in memory with its two lanes."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vicw_embedding.lane import Embedded, LaneOptions, LaneWorker
+from vicw_embedding.native import BATCH_TOKENS, NativeModel
+from vicw_shared.errors import SettingsError
+from vicw_shared.ports.embedder import Lane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vicw_embedding.library import ModelFile
+
+BULK_NICENESS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """``threads`` per lane, 0 for all cores; ``queue_texts`` per lane; ``observe`` gets tokens and seconds
+    of every batch, on the lane's thread.
+    """
+
+    threads: int = 0
+    queue_texts: int = 4096
+    observe: Callable[[Lane, int, float], None] = lambda lane, tokens, seconds: None
+
+
+class Engine:
+    """One GGUF, loaded once, with a context and a thread for each lane.
+
+    Opened by the constructor, which blocks until the model is in memory. The process must not fork
+    afterwards: a forked copy of llama.cpp's thread pool hangs.
+    """
+
+    def __init__(self, model_file: ModelFile, options: EngineOptions) -> None:
+        """Load the model. Raises SettingsError if the file and its card do not fit each other."""
+        self.file = model_file
+        card = model_file.card
+        self._model = NativeModel(model_file.path)
+        if self._model.size != card.size:
+            raise SettingsError(
+                f"{model_file.path} gives vectors of {self._model.size} dimensions, {card.name} should give {card.size}"
+            )
+        self._lanes = {lane: self._worker(lane, options) for lane in Lane}
+        try:
+            for worker in self._lanes.values():
+                worker.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def submit(self, texts: Sequence[str], lane: Lane) -> Future[Embedded]:
+        """Queue texts; the future gives their vectors in order. No texts give shape (0, size) at once.
+
+        Raises OverloadedError, TooLargeError, UnavailableError.
+        """
+        if texts:
+            return self._lanes[lane].submit(texts)
+        done: Future[Embedded] = Future()
+        done.set_result(Embedded(np.empty((0, self.file.card.size), dtype=np.float32), 0))
+        return done
+
+    def waiting(self, lane: Lane) -> int:
+        """Texts of the lane that were accepted and not yet answered."""
+        return self._lanes[lane].waiting
+
+    @property
+    def alive(self) -> bool:
+        """Whether both lanes run."""
+        return all(worker.alive for worker in self._lanes.values())
+
+    def close(self) -> None:
+        """Stop both lanes, then free the model. Safe to call twice."""
+        for worker in self._lanes.values():
+            worker.close()
+        self._model.close()
+
+    def _worker(self, lane: Lane, options: EngineOptions) -> LaneWorker:
+        card = self.file.card
+        return LaneWorker(
+            self._model,
+            LaneOptions(
+                name=lane.value,
+                pooling=card.pooling,
+                max_tokens=min(card.max_tokens, self._model.context_length, BATCH_TOKENS),
+                threads=options.threads or os.cpu_count() or 1,
+                queue_texts=options.queue_texts,
+                niceness=BULK_NICENESS if lane is Lane.BULK else 0,
+                observe=lambda tokens, seconds: options.observe(lane, tokens, seconds),
+            ),
+        )

@@ -1,0 +1,31 @@
+"""What Prometheus is told about the lanes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from vicw_shared.ports.embedder import Lane
+
+if TYPE_CHECKING:
+    from vicw_embedding.engine import Engine
+
+TEXTS = Counter("vicw_embedding_texts_total", "Texts embedded", ["lane"])
+TOKENS = Counter("vicw_embedding_tokens_total", "Tokens read by the model, special ones included", ["lane"])
+COMPUTING = Counter("vicw_embedding_compute_seconds_total", "Time spent inside the model", ["lane"])
+SECONDS = Histogram("vicw_embedding_request_seconds", "Time to embed the texts of a request", ["lane"])
+QUEUE = Gauge("vicw_embedding_queue_texts", "Texts accepted and not yet answered", ["lane"])
+
+
+def observe_batch(lane: Lane, tokens: int, seconds: float) -> None:
+    """Count a batch that the model has run. Called on the lane's thread."""
+    TOKENS.labels(lane.value).inc(tokens)
+    COMPUTING.labels(lane.value).inc(seconds)
+
+
+def watch(engine: Engine) -> None:
+    """Let the queue gauges read the engine from now on."""
+    for lane in Lane:
+        QUEUE.labels(lane.value).set_function(partial(engine.waiting, lane))

@@ -1,0 +1,181 @@
+"""A thin, typed skin over the C interface of llama.cpp: one model, contexts on it.
+
+llama.cpp aborts the whole process on misuse, so every size is checked here before a call, and a failing
+call becomes an exception. Nothing here is shared between threads but the model, which is read only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import structlog
+
+from vicw_embedding.windows import Frame
+from vicw_shared.embedding_models import Pooling
+from vicw_shared.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+BATCH_TOKENS = 512
+MAX_SEQUENCES = 64
+_POOLING = {Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
+_WARNING, _ERROR = 3, 4
+
+_log = structlog.get_logger()
+_kept_alive: list[Any] = []  # a callback that Python collects while C holds it is a segfault
+
+
+class NativeError(RuntimeError):
+    """llama.cpp refused a call; the process and its contexts are still sound."""
+
+
+@functools.cache
+def _library() -> Any:
+    # Workers that spin at their barriers starve the other lane: without this a query beside bulk takes
+    # seconds. libgomp reads it when it is loaded, which the import below does.
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    # An abort would start a debugger on this process before it dies, and a restart would wait for that.
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+    import llama_cpp.llama_cpp as library
+
+    callback = library.llama_log_callback(_forward_log)
+    _kept_alive.append(callback)
+    library.llama_log_set(callback, ctypes.c_void_p(0))
+    library.llama_backend_init()
+    return library
+
+
+def _forward_log(level: int, text: bytes | None, _user: object) -> None:
+    if text and level in {_WARNING, _ERROR}:
+        report = _log.error if level == _ERROR else _log.warning
+        report("llama.cpp", message=text.decode("utf-8", "replace").strip())
+
+
+class NativeModel:
+    """A GGUF in memory. Its methods may be called from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Load ``path``. Raises SettingsError if it is not a model that llama.cpp can run."""
+        library = _library()
+        parameters = library.llama_model_default_params()
+        parameters.n_gpu_layers = 0
+        self.handle = library.llama_model_load_from_file(os.fsencode(path), parameters)
+        if not self.handle:
+            raise SettingsError(f"{path} is not a GGUF model that llama.cpp can load")
+        self._vocabulary = library.llama_model_get_vocab(self.handle)
+        self.size: int = library.llama_model_n_embd_out(self.handle)
+        self.context_length: int = library.llama_model_n_ctx_train(self.handle)
+        self.frame = self._find_frame()
+
+    def tokenize(self, text: str) -> list[int]:
+        """Return the text's token ids without special tokens; words that look like one are plain text."""
+        return self._tokenize(text, special=False)
+
+    def close(self) -> None:
+        """Free the model. Its contexts must be closed before."""
+        if self.handle:
+            _library().llama_model_free(self.handle)
+            self.handle = None
+
+    def _tokenize(self, text: str, *, special: bool) -> list[int]:
+        library = _library()
+        # A lone surrogate is no text; NUL ends a C string.
+        data = text.encode("utf-8", "replace").replace(b"\0", b" ")
+        room = len(data) + 8
+        while True:
+            tokens = (ctypes.c_int32 * room)()
+            count = library.llama_tokenize(self._vocabulary, data, len(data), tokens, room, special, False)
+            if count >= 0:
+                return tokens[:count]
+            room = -count
+
+    def _find_frame(self) -> Frame:
+        body = self._tokenize("a", special=False)
+        whole = self._tokenize("a", special=True)
+        for start in range(len(whole) - len(body) + 1):
+            if whole[start : start + len(body)] == body:
+                return Frame(tuple(whole[:start]), tuple(whole[start + len(body) :]))
+        raise SettingsError("the model's tokenizer does not wrap a text in fixed special tokens")
+
+
+class NativeContext:
+    """Room for one batch at a time. Every call must come from the thread that made it."""
+
+    def __init__(self, model: NativeModel, pooling: Pooling, threads: int) -> None:
+        """Allocate the buffers. Raises NativeError if llama.cpp cannot."""
+        library = _library()
+        parameters = library.llama_context_default_params()
+        # An encoder reads a batch in one piece, and more than n_ubatch tokens abort the process.
+        parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
+        parameters.n_seq_max = MAX_SEQUENCES
+        parameters.kv_unified = True  # else a causal model would split n_ctx between the sequences
+        parameters.embeddings = True
+        parameters.pooling_type = _POOLING[pooling]
+        parameters.flash_attn_type = library.LLAMA_FLASH_ATTN_TYPE_AUTO
+        parameters.n_threads = parameters.n_threads_batch = threads
+        parameters.no_perf = True
+        self._model = model
+        self._handle = library.llama_init_from_model(model.handle, parameters)
+        if not self._handle:
+            raise NativeError("llama.cpp could not allocate a context")
+        self._memory = library.llama_get_memory(self._handle)  # None: an encoder, nothing to remember
+        self._batch = library.llama_batch_init(BATCH_TOKENS, 0, 1)
+
+    def embed(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Return an array of shape (len(sequences), size), float32, not normalised.
+
+        Raises ValueError for no sequence, an empty one, or more than one batch holds; NativeError if
+        llama.cpp refuses the batch.
+        """
+        total = sum(len(sequence) for sequence in sequences)
+        if not sequences or not all(sequences):
+            raise ValueError("a batch needs at least one sequence, and a sequence at least one token")
+        if total > BATCH_TOKENS or len(sequences) > MAX_SEQUENCES:
+            raise ValueError(f"{len(sequences)} sequences of {total} tokens are over one batch")
+        self._fill(sequences)
+        library = _library()
+        if self._memory is None:
+            status = library.llama_encode(self._handle, self._batch)
+        else:
+            library.llama_memory_clear(self._memory, False)
+            status = library.llama_decode(self._handle, self._batch)
+        if status != 0:
+            raise NativeError(f"llama.cpp refused a batch of {total} tokens (status {status})")
+        return self._read(len(sequences))
+
+    def close(self) -> None:
+        """Free the buffers. Safe to call twice."""
+        if self._handle:
+            _library().llama_batch_free(self._batch)
+            _library().llama_free(self._handle)
+            self._handle = None
+
+    def _fill(self, sequences: Sequence[Sequence[int]]) -> None:
+        batch, at = self._batch, 0
+        for number, sequence in enumerate(sequences):
+            for position, token in enumerate(sequence):
+                batch.token[at] = token
+                batch.pos[at] = position
+                batch.n_seq_id[at] = 1
+                batch.seq_id[at][0] = number
+                batch.logits[at] = 1
+                at += 1
+        batch.n_tokens = at
+
+    def _read(self, count: int) -> NDArray[np.float32]:
+        library = _library()
+        rows = np.empty((count, self._model.size), dtype=np.float32)
+        for number in range(count):
+            row = library.llama_get_embeddings_seq(self._handle, number)
+            if not row:
+                raise NativeError("llama.cpp gave no embedding for a sequence")
+            rows[number] = np.ctypeslib.as_array(row, (self._model.size,))
+        return rows

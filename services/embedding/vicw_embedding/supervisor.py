@@ -1,0 +1,170 @@
+"""Keeps an embedding server running as a child process, for a program that wants one of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from vicw_embedding.__main__ import FATAL, READY
+from vicw_shared.errors import SettingsError, UnavailableError, VicwError
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+    from vicw_shared.settings.concerns import EmbeddingSettings
+
+_log = structlog.get_logger()
+_FIRST_DELAY_SECONDS = 0.1
+_LONGEST_DELAY_SECONDS = 10.0
+_STABLE_SECONDS = 30.0
+
+
+class EmbeddingProcess:
+    """A child process that serves the model on ``uds``, started again whenever it dies.
+
+    The socket keeps its address over restarts, and calls under way when the child dies are the adapter's to
+    repeat. The child is in a session of its own, so Ctrl-C reaches the parent only, and dies with it.
+    """
+
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        models_dir: Path,
+        *,
+        start_seconds: float = 120.0,
+        stop_seconds: float = 10.0,
+    ) -> None:
+        self._settings = settings
+        self._models_dir = models_dir
+        self._start_seconds = start_seconds
+        self._stop_seconds = stop_seconds
+        # Not in the data directory: a socket's path may have 107 bytes at most.
+        self._directory = Path(tempfile.mkdtemp(prefix="vicw-"))
+        self._process: Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._first: asyncio.Future[None] | None = None
+        self._ready = False
+        self._closing = False
+
+    @property
+    def uds(self) -> Path:
+        """The unix domain socket to talk to."""
+        return self._directory / "embedding.sock"
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id; None while there is none."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the child has said that it answers, and has not died since."""
+        return self._ready
+
+    async def start(self) -> None:
+        """Start the child and return when it answers.
+
+        Raises SettingsError with the child's own words if a setting is wrong or the model is missing,
+        UnavailableError if it dies or is not ready in time; the child is gone then.
+        """
+        self._first = asyncio.get_running_loop().create_future()
+        self._keeper = asyncio.create_task(self._keep_alive(self._first), name="embedding-process")
+        try:
+            async with asyncio.timeout(self._start_seconds):
+                await self._first
+        except TimeoutError as error:
+            await self.close()
+            raise UnavailableError("embedding", f"not ready within {self._start_seconds:g} s") from error
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Stop the child: SIGTERM, and SIGKILL if it does not listen. Safe to call twice."""
+        self._closing = True
+        if self._keeper:
+            await self._stop()
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+            await self._stop()  # one that was being started in that moment
+            self._keeper = None
+        await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+
+    async def _stop(self) -> None:
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(self._stop_seconds):
+                await process.wait()
+        except TimeoutError:
+            _log.warning("the embedding process does not stop and is killed", pid=process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _keep_alive(self, first: asyncio.Future[None]) -> None:
+        delay = _FIRST_DELAY_SECONDS
+        while True:
+            started = time.monotonic()
+            failure = await self._run_once(first)
+            if self._closing:
+                return
+            if not first.done():
+                first.set_exception(failure)
+                return
+            if time.monotonic() - started > _STABLE_SECONDS:
+                delay = _FIRST_DELAY_SECONDS
+            _log.warning("the embedding process ended and is started again", reason=failure.detail, delay_seconds=delay)
+            await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+            delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
+
+    async def _run_once(self, first: asyncio.Future[None]) -> VicwError:
+        """Run a child to its end; return why it ended."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "vicw_embedding"),
+            *("--uds", str(self.uds), "--parent-pid", str(os.getpid())),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            env=self._environment(),
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        failure: VicwError | None = None
+        try:
+            async for raw in process.stdout:
+                line = raw.decode("utf-8", "replace").strip()
+                if line == READY:
+                    self._ready = True
+                    if not first.done():
+                        first.set_result(None)
+                elif line.startswith(FATAL):
+                    failure = SettingsError(line.removeprefix(FATAL).strip())
+            code = await process.wait()
+        finally:
+            self._ready = False
+        return failure or UnavailableError("embedding", f"the process ended with code {code}")
+
+    def _environment(self) -> dict[str, str]:
+        mine = {
+            "MODEL": self._settings.model,
+            "DIMENSIONS": self._settings.dimensions,
+            "THREADS": self._settings.threads,
+            "QUEUE_TEXTS": self._settings.queue_texts,
+            "MODELS_DIR": self._models_dir,
+        }
+        others = {name: value for name, value in os.environ.items() if not name.startswith("VICW_EMBEDDING_")}
+        return others | {f"VICW_EMBEDDING_{key}": str(value) for key, value in mine.items() if value is not None}

@@ -1,0 +1,47 @@
+"""Builds the server from its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vicw_embedding import library, metrics
+from vicw_embedding.batcher import Batcher
+from vicw_embedding.engine import Engine, EngineOptions
+
+if TYPE_CHECKING:
+    from vicw_embedding.library import ModelFile
+    from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A loaded model and its door."""
+
+    file: ModelFile
+    engine: Engine
+    batcher: Batcher
+
+    def close(self) -> None:
+        """Free the model. Safe to call twice."""
+        self.engine.close()
+
+
+def models_dir(settings: EmbeddingSettings, storage: StorageSettings) -> Path:
+    """Return where model files are kept."""
+    return settings.models_dir or storage.data_dir / "models"
+
+
+def load(settings: EmbeddingSettings, directory: Path) -> Served:
+    """Find and load the model; blocks. Raises SettingsError."""
+    file = library.resolve(settings, directory)
+    options = EngineOptions(threads=settings.threads, queue_texts=settings.queue_texts, observe=metrics.observe_batch)
+    engine = Engine(file, options)
+    try:
+        batcher = Batcher(engine, settings.dimensions)
+    except BaseException:
+        engine.close()
+        raise
+    metrics.watch(engine)
+    return Served(file, engine, batcher)

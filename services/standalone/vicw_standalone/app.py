@@ -1,0 +1,53 @@
+"""The one-process server: both faces over the embedded stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from vicw_ingest.api import create_router as ingest_router
+from vicw_retrieval.api import create_router as retrieval_router
+from vicw_shared.http import create_app
+from vicw_standalone import __version__
+from vicw_standalone.wiring import Standalone
+
+_DESCRIPTION = """
+Long-term memory for LLM applications. **Remember** with `POST /ingest`, **ask** with `POST /retrieve`: you get the
+right evidence with its causes, its order, who did it, and the raw text that proves it, within a budget you name.
+
+Errors are RFC 9457 problem documents that name the field and the fix. Every answer carries `X-Request-ID`.
+"""
+
+
+def create_standalone_app(standalone: Standalone) -> FastAPI:
+    """Return the application; it starts the indexer and closes ``standalone``, which is open already."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        standalone.start_indexer()
+        try:
+            yield
+        finally:
+            await standalone.close()
+
+    app = create_app(
+        title="VICW",
+        description=_DESCRIPTION,
+        version=__version__,
+        max_body_bytes=standalone.settings.limits.body_bytes,
+        probes={
+            "embedding": standalone.probe_embedding,
+            "graph": standalone.probe_graph,
+            "vectors": standalone.probe_vectors,
+        },
+        lifespan=lifespan,
+    )
+
+    def tenant() -> str:
+        return standalone.settings.server.tenant
+
+    app.include_router(ingest_router(standalone.ingest_ports, tenant))
+    app.include_router(retrieval_router(standalone.retrieval_ports, tenant))
+    return app

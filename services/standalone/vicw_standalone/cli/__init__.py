@@ -1,0 +1,48 @@
+"""The ``vicw`` command: one file a group of subcommands."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from vicw_shared.errors import VicwError
+from vicw_standalone import __version__
+from vicw_standalone.cli import ask, maintain, models, run
+from vicw_standalone.cli.console import problem
+
+app = typer.Typer(
+    name="vicw",
+    help="Long-term memory for LLM applications: remember, and get the right evidence back with its causes, "
+    "order and proof. Self-hosted; no LLM and no network needed.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (run, ask, models, maintain):
+    group.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"vicw {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", callback=_print_version),
+) -> None:
+    """Long-term memory for LLM applications."""
+
+
+def main() -> None:
+    """Run the command; an error that was foreseen is a sentence, not a traceback."""
+    try:
+        app()
+    except VicwError as error:
+        problem(error.detail)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,170 @@
+"""``vicw ingest`` and ``vicw retrieve``: what is done with a running server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from vicw_client import ServerUnreachableError, VicwClient, VicwClientError
+from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
+from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.importing import PATIENT, ImportStoppedError, Summary, import_paths
+
+_SHOWN_REFUSALS = 20
+UrlOption = Annotated[
+    str | None, typer.Option(help="Address of the server. [default: http://127.0.0.1:8080, or VICW_URL]")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommands."""
+    app.command()(ingest)
+    app.command()(retrieve)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", exists=True, metavar="PATH…")],
+    context: Annotated[
+        str | None, typer.Option(help="Context to remember them in. [default: the folder's or file's name]")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="coding, creative, general, or your own. [default: what the files are]")
+    ] = None,
+    flow: Annotated[str | None, typer.Option(help="Logical thread of the items.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Send what an earlier run has stored, too.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="Return when everything is durable, before it can be found.")
+    ] = False,
+    url: UrlOption = None,
+) -> None:
+    """Remember files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.
+
+    Folders are walked (hidden files, binaries and what .gitignore names are passed over). Markdown is cut by
+    heading, code by definition; ids are path#anchor, so a second run updates what has changed. An import that is
+    stopped goes on where it was when it is run again. Exit code 1 if anything was refused, 2 if it was stopped.
+    """
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("remembering"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+    )
+    with VicwClient(url, retry=PATIENT) as client, bar:
+        task = bar.add_task("items", total=None)
+        try:
+            summary = import_paths(
+                client,
+                paths,
+                context=context,
+                domain=domain,
+                flow=flow,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+                again=again,
+                wait_until_found=not no_wait,
+            )
+        except ImportStoppedError as error:
+            bar.stop()
+            _print_summary(error.summary)
+            fail(f"{error}{_hint(error.__cause__)}", code=2)
+    _print_summary(summary)
+    if summary.refused:
+        raise typer.Exit(1)
+
+
+def _print_summary(summary: Summary) -> None:
+    table = Table(show_header=False, box=None)
+    for name, count in (
+        ("created", summary.created),
+        ("updated", summary.updated),
+        ("unchanged", summary.unchanged),
+        ("stored by an earlier run", summary.skipped),
+        ("files passed over", len(summary.passed_over)),
+        ("refused", len(summary.refused)),
+    ):
+        table.add_row(name, str(count))
+    out.print(table)
+    for context, count in summary.contexts.most_common():
+        out.print(f"  {count} in context [bold]{escape(context)}[/]")
+    for refused in summary.refused[:_SHOWN_REFUSALS]:
+        place = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
+        err.print(f"[yellow]refused[/] {escape(place)}: {escape(refused.reason)}")
+    if len(summary.refused) > _SHOWN_REFUSALS:
+        err.print(f"[yellow]…and {len(summary.refused) - _SHOWN_REFUSALS} more[/]")
+
+
+def retrieve(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    context: Annotated[str | None, typer.Option(help="Search one context.")] = None,
+    domain: Annotated[str | None, typer.Option(help="Strict filter. [default: inferred]")] = None,
+    limit: Annotated[int, typer.Option(help="Results.", min=1)] = 5,
+    tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
+    chars: Annotated[int, typer.Option(help="Budget of the text, in characters.", min=1)] = 8000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print only the text that is ready to paste.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """Ask for evidence."""
+    fields = {
+        "query": query,
+        "context": context,
+        "domain": domain,
+        "limit": limit,
+        "tags": {"all": tag or []},
+        "budget": {"chars": chars},
+    }
+    with VicwClient(url) as client:
+        try:
+            answer = client.retrieve(RetrieveRequest.model_validate_json(json.dumps(fields)))
+        except VicwClientError as error:
+            fail(f"{error}{_hint(error)}")
+    if as_json:
+        print(answer.model_dump_json(indent=2))
+    elif text:
+        print(answer.text)
+    else:
+        _print_answer(answer)
+
+
+def _print_answer(answer: RetrieveResponse) -> None:
+    for result in answer.results:
+        _print_result(result, answer)
+    if not answer.results:
+        out.print("Nothing found.")
+    intent = answer.intent
+    narrowed = ", narrowed to it" if intent.filtered else ""
+    err.print(
+        f"[dim]{len(answer.results)} results in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
+        f"({intent.confidence:.0%} sure by {intent.evidence}{narrowed})[/]"
+    )
+    if answer.degraded:
+        err.print(f"[yellow]left out: {escape(', '.join(answer.degraded))}[/]")
+
+
+def _print_result(result: Result, answer: RetrieveResponse) -> None:
+    when = f" · {result.timestamp:%Y-%m-%d %H:%M}" if result.timestamp else ""
+    out.print(
+        f"[bold cyan]{result.rank}.[/] [bold]{escape(result.name)}[/] [dim]{escape(result.context)} · "
+        f"{escape(result.subtype)}{when} · {escape(result.id or result.uid)} · {result.score:.3f}[/]"
+    )
+    out.print(result.text.strip(), markup=False)
+    nodes = {node.uid: node for node in answer.graph.nodes}
+    for via in result.via:
+        other = nodes.get(via.uid)
+        if other is not None and via.type != "EVIDENCED_BY":
+            arrow = "→" if via.direction == "out" else "←"
+            said = " ".join((other.text or other.name).split())[:100]
+            out.print(f"   [dim]{arrow} {via.type}[/] [dim]{escape(said)}[/]")
+    out.print()
+
+
+def _hint(error: BaseException | None) -> str:
+    return ". Is the server running? Start it with `vicw serve`" if isinstance(error, ServerUnreachableError) else ""

@@ -1,0 +1,81 @@
+"""``vicw reindex`` and ``vicw check``: work on a data directory that no server has open."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from vicw_shared.errors import UnavailableError
+from vicw_shared.logs import configure_logs
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.settings import LogSettings
+from vicw_sleep.check import Report, check
+from vicw_standalone.cli.console import err, out
+from vicw_standalone.cli.models import DataDirOption
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.offline import open_offline
+from vicw_standalone.wiring import Settings, Standalone
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommands."""
+    app.command("reindex")(reindex_command)
+    app.command("check")(check_command)
+
+
+def reindex_command(
+    data_dir: DataDirOption = None,
+    model: Annotated[str | None, typer.Option(help="Embed with this model from now on.")] = None,
+) -> None:
+    """Build the vector index anew from the graph: after its folder was lost, or for another model.
+
+    The server must be stopped. Killed half-way, run it again, or start the server: it goes on.
+    """
+    settings = read_settings(data_dir=data_dir, model=model)
+    configure_logs(LogSettings(level="warning"))
+    count = asyncio.run(_reindex(settings))
+    out.print(f"{count} passages embedded anew with {settings.embedding.model}", markup=False)
+
+
+async def _reindex(settings: Settings) -> int:
+    standalone = Standalone(settings)
+    await standalone.open(rebuild=True)
+    bar = Progress("embedding", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err, transient=True)
+    try:
+        total = await standalone.graph.waiting()
+        with bar:
+            task = bar.add_task("passages", total=total)
+            done = 0
+            while part := await standalone.indexer.drain():
+                done += part
+                bar.update(task, completed=done)
+        return total
+    finally:
+        await standalone.close()
+
+
+def check_command(data_dir: DataDirOption = None) -> None:
+    """Prove the store's invariants; exit code 1 and the list of violations if any is broken.
+
+    Points agree with what the graph marks as indexed and the reverse, chains are unbroken and in order, every
+    node is in exactly one context, steps are gap-free, no edge is outside the registry. The server must be stopped.
+    """
+    settings = read_settings(data_dir=data_dir)
+    configure_logs(LogSettings(level="warning"))
+    report = asyncio.run(_check(settings))
+    out.print(f"{report.nodes} nodes, {report.edges} edges, {report.points} points, {report.waiting} waiting")
+    for violation in report.violations:
+        out.print(violation, markup=False)
+    if report.violations:
+        raise typer.Exit(1)
+    out.print("clean")
+
+
+async def _check(settings: Settings) -> Report:
+    async with open_offline(settings) as (graph, vectors):
+        if vectors is None:
+            raise UnavailableError("vectors", "the index is missing. `vicw reindex` rebuilds it")
+        return await check(graph, vectors, EdgeRegistry.with_core_types())

@@ -1,0 +1,79 @@
+"""``vicw model``: list, pull, use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from dotenv import set_key
+from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
+from rich.table import Table
+
+from vicw_embedding import library
+from vicw_shared.embedding_models import MODELS
+from vicw_standalone.cli.console import err, out
+from vicw_standalone.cli.settings import CHOICES, read_settings
+
+DataDirOption = Annotated[
+    Path | None, typer.Option(help="Data directory. [default: ~/.local/share/vicw, or VICW_DATA_DIR]")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = typer.Typer(help="The embedding model: list, pull, use.", no_args_is_help=True)
+    group.command("list")(list_models)
+    group.command("pull")(pull)
+    group.command("use")(use)
+    app.add_typer(group, name="model")
+
+
+def list_models(data_dir: DataDirOption = None) -> None:
+    """List the registered models, which of them are here, and which is used."""
+    settings = read_settings(data_dir=data_dir)
+    table = Table("model", "dimensions", "licence", "here", "used", "what it is")
+    for card in MODELS.values():
+        here = card.file is None or (settings.models_dir / card.file).is_file()
+        used = settings.embedding.url is None and settings.embedding.model == card.name
+        table.add_row(
+            card.name, str(card.size), card.licence, "yes" if here else "no", "yes" if used else "", card.summary
+        )
+    out.print(table)
+    if settings.embedding.url is not None:
+        out.print(f"Used: the server at {settings.embedding.url}", markup=False)
+    elif settings.embedding.model not in MODELS:
+        out.print(f"Used: {settings.embedding.model}", markup=False)
+
+
+def pull(
+    name: Annotated[str, typer.Argument(help="A registered model.")],
+    repository: Annotated[str | None, typer.Option(help="Another model-hub repository that has its file.")] = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Fetch a model's file from the model hub; a broken download is resumed. The hash is pinned at first use."""
+    settings = read_settings(data_dir=data_dir)
+    bar = Progress("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=err)
+    with bar:
+        task = bar.add_task(name, total=None)
+        model = library.pull(
+            name,
+            settings.models_dir,
+            repository=repository or settings.embedding.repository,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    out.print(f"{model.card.name} is in {model.path} (SHA-256 {model.digest})", markup=False)
+
+
+def use(
+    name: Annotated[str, typer.Argument(help="A registered model, or the path of a GGUF file.")],
+    data_dir: DataDirOption = None,
+) -> None:
+    """Choose the model of a data directory. What is stored has to be embedded anew: `vicw reindex`."""
+    settings = read_settings(data_dir=data_dir, model=name)
+    model = library.resolve(settings.embedding, settings.models_dir)
+    chosen = name if name in MODELS else str(model.path.absolute())
+    settings.storage.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    set_key(settings.storage.data_dir / CHOICES, "VICW_EMBEDDING_MODEL", chosen, quote_mode="auto")
+    out.print(f"{settings.storage.data_dir} now uses {model.card.name} ({model.card.size}-d).", markup=False)
+    out.print("If something is stored there already, run `vicw reindex` next.", markup=False)

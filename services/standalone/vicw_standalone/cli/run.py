@@ -1,0 +1,50 @@
+"""``vicw serve``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vicw_shared.logs import configure_logs
+from vicw_standalone.cli.console import fail
+from vicw_standalone.cli.settings import read_settings
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand."""
+    app.command()(serve)
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1, or VICW_HOST]")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port; 0 takes a free one. [default: 8080, or VICW_PORT]", min=0, max=65535)
+    ] = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="Where everything is stored. [default: ~/.local/share/vicw, or VICW_DATA_DIR]"),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Embedding model: a name of `vicw model list`, or a GGUF's path. [or VICW_EMBEDDING_MODEL]"),
+    ] = None,
+) -> None:
+    """Serve the memory in one process: no other server, no LLM, no network.
+
+    POST /ingest remembers, POST /retrieve finds; /docs describes both. Ctrl-C or SIGTERM finishes what is in
+    flight and ends. Every setting can come from the environment (VICW_…); .env.example lists them all.
+    """
+    settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
+    configure_logs(settings.log)
+    # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    from vicw_standalone.server import serve as run_server
+
+    try:
+        asyncio.run(run_server(settings))
+    except OSError as error:
+        fail(f"cannot listen on {settings.server.host}:{settings.server.port}: {error.strerror or error}")

@@ -1,0 +1,245 @@
+"""Brings files into the store: reads, batches, sends, and remembers what was acknowledged.
+
+It may be killed at any point and run again. Items with an id are stored once in any case; for those without one,
+the ledger and an Idempotency-Key made of the content see to it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
+from vicw_shared.wire.ingest import IngestResponse, ItemStatus
+from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
+from vicw_standalone.sources.batches import Batch, batched
+from vicw_standalone.sources.ledger import Ledger, digest_of
+
+PATIENT = Retry(attempts=12, longest_seconds=30.0)
+"""For a client that imports: a server with a full queue is waited for, up to two and a half minutes."""
+
+_WRONG_ITEM = re.compile(r"items(?:\[(\d+)\]|\.(\d+))")
+
+type Progress = Callable[[int, int | None], None]
+"""Called with the items done and, once all files are read, the items in all."""
+
+
+class ImportStoppedError(Exception):
+    """The server cannot be reached, or refuses the whole import. ``summary`` says what was done until then."""
+
+    def __init__(self, cause: VicwClientError, summary: Summary) -> None:
+        super().__init__(f"{cause}. {summary.stored} items were stored; run the same import again to go on")
+        self.summary = summary
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of an import.
+
+    ``skipped`` counts items that an earlier run had acknowledged; ``passed_over`` are files with nothing to
+    remember; ``jobs`` are still making items findable.
+    """
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    refused: list[Refused] = field(default_factory=list)
+    passed_over: list[Skipped] = field(default_factory=list)
+    jobs: list[str] = field(default_factory=list)
+    contexts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def stored(self) -> int:
+        """Items that the server acknowledged in this run."""
+        return self.created + self.updated + self.unchanged
+
+
+def import_paths(
+    client: VicwClient,
+    paths: Sequence[Path],
+    *,
+    context: str | None = None,
+    domain: str | None = None,
+    flow: str | None = None,
+    progress: Progress | None = None,
+    state_path: Path | None = None,
+    again: bool = False,
+    wait_until_found: bool = True,
+    batch_items: int = 100,
+    batch_chars: int = 200_000,
+    in_flight: int = 3,
+) -> Summary:
+    """Read files and folders and store their items; see `read_paths` for contexts and ids.
+
+    What cannot be read or stored is in the summary; everything else is stored. ``state_path`` is by default a
+    file of its own for this server and these paths; ``again`` sends what it holds as acknowledged, too.
+    Raises ImportStoppedError if the server cannot be reached or refuses more than single items.
+    """
+    state = state_path or default_state_path(client.address, paths)
+    with Ledger(state, forget=again) as ledger:
+        run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found)
+        records = read_paths(paths, context=context, domain=domain, flow=flow)
+        batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
+        try:
+            run.carry_out(batches, in_flight)
+        except VicwClientError as error:
+            raise ImportStoppedError(error, run.summary) from error
+        return run.summary
+
+
+def default_state_path(address: str, paths: Sequence[Path]) -> Path:
+    """Return the ledger of imports of ``paths`` to the server at ``address`` (XDG base directories 0.8)."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    state_home = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
+    key = [address, *(os.fsencode(path.resolve()).hex() for path in paths)]
+    return state_home / "vicw" / "imports" / f"{digest_of(key)}.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parcel:
+    """What is sent in one request: the items of a batch that are not acknowledged yet."""
+
+    context: str
+    domain: str | None
+    items: tuple[tuple[SourceItem, str], ...]
+
+    def only(self, wanted: Iterable[int]) -> _Parcel:
+        return _Parcel(self.context, self.domain, tuple(self.items[n] for n in wanted))
+
+
+class _Import:
+    """One run. Workers share the ledger and the summary under a lock."""
+
+    def __init__(self, client: VicwClient, ledger: Ledger, progress: Progress, wait_until_found: bool) -> None:
+        self.summary = Summary()
+        self._client = client
+        self._ledger = ledger
+        self._progress = progress
+        self._wait = wait_until_found
+        self._lock = threading.Lock()
+        self._done = 0
+        self._total: int | None = None
+        self._copies: Counter[str] = Counter()
+
+    def carry_out(self, batches: Iterable[Batch], in_flight: int) -> None:
+        """Send all batches, a few at a time; of one flow only one at a time, since order is meaning."""
+        read = 0
+        running: dict[Future[None], frozenset[tuple[str, str]]] = {}
+        with ThreadPoolExecutor(in_flight, "import") as pool:
+            try:
+                for batch in batches:
+                    read += len(batch.items)
+                    parcel = self._unsent(batch)
+                    if not parcel.items:
+                        continue
+                    while len(running) >= in_flight or any(batch.flows & flows for flows in running.values()):
+                        _reap(running)
+                    running[pool.submit(self._deliver, parcel)] = batch.flows
+                with self._lock:
+                    self._total = read
+                    self._tell()
+                while running:
+                    _reap(running)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def report(self, record: Refused | Skipped) -> None:
+        """Take down what the readers refused or passed over."""
+        with self._lock:
+            if isinstance(record, Refused):
+                self.summary.refused.append(record)
+            else:
+                self.summary.passed_over.append(record)
+
+    def _unsent(self, batch: Batch) -> _Parcel:
+        items = [(record, self._identify(record)) for record in batch.items]
+        unsent = tuple(pair for pair in items if pair[1] not in self._ledger)
+        with self._lock:
+            self.summary.skipped += len(items) - len(unsent)
+            self._tell(len(items) - len(unsent))
+        return _Parcel(batch.context, batch.domain, unsent)
+
+    def _identify(self, record: SourceItem) -> str:
+        """Digest an item. Two equal ones without an id are two items: the second is "the second of its kind"."""
+        digest = digest_of([record.context, record.domain or "", record.item.model_dump_json(exclude_unset=True)])
+        if record.item.id is not None:
+            return digest
+        self._copies[digest] += 1
+        return digest_of([digest, str(self._copies[digest])])
+
+    def _deliver(self, parcel: _Parcel) -> None:
+        """Send a parcel; without the items that the server refuses; in halves if it is too large."""
+        if not parcel.items:
+            return
+        everything = range(len(parcel.items))
+        try:
+            response = self._client.ingest(
+                context=parcel.context,
+                domain=parcel.domain,
+                wait=self._wait,
+                items=[record.item for record, _ in parcel.items],
+                idempotency_key=digest_of([str(self._wait), *(digest for _, digest in parcel.items)]),
+            )
+        except TooLargeError as error:
+            if len(parcel.items) == 1:
+                self._refuse(parcel, {0: str(error)})
+                return
+            middle = len(everything) // 2
+            self._deliver(parcel.only(everything[:middle]))
+            self._deliver(parcel.only(everything[middle:]))
+        except BadRequestError as error:
+            if error.problem.status not in {400, 422}:
+                raise
+            wrong = _wrong_items(error, len(everything)) or dict.fromkeys(everything, str(error))
+            self._refuse(parcel, wrong)
+            self._deliver(parcel.only(n for n in everything if n not in wrong))
+        else:
+            self._acknowledge(parcel, response)
+
+    def _acknowledge(self, parcel: _Parcel, response: IngestResponse) -> None:
+        statuses = Counter(item.status for item in response.items)
+        with self._lock:
+            self._ledger.add(digest for _, digest in parcel.items)
+            self.summary.created += statuses[ItemStatus.CREATED]
+            self.summary.updated += statuses[ItemStatus.UPDATED]
+            self.summary.unchanged += statuses[ItemStatus.UNCHANGED]
+            self.summary.contexts[parcel.context] += len(parcel.items)
+            if response.job is not None:
+                self.summary.jobs.append(response.job)
+            self._tell(len(parcel.items))
+
+    def _refuse(self, parcel: _Parcel, wrong: dict[int, str]) -> None:
+        with self._lock:
+            for n, reason in wrong.items():
+                record, _ = parcel.items[n]
+                self.summary.refused.append(Refused(record.path, record.line, reason))
+            self._tell(len(wrong))
+
+    def _tell(self, more: int = 0) -> None:
+        self._done += more
+        self._progress(self._done, self._total)
+
+
+def _reap(running: dict[Future[None], frozenset[tuple[str, str]]]) -> None:
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        del running[future]
+        future.result()
+
+
+def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:
+    """Return the reason for each item that the problem document names, by its place in the request."""
+    wrong: dict[int, list[str]] = {}
+    for fault in error.problem.errors:
+        if (match := _WRONG_ITEM.match(fault.field)) and (n := int(match[1] or match[2])) < count:
+            where = fault.field[match.end() :].lstrip(".")
+            wrong.setdefault(n, []).append(f"{where}: {fault.problem}" if where else fault.problem)
+    return {n: "; ".join(reasons) for n, reasons in sorted(wrong.items())}

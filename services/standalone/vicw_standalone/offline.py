@@ -1,0 +1,33 @@
+"""The stores without an embedder, for commands that only look."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.errors import DataDirError
+from vicw_standalone.wiring import VECTORS, Settings
+
+
+@asynccontextmanager
+async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphStore, EdgeVectorStore | None]]:
+    """Open a data directory's graph and, if it is there, its vector index.
+
+    Raises DataDirError if there is no store or another process has it open.
+    """
+    path = settings.storage.data_dir
+    if not (path / "graph.sqlite3").exists():
+        raise DataDirError(f"{path} holds no store. `vicw serve` makes one; --data-dir names another")
+    async with AsyncExitStack() as stack:
+        data_dir = stack.enter_context(DataDir(path))
+        graph = SqliteGraphStore(data_dir)
+        stack.push_async_callback(graph.close)
+        vectors: EdgeVectorStore | None = None
+        model = await graph.model()
+        if model is not None and EdgeVectorStore.exists(path / VECTORS):
+            vectors = EdgeVectorStore(path / VECTORS, model.size)
+            stack.push_async_callback(vectors.close)
+        yield graph, vectors

@@ -1,0 +1,63 @@
+"""ChatGPT's data export: each conversation a tree of messages, of which ``current_node`` ends the shown branch."""
+
+from __future__ import annotations
+
+from vicw_standalone.sources.conversations import (
+    Conversation,
+    Turn,
+    UnknownShapeError,
+    dig,
+    text_in,
+    thread,
+    time_in,
+)
+
+_SPEAKERS = {"user", "assistant"}  # system prompts are not the user's, tool output is bulk
+_SPOKEN_TYPES = {"text", "multimodal_text", "code"}  # the rest is reasoning, tool output, profile
+
+
+def chatgpt_conversation(value: object) -> Conversation:
+    """Return the shown branch of a conversation. Raises UnknownShapeError if it has no id or no messages."""
+    conversation = text_in(value, "conversation_id") or text_in(value, "id")
+    mapping = dig(value, "mapping")
+    if conversation is None or not isinstance(mapping, dict):
+        raise UnknownShapeError("has no id, or no mapping of messages")
+    started = time_in(value, "create_time")
+    way = thread(_leaf(value, mapping), {node: text_in(mapping[node], "parent") for node in mapping})
+    turns = (_turn(node, dig(mapping[node], "message")) for node in way)
+    return Conversation(conversation, text_in(value, "title"), started, tuple(filter(None, turns)))
+
+
+def _leaf(value: object, mapping: dict[str, object]) -> str:
+    """Return the end of the shown branch; where it is not named, the newest message, else the last."""
+    named = text_in(value, "current_node")
+    if named in mapping:
+        return named
+    times = {node: time_in(mapping[node], "message", "create_time") for node in mapping}
+    dated = {node: time for node, time in times.items() if time}
+    return max(dated, key=lambda node: dated[node], default=next(reversed(mapping), ""))
+
+
+def _turn(node: str, message: object) -> Turn | None:
+    role = text_in(message, "author", "role")
+    hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
+    addressed_to_tool = text_in(message, "recipient") not in {None, "all"}
+    if role not in _SPEAKERS or hidden is True or addressed_to_tool:
+        return None
+    return Turn(
+        id=text_in(message, "id") or node,
+        speaker=role,
+        text=_text(dig(message, "content")),
+        timestamp=time_in(message, "create_time"),
+    )
+
+
+def _text(content: object) -> str:
+    if text_in(content, "content_type") not in _SPOKEN_TYPES:
+        return ""
+    parts = dig(content, "parts")
+    if not isinstance(parts, list):
+        return text_in(content, "text") or ""
+    # A part that is an object is a picture, or speech with its transcript.
+    texts = (part if isinstance(part, str) else text_in(part, "text") for part in parts)
+    return "\n\n".join(filter(None, texts))

@@ -1,0 +1,98 @@
+"""Chat exports, told apart by what is in them: a JSON file, or the .zip as it was downloaded."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from vicw_standalone.sources.chatgpt import chatgpt_conversation
+from vicw_standalone.sources.claude import claude_conversation
+from vicw_standalone.sources.conversations import Conversation, UnknownShapeError, records_of, text_in
+from vicw_standalone.sources.decoding import decode
+from vicw_standalone.sources.records import NothingToReadError, Record, Source, UnreadableError
+
+MAX_EXPORT_BYTES = 1024 * 1024 * 1024
+"""An export is read whole; one needs several times its size in RAM."""
+_SNIFF_BYTES = 65536
+
+type _Reader = Callable[[object], Conversation]
+_FORMATS: dict[str, tuple[str, _Reader]] = {
+    "mapping": ("ChatGPT", chatgpt_conversation),
+    "chat_messages": ("Claude", claude_conversation),
+}
+
+
+def looks_like_chats(path: Path) -> bool:
+    """Tell from its start whether a JSON file may be a chat export."""
+    with path.open("rb") as file:
+        return _promising(file.read(_SNIFF_BYTES))
+
+
+def read_chats(source: Source) -> Iterator[Record] | None:
+    """Return the turns in a JSON file, or None if it is valid JSON but no chat export."""
+    if source.path.stat().st_size > MAX_EXPORT_BYTES:
+        raise UnreadableError(f"is larger than {MAX_EXPORT_BYTES} bytes")
+    conversations = _conversations(source.path.read_bytes())
+    return _records(source, conversations) if conversations else None
+
+
+def read_chat_archive(source: Source) -> Iterator[Record]:
+    """Yield the turns of all chat files inside a .zip; refuses one without any."""
+    found = False
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            for member in sorted(archive.infolist(), key=lambda info: info.filename):
+                if PurePosixPath(member.filename).suffix.lower() != ".json":
+                    continue
+                if conversations := _member(archive, member):
+                    found = True
+                    yield from _records(source, conversations)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        # RuntimeError is how zipfile says that a password is needed.
+        raise UnreadableError(f"is a .zip that cannot be read: {error}") from error
+    if not found:
+        raise NothingToReadError("is a .zip without a ChatGPT or Claude export in it")
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> list[object]:
+    with archive.open(member) as file:
+        head = file.read(_SNIFF_BYTES)
+        if not _promising(head):
+            return []
+        data = head + file.read(MAX_EXPORT_BYTES)
+    if len(data) > MAX_EXPORT_BYTES:  # what the archive says of the size is not to be believed
+        raise UnreadableError(f"holds a file of over {MAX_EXPORT_BYTES} bytes")
+    return _conversations(data)
+
+
+def _promising(head: bytes) -> bool:
+    return any(f'"{key}"'.encode() in head for key in _FORMATS)
+
+
+def _conversations(data: bytes) -> list[object]:
+    """Return the list of conversations; empty if the JSON is something else."""
+    try:
+        value = json.loads(decode(data))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"is not JSON: {error}") from None
+    values: list[object] = value if isinstance(value, list) else [value]
+    return values if any(_format(one) for one in values) else []
+
+
+def _format(value: object) -> tuple[str, _Reader] | None:
+    keys = value.keys() if isinstance(value, dict) else ()
+    return next((known for key, known in _FORMATS.items() if key in keys), None)
+
+
+def _records(source: Source, conversations: list[object]) -> Iterator[Record]:
+    for n, value in enumerate(conversations, 1):
+        known = _format(value)
+        try:
+            if known is None:
+                raise UnknownShapeError("is of no known format")
+            yield from records_of(source, known[1](value), known[0])
+        except UnknownShapeError as error:
+            title = text_in(value, "title") or text_in(value, "name") or ""
+            yield source.refuse(f"conversation {n} {title!r} {error}")

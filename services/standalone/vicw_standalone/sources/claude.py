@@ -1,0 +1,65 @@
+"""Claude's data export: each conversation a list of ``chat_messages``; newer ones also name their parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vicw_standalone.sources.conversations import (
+    Conversation,
+    Turn,
+    UnknownShapeError,
+    dig,
+    text_in,
+    thread,
+    time_in,
+)
+
+_SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
+
+
+def claude_conversation(value: object) -> Conversation:
+    """Return a conversation's turns. Raises UnknownShapeError if it has no uuid or no list of messages."""
+    conversation = text_in(value, "uuid")
+    messages = dig(value, "chat_messages")
+    if conversation is None or not isinstance(messages, list):
+        raise UnknownShapeError("has no uuid, or no list of chat_messages")
+    turns = tuple(turn for message in _shown(value, messages) for turn in _turns(message))
+    return Conversation(conversation, text_in(value, "name"), time_in(value, "created_at"), turns)
+
+
+def _shown(value: object, messages: list[object]) -> list[object]:
+    """Return the shown branch if the export tells it, else all messages in their order."""
+    by_id = {uuid: message for message in messages if (uuid := text_in(message, "uuid"))}
+    leaf = text_in(value, "current_leaf_message_uuid")
+    parents = {uuid: text_in(message, "parent_message_uuid") for uuid, message in by_id.items()}
+    if leaf is None or leaf not in by_id or None in parents.values():
+        return messages
+    return [by_id[uuid] for uuid in thread(leaf, parents)]
+
+
+def _turns(message: object) -> Iterator[Turn]:
+    """Yield what was attached to a message, then the message."""
+    speaker = _SPEAKERS.get(text_in(message, "sender") or "")
+    if speaker is None:
+        return
+    uuid = text_in(message, "uuid")
+    timestamp = time_in(message, "created_at")
+    attachments = dig(message, "attachments")
+    for n, attachment in enumerate(attachments if isinstance(attachments, list) else []):
+        yield Turn(
+            id=f"{uuid}#attachment-{n}" if uuid else None,
+            speaker=speaker,
+            text=text_in(attachment, "extracted_content") or "",
+            timestamp=timestamp,
+            subtype="attachment",
+            name=text_in(attachment, "file_name"),
+        )
+    yield Turn(uuid, speaker, _text(message), timestamp)
+
+
+def _text(message: object) -> str:
+    """Return what was said: ``content`` without thinking and tools, else ``text``, which has markers in their place."""
+    content = dig(message, "content")
+    blocks = content if isinstance(content, list) else []
+    said = [text for block in blocks if dig(block, "type") == "text" and (text := text_in(block, "text"))]
+    return "\n\n".join(said) or text_in(message, "text") or ""

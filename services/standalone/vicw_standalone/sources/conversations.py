@@ -1,0 +1,105 @@
+"""What chat exports have in common: a conversation of turns, whatever tree it was kept as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from vicw_shared.text import visible
+from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
+
+_NO_TITLE = {"new chat", "untitled", "new conversation"}
+
+
+class UnknownShapeError(Exception):
+    """A conversation that lacks what its format promises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message; ``text`` may be blank where it was only a picture or a tool's call."""
+
+    id: str | None
+    speaker: str
+    text: str
+    timestamp: datetime | None
+    subtype: str = "message"
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The turns that the user last saw, in order."""
+
+    id: str
+    title: str | None
+    started_at: datetime | None
+    turns: tuple[Turn, ...]
+
+
+def records_of(source: Source, conversation: Conversation, context: str) -> Iterator[Record]:
+    """Yield the turns as items of one flow; a turn without a time has that of the turn before it.
+
+    ``context`` is the usual one of the format: exports made at different times are one memory.
+    """
+    title = conversation.title
+    if title is not None and title.strip().lower() in _NO_TITLE:
+        title = None
+    timestamp = conversation.started_at
+    spoken = (turn for turn in conversation.turns if visible(turn.text))
+    for step, turn in enumerate(spoken):
+        timestamp = turn.timestamp or timestamp
+        yield source.item(
+            {
+                "id": bounded_id(turn.id or f"{conversation.id}#{step}"),
+                "text": turn.text,
+                "subtype": turn.subtype,
+                "name": bounded_name(turn.name or title or ""),
+                "speaker": turn.speaker,
+                "timestamp": timestamp,
+                "flow_id": bounded_id(conversation.id),
+                "flow_step": step,
+                "source": bounded_id(source.name),
+            },
+            usual_context=context,
+        )
+
+
+def thread(leaf: str, parents: Mapping[str, str | None]) -> list[str]:
+    """Return the ids from the root to ``leaf``; a parent that is missing, or a loop, ends the way."""
+    way: list[str] = []
+    seen: set[str] = set()
+    at: str | None = leaf
+    while at is not None and at in parents and at not in seen:
+        seen.add(at)
+        way.append(at)
+        at = parents[at]
+    return way[::-1]
+
+
+def dig(value: object, *keys: str) -> object:
+    """Follow ``keys`` into nested JSON objects; None where one is missing or is no object."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def text_in(value: object, *keys: str) -> str | None:
+    """Return the non-empty text at ``keys``, or None."""
+    found = dig(value, *keys)
+    return found if isinstance(found, str) and found else None
+
+
+def time_in(value: object, *keys: str) -> datetime | None:
+    """Return the time at ``keys``, given as Unix seconds or ISO 8601 text (UTC if it names no zone), or None."""
+    found = dig(value, *keys)
+    try:
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return datetime.fromtimestamp(found, UTC)
+        if isinstance(found, str):
+            when = datetime.fromisoformat(found)
+            return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

@@ -1,0 +1,61 @@
+"""Bytes to text: UTF-8, or UTF-16 that says so; anything else is refused rather than guessed."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from pathlib import Path
+
+from vicw_shared.text import visible
+from vicw_standalone.sources.records import NothingToReadError, UnreadableError
+
+MAX_TEXT_BYTES = 8 * 1024 * 1024
+_SNIFF_BYTES = 8192
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text, line ends untouched, without its byte order mark.
+
+    Raises NothingToReadError for an empty or binary file, UnreadableError for a file that is too large, in
+    another encoding, or with a NUL in it, and OSError.
+    """
+    size = path.stat().st_size
+    if size > MAX_TEXT_BYTES:
+        raise UnreadableError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
+    data = path.read_bytes()
+    if looks_binary(data[:_SNIFF_BYTES]):
+        raise NothingToReadError("is binary")
+    text = decode(data)
+    if (at := text.find("\x00")) >= 0:
+        raise UnreadableError("contains the NUL character (U+0000)", line_at(text, at))
+    if not visible(text):
+        raise NothingToReadError("is empty")
+    return text
+
+
+def looks_binary(head: bytes) -> bool:
+    """Tell whether the first bytes of a file are no text: a NUL, unless it is marked as UTF-16."""
+    return b"\x00" in head and not head.startswith(UTF16_MARKS)
+
+
+def decode(data: bytes) -> str:
+    """Return the text of ``data``. Raises UnreadableError naming the first line that is no valid text."""
+    encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = line_at(data[: error.start].decode(encoding, "replace"), -1)
+        raise UnreadableError(f"is not valid {encoding.removesuffix('-sig').upper()}", line) from None
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Cut after each ``\n``, ``\r\n`` or ``\r`` and nowhere else (``str.splitlines`` also cuts at form feeds)."""
+    return list(io.StringIO(text, newline=""))
+
+
+def line_at(text: str, offset: int) -> int:
+    """Return the number, from 1, of the line that ``offset`` is in; -1 is the end of the text."""
+    return 1 + len(_NEWLINE.findall(text[:offset] if offset >= 0 else text))

@@ -1,0 +1,99 @@
+"""Finds the reader of each file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vicw_shared.domains import CODING
+from vicw_standalone.sources.chats import looks_like_chats, read_chat_archive, read_chats
+from vicw_standalone.sources.code import PYTHON_SUFFIXES, read_code
+from vicw_standalone.sources.decoding import read_text
+from vicw_standalone.sources.jsonl import read_jsonl
+from vicw_standalone.sources.languages import language_of
+from vicw_standalone.sources.markdown import read_markdown
+from vicw_standalone.sources.plain import read_plain
+from vicw_standalone.sources.records import (
+    NothingToReadError,
+    Record,
+    Skipped,
+    Source,
+    UnreadableError,
+    shown,
+)
+from vicw_standalone.sources.walk import walk
+
+_MARKDOWN = {".md", ".markdown", ".mdx"}
+_JSON_LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+_CODING = {
+    *(".css", ".scss", ".less", ".html", ".htm", ".vue", ".svelte", ".sql", ".json", ".yaml", ".yml", ".toml"),
+    *(".ini", ".cfg", ".conf", ".xml", ".proto", ".graphql", ".tf", ".gradle", ".cmake", ".mk", ".ps1", ".bat"),
+    *(".pl", ".r", ".jl", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".dart", ".zig", ".nim", ".f90", ".vb"),
+}
+_CODING_NAMES = {"makefile", "dockerfile", "rakefile", "gemfile", "cmakelists.txt"}
+_GENERATED = (".ipynb", ".svg", ".map", ".min.js", ".min.css", ".lock", "package-lock.json", "pnpm-lock.yaml")
+
+
+def read_paths(
+    paths: Sequence[Path],
+    *,
+    context: str | None = None,
+    domain: str | None = None,
+    flow: str | None = None,
+) -> Iterator[Record]:
+    """Yield all records of files and folders, one path after the other.
+
+    Without ``context`` it is what the data says, else what its kind suggests, else the name of the folder, or of
+    the file without its suffixes. Ids start with the path inside the folder that was asked for, so the same
+    command gives the same ids.
+    """
+    for path in paths:
+        resolved = path.resolve()
+        if resolved.is_dir():
+            yield from _folder(resolved, context, domain, flow)
+        else:
+            stem = resolved.name.removeprefix(".").split(".")[0]
+            yield from _file(Source(path, resolved.name, stem or "files", context, domain, flow))
+
+
+def _folder(root: Path, context: str | None, domain: str | None, flow: str | None) -> Iterator[Record]:
+    for found in walk(root):
+        if not isinstance(found, Path):
+            yield found
+        elif found.name.lower().endswith(_GENERATED):
+            yield Skipped(shown(found), "is generated or made for machines")
+        else:
+            name = found.relative_to(root).as_posix()
+            source = Source(found, name, root.name or "files", context, domain, flow)
+            yield from _file(source, in_folder=True)
+
+
+def _file(source: Source, *, in_folder: bool = False) -> Iterator[Record]:
+    try:
+        yield from _records(source)
+    except NothingToReadError as error:
+        # Empty and binary files are normal in a folder; asked for by name they are a mistake.
+        yield Skipped(source.shown, error.reason) if in_folder else source.refuse(error.reason)
+    except UnreadableError as error:
+        yield source.refuse(error.reason, error.line)
+    except OSError as error:
+        yield source.refuse(f"cannot be read: {error.strerror or error}")
+
+
+def _records(source: Source) -> Iterator[Record]:
+    if source.path.exists() and not source.path.is_file():
+        raise UnreadableError("is neither a file nor a folder")  # reading a pipe could wait for ever
+    name = Path(source.name).name.lower()
+    suffix = Path(name).suffix
+    if name.endswith(_JSON_LINES):
+        return read_jsonl(source)
+    if suffix == ".zip":
+        return read_chat_archive(source)
+    if suffix == ".json" and looks_like_chats(source.path) and (chats := read_chats(source)):
+        return chats
+    text = read_text(source.path)
+    if suffix in _MARKDOWN:
+        return read_markdown(source, text)
+    if suffix in PYTHON_SUFFIXES or language_of(suffix):
+        return read_code(source, text)
+    return read_plain(source, text, CODING if suffix in _CODING or name in _CODING_NAMES else None)

@@ -1,0 +1,89 @@
+"""JSON Lines of items, plain or gzipped, read line by line: a broken line costs nothing but itself."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from io import BufferedIOBase
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from vicw_shared.wire.base import Id, Message, Prose
+from vicw_standalone.sources.decoding import UTF16_MARKS, decode
+from vicw_standalone.sources.records import (
+    NothingToReadError,
+    Record,
+    Source,
+    UnreadableError,
+    faults_of,
+)
+
+MAX_LINE_BYTES = 32 * 1024 * 1024
+
+
+class _Place(Message):
+    context: Id | None = None
+    domain: Prose | None = None
+
+
+def read_jsonl(source: Source) -> Iterator[Record]:
+    """Yield the item of each line; the line's own ``context`` and ``domain`` come before the user's wish.
+
+    Blank lines are passed over. An item without an id gets none.
+    """
+    packed = source.name.lower().endswith(".gz")
+    count = 0
+    try:
+        with gzip.open(source.path) if packed else source.path.open("rb") as file:
+            for count, raw in enumerate(_lines(file), 1):
+                if raw is None:
+                    yield source.refuse(f"is longer than {MAX_LINE_BYTES} bytes", count)
+                elif count == 1 and raw.startswith(UTF16_MARKS):
+                    raise UnreadableError("is UTF-16; JSON Lines are UTF-8")
+                elif raw.strip():
+                    yield _record(source, raw, count)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UnreadableError(f"is a broken gzip file: {error}", count + 1) from error
+    if not count:
+        raise NothingToReadError("is empty")
+
+
+def _lines(file: BufferedIOBase) -> Iterator[bytes | None]:
+    """Yield lines, None for one that is too long; never holds more than the limit."""
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        if len(line) <= MAX_LINE_BYTES:
+            yield line
+            continue
+        yield None
+        while line and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE_BYTES)
+
+
+def _record(source: Source, raw: bytes, line: int) -> Record:
+    try:
+        fields = _object(raw)
+        place = _Place.model_validate({key: fields.pop(key, None) for key in ("context", "domain")})
+    except UnreadableError as error:
+        return source.refuse(error.reason, line)
+    except ValidationError as error:
+        return source.refuse(faults_of(error), line)
+    return source.item(fields, line=line, said_context=place.context, said_domain=place.domain)
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(decode(raw), parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise UnreadableError(f"is not JSON: {error.msg} at column {error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"is not JSON that can be kept: {error}") from None
+    if not isinstance(value, dict):
+        raise UnreadableError("is not a JSON object")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,31 @@
+"""Ids of the parts of a file."""
+
+from __future__ import annotations
+
+import re
+
+_LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+_DROPPED = re.compile(r"[^\w\- ]")
+
+
+class Unique:
+    """Gives each name once: a name that was given before gets ``-1``, ``-2``, …"""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        """Return ``name``, or its first free variant."""
+        candidate = name
+        while candidate in self._given:
+            self._next[name] = self._next.get(name, 0) + 1
+            candidate = f"{name}-{self._next[name]}"
+        self._given.add(candidate)
+        return candidate
+
+
+def slug(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading: lower case, no punctuation, hyphens for spaces."""
+    plain = _LINK.sub(r"\1", heading).strip().lower()
+    return _DROPPED.sub("", plain).replace(" ", "-") or "section"

@@ -1,0 +1,73 @@
+"""Gives every line of a source file to exactly one definition, or to the rest of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vicw_shared.text import visible
+
+REST = -1
+COMMENT_STARTS = ("#", "//", "/*", "*", "--", ";;", "@", "[")
+"""Also attributes and annotations, which belong to what stands below them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition and its first and last line, from 0, both included. Inner ones come after outer ones."""
+
+    name: str
+    kind: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Lines that belong together; ``definition`` is None for the rest. ``line`` is the first one, from 0."""
+
+    definition: Definition | None
+    line: int
+    text: str
+
+
+def outline(lines: Sequence[str], definitions: Sequence[Definition]) -> list[Part]:
+    """Return the parts in the order of their first lines; their lines together are the file's.
+
+    A definition takes the comment just above it and the blank lines below it. An outer definition keeps what its
+    inner ones leave: a class without its methods. Rest that holds nothing visible goes to the nearest part.
+    """
+    owner = [REST] * len(lines)
+    for number, definition in enumerate(definitions):
+        _claim(owner, lines, number, definition)
+    if not visible("".join(line for line, whose in zip(lines, owner, strict=True) if whose == REST)):
+        _give_away_rest(owner)
+    members: dict[int, list[int]] = {}
+    for n, whose in enumerate(owner):
+        members.setdefault(whose, []).append(n)
+    return [
+        Part(
+            None if whose == REST else definitions[whose],
+            numbers[0],
+            "".join(lines[n] for n in numbers),
+        )
+        for whose, numbers in members.items()
+    ]
+
+
+def _claim(owner: list[int], lines: Sequence[str], number: int, definition: Definition) -> None:
+    outer = owner[definition.first]
+    first, last = definition.first, definition.last
+    while first > 0 and owner[first - 1] == outer and lines[first - 1].lstrip().startswith(COMMENT_STARTS):
+        first -= 1
+    while last + 1 < len(lines) and owner[last + 1] == outer and not lines[last + 1].strip():
+        last += 1
+    owner[first : last + 1] = [number] * (last + 1 - first)
+
+
+def _give_away_rest(owner: list[int]) -> None:
+    nearest = next((whose for whose in owner if whose != REST), REST)
+    for n, whose in enumerate(owner):
+        if whose == REST:
+            owner[n] = nearest
+        nearest = owner[n]

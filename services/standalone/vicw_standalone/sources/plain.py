@@ -1,0 +1,71 @@
+"""Plain text: a file is one item, a long one is cut at blank lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from vicw_shared.text import visible
+from vicw_standalone.sources.decoding import lines_of
+from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
+
+SECTION_CHARS = 4000
+"""About three passages: small enough that a found section is read whole."""
+
+
+def read_plain(source: Source, text: str, domain: str | None = None) -> Iterator[Record]:
+    """Yield the sections of a text; ``domain`` is the usual one of such files."""
+    parts = sections(text)
+    line = 1
+    title = PurePosixPath(source.name).name
+    for n, part in enumerate(parts, 1):
+        yield source.item(
+            {
+                "id": bounded_id(f"{source.name}#{n}"),
+                "text": part,
+                "name": bounded_name(title if n == 1 else f"{title} ({n})"),
+                "subtype": "document" if len(parts) == 1 else "section",
+                "source": bounded_id(source.name),
+            },
+            line=line,
+            usual_domain=domain,
+        )
+        line += len(lines_of(part))
+
+
+def sections(text: str, size: int = SECTION_CHARS) -> list[str]:
+    """Cut ``text`` into pieces of at most about ``size`` characters that give the text when joined.
+
+    Cuts are made after blank lines; in a block that alone is longer, after a line. A line is never cut. Every
+    piece has something visible in it, if the text has.
+    """
+    if len(text) <= size:
+        return [text] if text else []
+    pieces: list[str] = []
+    held = ""
+    for block in _blocks(text, size):
+        if held and len(held) + len(block) > size and visible(held) and visible(block):
+            pieces.append(held)
+            held = block
+        else:
+            held += block
+    return [*pieces, held]
+
+
+def _blocks(text: str, size: int) -> Iterator[str]:
+    """Yield paragraphs with the blank lines after them; the lines one by one where a paragraph is too long."""
+    block: list[str] = []
+    for line in lines_of(text):
+        if block and not block[-1].strip() and line.strip():
+            yield from _fitting(block, size)
+            block = []
+        block.append(line)
+    yield from _fitting(block, size)
+
+
+def _fitting(block: list[str], size: int) -> Iterator[str]:
+    joined = "".join(block)
+    if len(joined) <= size:
+        yield joined
+    else:
+        yield from block

@@ -1,0 +1,195 @@
+"""Builds everything from settings, once; tests call the same wiring with an embedder of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from vicw_embedding.supervisor import EmbeddingProcess
+from vicw_ingest.indexing import Indexer
+from vicw_ingest.pipeline import IngestPorts
+from vicw_retrieval.pipeline import RetrievalPorts
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.embedding_models import MODELS
+from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import Embedder, ModelIdentity
+from vicw_shared.settings import (
+    EmbeddingSettings,
+    IngestSettings,
+    LimitSettings,
+    LogSettings,
+    RetrievalSettings,
+    ServerSettings,
+    StorageSettings,
+)
+from vicw_sleep.reconcile import reconcile
+
+_log = structlog.get_logger()
+VECTORS = "vectors"
+_STOP_SECONDS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the one-process server."""
+
+    server: ServerSettings
+    storage: StorageSettings
+    limits: LimitSettings
+    embedding: EmbeddingSettings
+    ingest: IngestSettings
+    retrieval: RetrievalSettings
+    log: LogSettings
+
+    @classmethod
+    def read(cls) -> Settings:
+        """Read the environment."""
+        return cls(
+            ServerSettings(),
+            StorageSettings(),
+            LimitSettings(),
+            EmbeddingSettings(),
+            IngestSettings(),
+            RetrievalSettings(),
+            LogSettings(),
+        )
+
+    @property
+    def models_dir(self) -> Path:
+        """Where model files are."""
+        return self.embedding.models_dir or self.storage.data_dir / "models"
+
+
+class Standalone:
+    """The open stores, the embedder and the indexer. Opened and closed by one event loop."""
+
+    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
+        self.settings = settings
+        self.registry = EdgeRegistry.with_core_types()
+        self._given = embedder
+        self._stack = contextlib.AsyncExitStack()
+        self.process: EmbeddingProcess | None = None
+        self.graph: SqliteGraphStore
+        self.vectors: EdgeVectorStore
+        self.embedder: Embedder
+        self.indexer: Indexer
+
+    async def open(self, *, rebuild: bool = False) -> None:
+        """Open everything, or nothing.
+
+        With ``rebuild`` the vector index is thrown away, the model is accepted whatever it is, and every
+        passage is queued. Raises DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or
+        UnavailableError; each says what to do.
+        """
+        try:
+            await self._open(rebuild)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _open(self, rebuild: bool) -> None:
+        storage = self.settings.storage
+        data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
+        self.graph = SqliteGraphStore(data_dir)
+        self._stack.push_async_callback(self.graph.close)
+        self.embedder = self._given or await self._start_embedder()
+        self._stack.push_async_callback(self.embedder.close)
+        identity = await self.embedder.identity()
+        path = data_dir.path / VECTORS
+        if rebuild:
+            # In this order: killed at any point, the next start finds vectors of the remembered model or none.
+            EdgeVectorStore.destroy(path)
+            await self.graph.set_model(identity)
+        await self._require_agreement(identity, path, rebuild)
+        self.vectors = await asyncio.to_thread(EdgeVectorStore, path, identity.size)
+        self._stack.push_async_callback(self.vectors.close)
+        await self._agree_on_points(rebuild)
+        self.indexer = Indexer(self.graph, self.vectors, self.embedder, self.settings.ingest.batch)
+
+    async def _start_embedder(self) -> Embedder:
+        settings = self.settings.embedding
+        if settings.url is not None:
+            return OpenAIEmbedder(
+                base_url=settings.url,
+                model=settings.model,
+                api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+                dimensions=settings.dimensions,
+                timeout_seconds=settings.timeout_seconds,
+            )
+        self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
+        self._stack.push_async_callback(self.process.close)
+        await self.process.start()
+        return OpenAIEmbedder(uds=self.process.uds, timeout_seconds=settings.timeout_seconds)
+
+    async def _require_agreement(self, identity: ModelIdentity, path: Path, rebuild: bool) -> None:
+        known = await self.graph.model()
+        if known is None:
+            await self.graph.set_model(identity)
+        elif known != identity:
+            raise ModelMismatchError(
+                f"The store was filled by {known.name} ({known.size}-d, wrapper {known.wrapper_version}), the embedder "
+                f"is {identity.name} ({identity.size}-d, wrapper {identity.wrapper_version}). Run `vicw reindex` to "
+                f"embed everything anew, or set VICW_EMBEDDING_MODEL={known.name}"
+            )
+        if not rebuild and not EdgeVectorStore.exists(path) and await self.graph.any_indexed():
+            raise DataDirError(f"The vector index {path} is missing. `vicw reindex` rebuilds it from the graph")
+
+    async def _agree_on_points(self, rebuild: bool) -> None:
+        if rebuild:
+            count = await self.graph.requeue()
+            _log.info("rebuilding the vector index", passages=count)
+        elif self.vectors.unclean:
+            result = await reconcile(self.graph, self.graph, self.vectors)
+            _log.info("compared the stores after an unclean end", missing=result.missing, orphaned=result.orphaned)
+
+    def start_indexer(self) -> None:
+        """Index in the background until ``close``."""
+        task = asyncio.create_task(self.indexer.run(), name="indexer")
+
+        async def stop() -> None:
+            task.cancel()
+            await asyncio.wait({task})
+
+        self._stack.push_async_callback(stop)
+
+    async def close(self) -> None:
+        """Close everything in reverse order. Safe to call twice."""
+        await self._stack.aclose()
+
+    def ingest_ports(self) -> IngestPorts:
+        """Return what the write path works with."""
+        return IngestPorts(self.graph, self.indexer, self.registry, self.settings.limits, self.settings.ingest)
+
+    def retrieval_ports(self) -> RetrievalPorts:
+        """Return what the read path works with."""
+        card = MODELS.get(self.settings.embedding.model)
+        return RetrievalPorts(
+            self.graph,
+            self.vectors,
+            self.embedder,
+            card.query_prefix if card is not None else "",
+            self.settings.limits,
+            self.settings.retrieval,
+        )
+
+    async def probe_embedding(self) -> None:
+        """Raise if the embedder does not answer."""
+        if self.process is not None and not self.process.ready:
+            raise UnavailableError("embedding", "the embedding process is starting")
+        await self.embedder.identity()
+
+    async def probe_graph(self) -> None:
+        """Raise if the graph does not answer."""
+        await self.graph.model()
+
+    async def probe_vectors(self) -> None:
+        """Raise if the vector index does not answer."""
+        await self.vectors.ids(after=None, limit=1)
