@@ -53,6 +53,15 @@ def problem_in(reply: httpx.Response) -> Problem:
         )
 
 
+def failing_in(reply: httpx.Response) -> str:
+    """Return what a server that is not ready says is missing."""
+    try:
+        failing = reply.json()["failing"]
+        return "; ".join(f"{name}: {reason}" for name, reason in failing.items())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return problem_in(reply).detail
+
+
 def invalid_request(error: ValidationError) -> BadRequestError:
     """Return what the server would answer, so that a caller handles one error, wherever it is noticed."""
     errors = error.errors(include_url=False, include_input=False)

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from vicw_client._problems import failure_of, invalid_request, problem_in
+from vicw_client._problems import failing_in, failure_of, invalid_request
 from vicw_client.errors import (
     JobTimeoutError,
     RetryLaterError,
@@ -147,7 +147,7 @@ def ready() -> Steps[Readiness]:
     if failure is None:
         return Readiness(True)
     if isinstance(failure, RetryLaterError) and isinstance(reply, httpx.Response):
-        return Readiness(False, problem_in(reply).detail)
+        return Readiness(False, failing_in(reply))
     if isinstance(failure, ServerUnreachableError):
         return Readiness(False, str(failure))
     raise failure

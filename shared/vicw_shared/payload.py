@@ -34,7 +34,7 @@ def payload_of(chunk: Node, item: Node, about: tuple[str, ...]) -> dict[str, obj
         "tags": [fold(tag) for tag in item.tags] or None,
         "bucket": fold(item.bucket) if item.bucket else None,
         "sensitivity": item.sensitivity.value,
-        "portable": item.portable,
+        "portable": int(item.portable),  # not a boolean: Edge cannot match one
         "about": [fold(name) for name in about] or None,
         "source_id": item.source_id,
         "name": item.name,

@@ -1,7 +1,7 @@
 """``python -m vicw_embedding``: the embedding server on a host and port, or on a unix domain socket.
 
-On standard output it writes one line, ``vicw-embedding ready`` or ``vicw-embedding fatal REASON``, for
-whoever started it; its log goes to standard error.
+On standard output it writes one line, ``vicw-embedding ready ADDRESS`` or ``vicw-embedding fatal REASON``,
+for whoever started it; its log goes to standard error.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _server(config: uvicorn.Config) -> uvicorn.Server:
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            _tell(READY)
+            if self.started and sockets:
+                _tell(f"{READY} {_address(sockets[0])}")
 
     return Server(config)
 
@@ -109,6 +110,14 @@ def _listen_uds(path: Path) -> socket.socket:
 def _listen_tcp(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
+
+
+def _address(listener: socket.socket) -> str:
+    name = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        return str(name)
+    host, port = name[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _tell(line: str) -> None:

@@ -76,17 +76,18 @@ def _claim(file: BinaryIO, target: Path) -> None:
 
 
 def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progress) -> None:
+    from huggingface_hub import get_token
     from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers
 
     # A redirect leads to the hub's storage, which must not see the hub's token.
     same_host = urlsplit(metadata.location).netloc == urlsplit(url).netloc
+    token = get_token() if same_host else None
     http_get(
         metadata.location,
         file,
         resume_size=file.tell(),
         expected_size=metadata.size,
-        headers=build_hf_headers(token=None if same_host else False, library_name="vicw"),
+        headers={"authorization": f"Bearer {token}"} if token else None,
         tqdm_class=_bar(progress),
     )
 

@@ -137,4 +137,5 @@ def read_card(path: Path) -> EmbeddingModel:
         pooling=poolings.get(value(f"{architecture}.pooling_type", 0), default),
         max_tokens=min(int(value(f"{architecture}.context_length", LONGEST_WINDOW)), LONGEST_WINDOW),
         licence=str(value("general.license", "unknown")),
+        smallest_size=1,  # the file does not say; who names a file of their own knows what they cut
     )

@@ -147,7 +147,7 @@ class EmbeddingProcess:
         try:
             async for raw in process.stdout:
                 line = raw.decode("utf-8", "replace").strip()
-                if line == READY:
+                if line.startswith(READY):
                     self._ready = True
                     if not first.done():
                         first.set_result(None)

@@ -35,12 +35,21 @@ class Command:
     job: str | None = None
 
 
-async def commit(command: Command, transaction: GraphTransaction) -> IngestResponse:
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The outcome, and the item nodes whose passages the vector store has to follow: new and retired ones."""
+
+    response: IngestResponse
+    touched: tuple[str, ...]
+
+
+async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     """Write the request's items and return their outcome; a repeated request returns its first outcome."""
     if command.receipt_key is not None:
         known = await transaction.receipt(command.receipt_key)
         if known is not None:
-            return _replay(known, command)
+            response = _replay(known, command)
+            return Committed(response, tuple(item.uid for item in response.items))
     root = await _find_or_make_root(command, transaction)
     domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
     drafts = draft_items(command.request, domain, command.chunk_chars)
@@ -56,7 +65,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> IngestRespo
         items=tuple(_outcome(draft, nodes, latest, made) for draft in drafts),
     )
     await remember(command, transaction, response)
-    return response
+    return Committed(response, (*(item.uid for item in response.items), *(node.uid for node in latest.values())))
 
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:

@@ -53,14 +53,13 @@ async def ingest(
         receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
         job=None if request.wait else str(uuid.uuid4()),
     )
-    response = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
+    done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
     ports.indexer.wake()
     if not request.wait:
-        return response, False
-    items = [item.uid for item in response.items]
-    if await ports.indexer.settled(tenant, items, ports.settings.wait_seconds):
-        return response, True
-    return await _as_job(response, command, ports), False
+        return done.response, False
+    if await ports.indexer.settled(tenant, done.touched, ports.settings.wait_seconds):
+        return done.response, True
+    return await _as_job(done.response, command, ports), False
 
 
 async def job_status(job: str, tenant: str, ports: IngestPorts) -> JobStatus:

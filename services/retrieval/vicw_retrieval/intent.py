@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from vicw_shared.domains import CODING, CREATIVE, GENERAL
 
 _SYMBOL = re.compile(
-    r"[a-z]+[A-Z]\w*\b|\b\w+_\w+\b|\w+\(\)|\b\w+\.(?:py|js|ts|go|rs|java|c|h|cpp|toml|ya?ml|json)\b|\bHTTP \d{3}\b|[{}<>]|=="
+    r"[a-z]+[A-Z]\w*\b|\b\w+_\w+\b|\w+\(\)|\b\w+\.(?:py|js|ts|go|rs|java|c|h|cpp|toml|ya?ml|json)\b"
+    r"|\bHTTP \d{3}\b|[{}<>]|=="
 )
 _CODING_WORDS = frozenset(
     "api argument array async boolean bug build cli code commit compile compiler config cpu csv database dataframe "

@@ -21,7 +21,7 @@ from vicw_retrieval.domain import Decision, decide
 from vicw_retrieval.expansion import Surroundings, expand
 from vicw_retrieval.intent import read_words
 from vicw_retrieval.ranking import blend
-from vicw_retrieval.scope import scope_of
+from vicw_retrieval.scope import in_time, scope_of
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared import sparse
 from vicw_shared.clock import now
@@ -159,7 +159,9 @@ class Search:
         """Fuse a wave and return its items, best first."""
         fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
         owners = await self._ports.graph.owners(scope.tenant, list(fused))
-        candidates = group(fused, owners)
+        # The filters saw the payload, which may lag a moment behind the graph.
+        current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
+        candidates = group(fused, current)
         self.watch.lap("fuse")
         return candidates
 

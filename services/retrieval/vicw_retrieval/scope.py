@@ -47,14 +47,15 @@ def sees(scope: Scope, node: Node, about: Collection[str]) -> bool:
         return False
     if node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None:
         return True  # a named thing carries no memory of its own
-    return _in_time(scope, node) and (scope.audience is None or _visible_to(scope.audience, node, about))
+    return in_time(scope, node) and (scope.audience is None or _visible_to(scope.audience, node, about))
 
 
-def _in_time(scope: Scope, node: Node) -> bool:
+def in_time(scope: Scope, node: Node) -> bool:
+    """Tell whether a node is live, or was true or known at the instant that the scope asks about."""
     instant = scope.as_of or scope.now
     if node.expires_at is not None and node.expires_at <= scope.now:
         return False
-    if node.valid_to is not None and node.valid_to <= instant:
+    if scope.known_at is None and node.valid_to is not None and node.valid_to <= instant:
         return False
     if scope.as_of is not None and node.timestamp is not None and node.timestamp > scope.as_of:
         return False

@@ -19,7 +19,7 @@ from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwC
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
 from vicw_standalone.sources.batches import Batch, batched
-from vicw_standalone.sources.ledger import Ledger, digest_of
+from vicw_standalone.sources.ledger import Ledger, Mark, digest_of
 
 PATIENT = Retry(attempts=12, longest_seconds=30.0)
 """For a client that imports: a server with a full queue is waited for, up to two and a half minutes."""
@@ -83,7 +83,7 @@ def import_paths(
     Raises ImportStoppedError if the server cannot be reached or refuses more than single items.
     """
     state = state_path or default_state_path(client.address, paths)
-    with Ledger(state, forget=again) as ledger:
+    with Ledger(state, again=again) as ledger:
         run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found)
         records = read_paths(paths, context=context, domain=domain, flow=flow)
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
@@ -91,6 +91,7 @@ def import_paths(
             run.carry_out(batches, in_flight)
         except VicwClientError as error:
             raise ImportStoppedError(error, run.summary) from error
+        ledger.finish()
         return run.summary
 
 
@@ -108,7 +109,7 @@ class _Parcel:
 
     context: str
     domain: str | None
-    items: tuple[tuple[SourceItem, str], ...]
+    items: tuple[tuple[SourceItem, Mark], ...]
 
     def only(self, wanted: Iterable[int]) -> _Parcel:
         return _Parcel(self.context, self.domain, tuple(self.items[n] for n in wanted))
@@ -161,19 +162,20 @@ class _Import:
 
     def _unsent(self, batch: Batch) -> _Parcel:
         items = [(record, self._identify(record)) for record in batch.items]
-        unsent = tuple(pair for pair in items if pair[1] not in self._ledger)
+        unsent = tuple(pair for pair in items if not self._ledger.has(pair[1]))
         with self._lock:
             self.summary.skipped += len(items) - len(unsent)
             self._tell(len(items) - len(unsent))
         return _Parcel(batch.context, batch.domain, unsent)
 
-    def _identify(self, record: SourceItem) -> str:
-        """Digest an item. Two equal ones without an id are two items: the second is "the second of its kind"."""
-        digest = digest_of([record.context, record.domain or "", record.item.model_dump_json(exclude_unset=True)])
-        if record.item.id is not None:
-            return digest
-        self._copies[digest] += 1
-        return digest_of([digest, str(self._copies[digest])])
+    def _identify(self, record: SourceItem) -> Mark:
+        """Digest an item. Of equal ones without an id, each is told by being the n-th."""
+        item = record.item
+        content = digest_of([record.context, record.domain or "", item.model_dump_json(exclude_unset=True)])
+        if item.id is not None:
+            return Mark(digest_of([record.context, item.id]), content)
+        self._copies[content] += 1
+        return Mark(digest_of([content, str(self._copies[content])]), content)
 
     def _deliver(self, parcel: _Parcel) -> None:
         """Send a parcel; without the items that the server refuses; in halves if it is too large."""
@@ -186,18 +188,16 @@ class _Import:
                 domain=parcel.domain,
                 wait=self._wait,
                 items=[record.item for record, _ in parcel.items],
-                idempotency_key=digest_of([str(self._wait), *(digest for _, digest in parcel.items)]),
+                idempotency_key=self._ledger.key_of(mark for _, mark in parcel.items) + "-w" * self._wait,
             )
-        except TooLargeError as error:
-            if len(parcel.items) == 1:
-                self._refuse(parcel, {0: str(error)})
-                return
-            middle = len(everything) // 2
-            self._deliver(parcel.only(everything[:middle]))
-            self._deliver(parcel.only(everything[middle:]))
         except BadRequestError as error:
-            if error.problem.status not in {400, 422}:
+            if error.problem.status not in {400, 413, 422}:
                 raise
+            if _is_too_much(error) and len(everything) > 1:
+                middle = len(everything) // 2
+                self._deliver(parcel.only(everything[:middle]))
+                self._deliver(parcel.only(everything[middle:]))
+                return
             wrong = _wrong_items(error, len(everything)) or dict.fromkeys(everything, str(error))
             self._refuse(parcel, wrong)
             self._deliver(parcel.only(n for n in everything if n not in wrong))
@@ -207,7 +207,7 @@ class _Import:
     def _acknowledge(self, parcel: _Parcel, response: IngestResponse) -> None:
         statuses = Counter(item.status for item in response.items)
         with self._lock:
-            self._ledger.add(digest for _, digest in parcel.items)
+            self._ledger.add([mark for _, mark in parcel.items])
             self.summary.created += statuses[ItemStatus.CREATED]
             self.summary.updated += statuses[ItemStatus.UPDATED]
             self.summary.unchanged += statuses[ItemStatus.UNCHANGED]
@@ -233,6 +233,11 @@ def _reap(running: dict[Future[None], frozenset[tuple[str, str]]]) -> None:
     for future in done:
         del running[future]
         future.result()
+
+
+def _is_too_much(error: BadRequestError) -> bool:
+    """Tell whether it is the request as a whole that is over a limit, by its body or by its count of items."""
+    return isinstance(error, TooLargeError) or {fault.field for fault in error.problem.errors} == {"items"}
 
 
 def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:

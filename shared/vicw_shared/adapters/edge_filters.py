@@ -62,8 +62,10 @@ def conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
 
 def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
     instant = to_ms(scope.as_of or scope.now)
-    must_not.append(_until("valid_to", instant))
+    if scope.known_at is None:
+        must_not.append(_until("valid_to", instant))
     if scope.known_at is not None:
+        # What was believed then had no end yet that anybody knew of.
         known = to_ms(scope.known_at)
         must_not += [_after("created_at", known), _until("retired_at", known)]
     elif scope.as_of is not None:
@@ -84,7 +86,7 @@ def _visible_to(audience: Audience) -> list[Condition]:
     if audience.subjects:
         levels = ("personal", "sensitive") if audience.private else ("personal",)
         own.append(Filter(must=[_any("sensitivity", levels), _any("about", audience.subjects)]))
-    portable: Condition = FieldCondition("portable", match=MatchValue(True))
+    portable: Condition = FieldCondition("portable", match=MatchValue(1))
     home: list[Condition] = [_is("context", audience.context)] if audience.context is not None else []
     return [Filter(should=[public, *own]), Filter(should=[portable, *home])]
 

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from qdrant_edge import (
-    BoolIndexParams,
     CountRequest,
     Distance,
     EdgeConfig,
@@ -198,7 +197,7 @@ def _create_indexes(shard: EdgeShard) -> None:
     for field in INSTANTS:
         shard.update(create(field, IntegerIndexParams(lookup=False, range=True)))
     for field in FLAGS:
-        shard.update(create(field, BoolIndexParams()))
+        shard.update(create(field, IntegerIndexParams(lookup=True, range=False)))
 
 
 def _edge_point(point: Point) -> EdgePoint:

@@ -196,17 +196,18 @@ def _rows(response: EmbeddingsResponse, count: int) -> NDArray[np.float32]:
         raise ValueError("the indexes are not those of the texts")
     ordered = sorted(response.data, key=lambda row: row.index)
     rows = np.stack([_vector(row.embedding) for row in ordered])
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(all="ignore"):  # what overflows is found on the next line
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(norms).all() or not norms.all():
         raise ValueError("a vector has no direction")
     unit: NDArray[np.float32] = (rows / norms).astype(np.float32)
     return unit
 
 
-def _vector(embedding: list[float] | str) -> NDArray[np.float32]:
+def _vector(embedding: list[float] | str) -> NDArray[np.float64]:
     if isinstance(embedding, str):
-        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
-    return np.asarray(embedding, dtype=np.float32)
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
+    return np.asarray(embedding, dtype=np.float64)
 
 
 def _failure(response: httpx.Response) -> VicwError:

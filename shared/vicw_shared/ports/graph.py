@@ -168,7 +168,7 @@ class GraphStore(Protocol):
         ...
 
     async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
-        """Return how many Chunks of these items are not yet ``indexed``."""
+        """Return how many Chunks of these items the vector store lacks or has an old payload of."""
         ...
 
     async def waiting(self) -> int:

@@ -111,17 +111,17 @@ class SqliteGraphStore:
         return await self._database.read(lambda c: _read_pending(c, limit))
 
     async def settle(self, seqs: Sequence[int]) -> None:
-        rows = [(seq,) for seq in seqs]
+        rows = [{"seq": seq} for seq in seqs]
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany(
-                "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = ?1) "
-                "AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.point = node.uid AND o.seq > ?1 "
+                "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = :seq) "
+                "AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.point = node.uid AND o.seq > :seq "
                 "AND o.kind = 'upsert')",
                 rows,
             )
             connection.executemany(
-                "DELETE FROM outbox WHERE point = (SELECT point FROM outbox WHERE seq = ?1) AND seq <= ?1", rows
+                "DELETE FROM outbox WHERE point = (SELECT point FROM outbox WHERE seq = :seq) AND seq <= :seq", rows
             )
 
         await self._write_atomically(work)
@@ -132,8 +132,9 @@ class SqliteGraphStore:
             for start in range(0, len(item_uids), _BATCH):
                 part = [pack(uid) for uid in item_uids[start : start + _BATCH]]
                 (found,) = connection.execute(
-                    "SELECT count(*) FROM node i JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
-                    "JOIN node k ON k.pk = e.target AND NOT k.indexed "
+                    "SELECT count(DISTINCT k.pk) FROM node i "  # noqa: S608
+                    "JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
+                    "JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid "
                     f"WHERE i.uid IN ({marks(len(part))}) AND i.tenant = ?",
                     (*part, tenant),
                 ).fetchone()

@@ -1,0 +1,111 @@
+"""The metrics of a ranked list against its evidence. Pure: lists in, numbers out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from vicw_shared.domains import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One question's outcome: the ids of the results in order, the evidence, milliseconds, and the domains.
+
+    ``domains`` are those of the results in order, ``domain`` that of the question; both as they were given.
+    """
+
+    category: str
+    found: tuple[str, ...]
+    relevant: frozenset[str]
+    ms: float
+    domain: str | None = None
+    domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Means over the questions, each in [0, 1], higher is better, NaN without questions; times in ms."""
+
+    questions: int
+    recall_at_5: float
+    recall_at_10: float
+    all_at_5: float
+    all_at_10: float
+    mrr: float
+    p50_ms: float
+    p95_ms: float
+
+
+def recall_at(k: int, found: Sequence[str], relevant: Collection[str]) -> float:
+    """Return the share of ``relevant`` (not empty) among the first ``k`` of ``found``.
+
+    >>> recall_at(2, ["a", "x", "b"], {"a", "b"})
+    0.5
+    """
+    return len(set(found[:k]) & set(relevant)) / len(relevant)
+
+
+def reciprocal_rank(found: Sequence[str], relevant: Collection[str]) -> float:
+    """Return 1 ÷ the rank of the first relevant result, 0 if there is none.
+
+    >>> reciprocal_rank(["x", "a"], {"a"})
+    0.5
+    """
+    return next((1 / rank for rank, one in enumerate(found, 1) if one in relevant), 0.0)
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """Return the smallest value that at least ``share`` of them do not exceed (nearest rank); NaN for none.
+
+    >>> percentile([4, 1, 3, 2], 0.5)
+    2
+    """
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
+
+
+def score(answers: Sequence[Answered]) -> Scores:
+    """Return the means over ``answers``."""
+
+    def mean(value: Callable[[Answered], float]) -> float:
+        return fmean(map(value, answers)) if answers else math.nan
+
+    return Scores(
+        questions=len(answers),
+        recall_at_5=mean(lambda a: recall_at(5, a.found, a.relevant)),
+        recall_at_10=mean(lambda a: recall_at(10, a.found, a.relevant)),
+        all_at_5=mean(lambda a: float(a.relevant <= set(a.found[:5]))),
+        all_at_10=mean(lambda a: float(a.relevant <= set(a.found[:10]))),
+        mrr=mean(lambda a: reciprocal_rank(a.found, a.relevant)),
+        p50_ms=percentile((a.ms for a in answers), 0.5),
+        p95_ms=percentile((a.ms for a in answers), 0.95),
+    )
+
+
+def by_category(answers: Sequence[Answered]) -> dict[str, Scores]:
+    """Return the scores of each category, by name."""
+    return {
+        name: score([a for a in answers if a.category == name]) for name in sorted({a.category for a in answers})
+    }
+
+
+def foreign_slots(answers: Iterable[Answered], k: int = 10) -> tuple[int, int]:
+    """Return how many of the first ``k`` result slots hold another domain than their question's, and all slots.
+
+    Domains are compared by their canonical names; a question without a domain does not count.
+
+    >>> foreign_slots([Answered("", ("a", "b"), frozenset("a"), 1.0, "code", ("coding", "prose"))])
+    (1, 2)
+    """
+    foreign = total = 0
+    for answer in answers:
+        if answer.domain is None:
+            continue
+        own = canonical(answer.domain)
+        slots = [canonical(domain) for domain in answer.domains[:k]]
+        total += len(slots)
+        foreign += sum(domain != own for domain in slots)
+    return foreign, total

@@ -1,0 +1,144 @@
+"""What is measured: a memory in this process, through the real wiring, or a server over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from vicw_client import AsyncVicwClient
+from vicw_ingest.pipeline import ingest
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.embedding_models import MODELS
+from vicw_shared.errors import SettingsError
+from vicw_shared.ports import Embedder
+from vicw_shared.settings import IngestSettings, RetrievalSettings
+from vicw_shared.wire.ingest import IngestRequest, IngestResponse
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_standalone.wiring import Settings, Standalone
+
+_SETTLED_SECONDS = 3600.0
+_POLL_SECONDS = 0.2
+
+
+class Target(Protocol):
+    """A memory that can be filled and asked."""
+
+    async def remember(self, request: IngestRequest) -> IngestResponse:
+        """Store items durably; they are found a little later."""
+        ...
+
+    async def settled(self, response: IngestResponse) -> None:
+        """Return when everything of ``response`` is found."""
+        ...
+
+    async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
+        """Return the answer, with ``retrieval`` in place of these fields of the read path's settings."""
+        ...
+
+    async def describe(self) -> dict[str, Any]:
+        """Return what the figures depend on: model and settings, as JSON."""
+        ...
+
+
+class LocalTarget:
+    """A memory in this process."""
+
+    def __init__(self, standalone: Standalone) -> None:
+        self._standalone = standalone
+        self._tenant = standalone.settings.server.tenant
+
+    async def remember(self, request: IngestRequest) -> IngestResponse:
+        """Store items through the use case."""
+        response, _ = await ingest(request, self._tenant, self._standalone.ingest_ports())
+        return response
+
+    async def settled(self, response: IngestResponse) -> None:
+        """Wait for the indexer."""
+        items = [item.uid for item in response.items]
+        await self._standalone.indexer.settled(self._tenant, items, _SETTLED_SECONDS)
+
+    async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
+        """Ask through the use case."""
+        ports = self._standalone.retrieval_ports()
+        if retrieval:
+            settings = RetrievalSettings.model_validate(ports.settings.model_dump() | dict(retrieval))
+            ports = replace(ports, settings=settings)
+        return await retrieve(request, self._tenant, ports)
+
+    async def describe(self) -> dict[str, Any]:
+        """Return the model's identity and the settings of both paths."""
+        identity = await self._standalone.embedder.identity()
+        settings = self._standalone.settings
+        return {
+            "model": {"name": identity.name, "size": identity.size, "digest": identity.digest},
+            "wrapper_version": identity.wrapper_version,
+            "ingest": settings.ingest.model_dump(mode="json"),
+            "retrieval": settings.retrieval.model_dump(mode="json"),
+        }
+
+
+class HttpTarget:
+    """A running server."""
+
+    def __init__(self, client: AsyncVicwClient) -> None:
+        self._client = client
+
+    async def remember(self, request: IngestRequest) -> IngestResponse:
+        """POST /ingest."""
+        return await self._client.ingest(request)
+
+    async def settled(self, response: IngestResponse) -> None:
+        """Poll the job."""
+        await self._client.wait_for(response, timeout=_SETTLED_SECONDS)
+
+    async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
+        """POST /retrieve. Raises SettingsError for ``retrieval``: the server's settings are its own."""
+        if retrieval:
+            raise SettingsError("a server's settings cannot be changed from outside; measure without --url")
+        return await self._client.retrieve(request)
+
+    async def describe(self) -> dict[str, Any]:
+        """Return the address: what stands behind it, a server does not tell."""
+        return {"url": self._client.address}
+
+
+@asynccontextmanager
+async def open_local(settings: Settings, store: Path, embedder: Embedder | None = None) -> AsyncIterator[LocalTarget]:
+    """Open a memory in the folder ``store`` and close it in the end. Raises what ``Standalone.open`` raises."""
+    storage = settings.storage.model_copy(update={"data_dir": store})
+    embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
+    standalone = Standalone(replace(settings, storage=storage, embedding=embedding), embedder)
+    await standalone.open()
+    standalone.start_indexer()
+    try:
+        yield LocalTarget(standalone)
+    finally:
+        await standalone.close()
+        await asyncio.sleep(0)  # lets the cancelled indexer end before the loop does
+
+
+@asynccontextmanager
+async def open_http(url: str) -> AsyncIterator[HttpTarget]:
+    """Connect to a server and disconnect in the end."""
+    async with AsyncVicwClient(url) as client:
+        yield HttpTarget(client)
+
+
+def store_key(settings: Settings, digest: str) -> str:
+    """Return a short name for what a filled store depends on: data, model, and how texts are cut and wrapped."""
+    import hashlib
+
+    from vicw_embedding import library
+    from vicw_shared.wrapper import WRAPPER_VERSION
+
+    embedding, ingest_settings = settings.embedding, settings.ingest
+    if embedding.url is None:
+        model = library.resolve(embedding, settings.models_dir).digest
+    else:
+        model = f"{embedding.url} {embedding.model}"
+    parts = (digest, model, embedding.dimensions, WRAPPER_VERSION, ingest_settings.chunk_chars)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]

@@ -1,0 +1,205 @@
+"""The real process: started, killed, orphaned, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from unit.embedding import tiny_models
+from vicw_embedding.supervisor import EmbeddingProcess
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.errors import SettingsError
+from vicw_shared.ports.embedder import Lane
+from vicw_shared.settings.concerns import EmbeddingSettings
+
+pytestmark = pytest.mark.process
+LONG = "river stone memory of time " * 18
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> EmbeddingSettings:
+    file = tiny_models.encoder(tmp_path_factory.mktemp("models") / "tiny.gguf")
+    return EmbeddingSettings(model=str(file.path), dimensions=512)
+
+
+@pytest.fixture
+async def process(settings: EmbeddingSettings, tmp_path: Path) -> AsyncIterator[EmbeddingProcess]:
+    running = EmbeddingProcess(settings, tmp_path)
+    await running.start()
+    yield running
+    await running.close()
+
+
+@pytest.fixture
+async def embedder(process: EmbeddingProcess) -> AsyncIterator[OpenAIEmbedder]:
+    opened = OpenAIEmbedder(uds=process.uds)
+    yield opened
+    await opened.close()
+
+
+async def test_it_serves_on_a_socket_that_only_its_user_can_open(
+    process: EmbeddingProcess, embedder: OpenAIEmbedder
+) -> None:
+    identity = await embedder.identity()
+    rows = await embedder.embed(["river", "stone", LONG], Lane.QUERY)
+
+    assert (identity.name, identity.size) == ("tiny", 512)
+    assert rows.shape == (3, 512)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+    assert stat.S_IMODE(process.uds.stat().st_mode) == 0o600
+    assert stat.S_IMODE(process.uds.parent.stat().st_mode) == 0o700
+
+
+async def test_a_killed_process_comes_back_and_no_call_is_lost(
+    process: EmbeddingProcess, embedder: OpenAIEmbedder
+) -> None:
+    expected = await embedder.embed(["river stone"], Lane.QUERY)
+    calls = [asyncio.create_task(embedder.embed(["river stone", LONG] * 30, Lane.BULK)) for _ in range(20)]
+    await asyncio.sleep(0.1)
+    killed = process.pid
+    assert killed is not None
+    os.kill(killed, signal.SIGKILL)
+
+    answers = await asyncio.gather(*calls)
+
+    assert process.pid not in {None, killed}
+    assert all(rows.shape == (60, 512) for rows in answers)
+    assert all(float(rows[0] @ expected[0]) > 0.9999 for rows in answers)
+
+
+async def test_it_comes_back_as_often_as_it_is_killed(process: EmbeddingProcess, embedder: OpenAIEmbedder) -> None:
+    for _ in range(3):
+        pid = process.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        assert (await embedder.embed(["time"], Lane.QUERY)).shape == (1, 512)
+        assert process.ready
+        assert process.pid != pid
+
+
+async def test_a_caller_that_hangs_up_leaves_the_queue(process: EmbeddingProcess, embedder: OpenAIEmbedder) -> None:
+    transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
+    async with httpx.AsyncClient(base_url="http://embedding", transport=transport) as client:
+        hasty = asyncio.create_task(client.post("/v1/embeddings", json={"input": [LONG] * 4000}))
+        await _until(client, 'queue_texts{lane="bulk"} 4000.0')
+        hasty.cancel()
+        await _until(client, 'queue_texts{lane="bulk"} 0.0')
+    assert (await embedder.embed(["time"], Lane.BULK)).shape == (1, 512)
+
+
+async def _until(client: httpx.AsyncClient, line: str) -> None:
+    async with asyncio.timeout(20):
+        while line not in (await client.get("/metrics")).text:  # noqa: ASYNC110 - another process's state
+            await asyncio.sleep(0.05)
+
+
+async def test_closing_stops_it_in_good_order_and_leaves_nothing(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    process = EmbeddingProcess(settings, tmp_path)
+    await process.start()
+    pid = process.pid
+    assert pid is not None
+
+    await process.close()
+    await process.close()
+
+    assert not _runs(pid)
+    assert not process.uds.parent.exists()
+    assert process.pid is None
+
+
+async def test_a_process_that_does_not_listen_is_killed(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    process = EmbeddingProcess(settings, tmp_path, stop_seconds=0.3)
+    await process.start()
+    pid = process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+
+    await process.close()
+
+    assert not _runs(pid)
+
+
+async def test_a_wrong_setting_is_told_in_the_childs_words(tmp_path: Path) -> None:
+    process = EmbeddingProcess(EmbeddingSettings(model="Qwen3-Embedding-0.6B"), tmp_path)
+
+    with pytest.raises(SettingsError, match="vicw model pull"):
+        await process.start()
+    assert process.pid is None
+    assert not process.uds.parent.exists()
+
+
+def test_an_orphan_ends_by_itself(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from vicw_embedding.supervisor import EmbeddingProcess\n"
+        "from vicw_shared.settings.concerns import EmbeddingSettings\n"
+        "async def main():\n"
+        f"    process = EmbeddingProcess(EmbeddingSettings(model={settings.model!r}), Path({str(tmp_path)!r}))\n"
+        "    await process.start()\n"
+        "    print(process.pid, flush=True)\n"
+        "    await asyncio.sleep(600)\n"
+        "asyncio.run(main())\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert _runs(child)
+        parent.kill()
+
+    assert _ends(child, within_seconds=15)
+
+
+def test_it_listens_on_a_port_and_stops_on_sigterm(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    environment = {**os.environ, "VICW_EMBEDDING_MODEL": settings.model, "VICW_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "vicw_embedding", "--host", "127.0.0.1", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        assert line.startswith("vicw-embedding ready http://127.0.0.1:"), line
+        address = line.split()[-1]
+        answer = httpx.post(f"{address}/v1/embeddings", json={"input": "time"}, timeout=30)
+        server.terminate()
+        code = server.wait(20)
+
+    assert len(answer.json()["data"][0]["embedding"]) == 1024
+    assert code == 0
+
+
+def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path) -> None:
+    environment = {**os.environ, "VICW_EMBEDDING_MODEL": "no-such-model", "VICW_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "vicw_embedding", "--uds", str(tmp_path / "s")]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+    assert ended.returncode == 78
+    assert ended.stdout.startswith("vicw-embedding fatal no-such-model")
+    assert "Traceback" not in ended.stderr
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def _ends(pid: int, within_seconds: float) -> bool:
+    deadline = time.monotonic() + within_seconds
+    while _runs(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True

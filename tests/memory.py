@@ -1,0 +1,80 @@
+"""A whole memory over the embedded stores, through the real wiring, with an embedder double."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from doubles import HashEmbedder
+
+from vicw_ingest.pipeline import ingest
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.settings import (
+    EmbeddingSettings,
+    IngestSettings,
+    LimitSettings,
+    LogSettings,
+    RetrievalSettings,
+    ServerSettings,
+    StorageSettings,
+)
+from vicw_shared.wire.ingest import IngestRequest, IngestResponse
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_sleep.check import Report, check
+from vicw_standalone.wiring import Settings, Standalone
+
+
+def settings_for(path: Path, **storage: Any) -> Settings:
+    return Settings(
+        ServerSettings(port=0),
+        StorageSettings(data_dir=path, **storage),
+        LimitSettings(),
+        EmbeddingSettings(),
+        IngestSettings(wait_seconds=10),
+        RetrievalSettings(),
+        LogSettings(),
+    )
+
+
+class Memory:
+    """The use cases, asked in plain words."""
+
+    def __init__(self, standalone: Standalone, embedder: HashEmbedder) -> None:
+        self.standalone = standalone
+        self.embedder = embedder
+        self.tenant = "default"
+
+    async def ingest(
+        self, *items: dict[str, Any], context: str = "ctx", key: str | None = None, **fields: Any
+    ) -> IngestResponse:
+        request = IngestRequest.model_validate({"context": context, "items": items, **fields})
+        response, _ = await ingest(request, self.tenant, self.standalone.ingest_ports(), idempotency_key=key)
+        return response
+
+    async def retrieve(self, query: str, **fields: Any) -> RetrieveResponse:
+        request = RetrieveRequest.model_validate({"query": query, **fields})
+        return await retrieve(request, self.tenant, self.standalone.retrieval_ports())
+
+    async def found(self, query: str, **fields: Any) -> list[str | None]:
+        return [result.id for result in (await self.retrieve(query, **fields)).results]
+
+    async def check(self) -> Report:
+        graph = self.standalone.graph
+        return await check(graph, self.standalone.vectors, EdgeRegistry.with_core_types())
+
+
+@asynccontextmanager
+async def open_memory(path: Path, embedder: HashEmbedder | None = None, **storage: Any) -> AsyncIterator[Memory]:
+    embedder = embedder or HashEmbedder()
+    standalone = Standalone(settings_for(path, **storage), embedder)
+    await standalone.open()
+    standalone.start_indexer()
+    try:
+        yield Memory(standalone, embedder)
+    finally:
+        await standalone.close()
+        await asyncio.sleep(0)

@@ -1,0 +1,85 @@
+"""How clients find their server and prove who they are."""
+
+from __future__ import annotations
+
+import inspect
+import socket
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from vicw_client import AsyncVicwClient, VicwClient
+
+
+def test_the_two_clients_offer_the_same() -> None:
+    def offer(kind: type) -> dict[str, list[str]]:
+        return {
+            name.removeprefix("a"): list(inspect.signature(member).parameters)
+            for name, member in vars(kind).items()
+            if not name.startswith("_")
+        }
+
+    assert offer(VicwClient) == offer(AsyncVicwClient)
+    assert inspect.signature(VicwClient).parameters.keys() == inspect.signature(AsyncVicwClient).parameters.keys()
+
+
+def test_address_from_argument_variable_and_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VICW_URL", raising=False)
+    with VicwClient() as client:
+        assert client.address == "http://127.0.0.1:8080"
+    monkeypatch.setenv("VICW_URL", "http://memory.test/vicw/")
+    with VicwClient() as client:
+        assert client.address == "http://memory.test/vicw"
+    with VicwClient("http://other.test:9000") as client:
+        assert client.address == "http://other.test:9000"
+
+
+def test_key_and_path_prefix_are_sent() -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        assert request.headers["Authorization"] == "Bearer s3cret"
+        assert str(request.url) == "http://memory.test/vicw/readyz"
+        return httpx.Response(200)
+
+    transport = httpx.MockTransport(handler)
+    with VicwClient("http://memory.test/vicw", api_key="s3cret", transport=transport) as client:
+        assert client.ready()
+
+
+def test_speaks_through_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with VicwClient(uds=str(path)) as client:
+            assert client.ready()
+            assert client.address == f"unix:{path}"
+        thread.join()
+
+
+def test_a_proxy_of_the_environment_is_not_used_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with VicwClient(f"http://127.0.0.1:{port}") as client:
+            assert client.ready()
+        thread.join()

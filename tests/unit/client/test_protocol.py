@@ -1,0 +1,259 @@
+"""Both clients against one fake server: the same calls, the same outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from vicw_client import (
+    AsyncVicwClient,
+    BadRequestError,
+    ConflictError,
+    JobTimeoutError,
+    NotFoundError,
+    Retry,
+    RetryLaterError,
+    ServerFaultError,
+    ServerUnreachableError,
+    TimedOutError,
+    TooLargeError,
+    UnexpectedAnswerError,
+    VicwClient,
+)
+from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Item
+
+type Handler = Callable[[httpx.Request], httpx.Response]
+type Call = Callable[..., Any]
+
+FAST = Retry(attempts=3, first_seconds=0.0, longest_seconds=0.0)
+STORED: dict[str, Any] = {
+    "context": "c",
+    "context_uid": "u",
+    "domain": "general",
+    "items": [
+        {
+            "id": "a",
+            "uid": "1",
+            "status": "created",
+            "label": "Entity",
+            "flow_id": None,
+            "flow_step": None,
+            "nodes": [],
+        }
+    ],
+}
+FOUND = {
+    "intent": {"domain": "general", "confidence": 0.0, "evidence": "none", "filtered": False},
+    "results": [],
+    "graph": {},
+    "text": "",
+    "took_ms": {"total": 1.0},
+}
+
+
+def job(status: str) -> dict[str, Any]:
+    return {
+        "job": "j/1",
+        "status": status,
+        "created_at": "2026-01-19T10:00:00Z",
+        "items": 1,
+        "passages_waiting": 0 if status == "done" else 4,
+        "result": STORED,
+    }
+
+
+def problem(status: int, **more: Any) -> dict[str, Any]:
+    return {"type": "urn:vicw:problem:x", "title": "t", "status": status, "detail": "d", **more}
+
+
+def call_sync(handler: Handler, method: str, *args: Any, **kwargs: Any) -> Any:
+    with VicwClient("http://vicw.test", retry=FAST, transport=httpx.MockTransport(handler)) as client:
+        return getattr(client, method)(*args, **kwargs)
+
+
+def call_async(handler: Handler, method: str, *args: Any, **kwargs: Any) -> Any:
+    async def run() -> Any:
+        transport = httpx.MockTransport(handler)
+        async with AsyncVicwClient("http://vicw.test", retry=FAST, transport=transport) as client:
+            return await getattr(client, method)(*args, **kwargs)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(params=[call_sync, call_async])
+def call(request: pytest.FixtureRequest) -> Call:
+    chosen: Call = request.param
+    return chosen
+
+
+def test_sends_fields_and_omits_defaults(call: Call) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(201, json=STORED)
+
+    when = datetime(2026, 1, 19, 10, tzinfo=UTC)
+    response = call(handler, "ingest", context="c", items=[{"text": "hello", "timestamp": when}])
+    assert response.items[0].id == "a"
+    assert json.loads(seen[0].content) == {
+        "context": "c",
+        "items": [{"text": "hello", "timestamp": "2026-01-19T10:00:00Z"}],
+    }
+    assert seen[0].headers["Idempotency-Key"]
+
+
+def test_takes_a_request_model_and_the_callers_key(call: Call) -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        assert request.headers["Idempotency-Key"] == "mine"
+        return httpx.Response(201, json=STORED)
+
+    request = IngestRequest(context="c", items=(Item(text="hello"),))
+    assert call(handler, "ingest", request, idempotency_key="mine").context == "c"
+    with pytest.raises(TypeError, match="not both"):
+        call(handler, "ingest", request, context="c")
+
+
+def test_retries_with_one_idempotency_key(call: Call) -> None:
+    keys: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        if len(keys) == 1:
+            raise httpx.ReadError("broken", request=request)
+        if len(keys) == 2:
+            return httpx.Response(429, json=problem(429), headers={"Retry-After": "1"})
+        return httpx.Response(201, json=STORED)
+
+    assert call(handler, "ingest", context="c", items=[{"text": "x"}]).context == "c"
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "tries"),
+    [
+        (400, BadRequestError, 1),
+        (401, BadRequestError, 1),
+        (404, NotFoundError, 1),
+        (409, ConflictError, 1),
+        (413, TooLargeError, 1),
+        (429, RetryLaterError, 3),
+        (500, ServerFaultError, 1),
+        (503, RetryLaterError, 3),
+        (507, RetryLaterError, 1),
+        (302, UnexpectedAnswerError, 1),
+    ],
+)
+@pytest.mark.parametrize("with_document", [True, False])
+def test_maps_statuses(call: Call, status: int, error: type[Exception], tries: int, with_document: bool) -> None:
+    count = 0
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        nonlocal count
+        count += 1
+        if with_document:
+            return httpx.Response(status, json=problem(status), headers={"Retry-After": "7"})
+        return httpx.Response(status, text="<html>")
+
+    with pytest.raises(error) as raised:
+        call(handler, "retrieve", query="q")
+    assert type(raised.value) is error
+    assert count == tries
+    if isinstance(raised.value, RetryLaterError):
+        assert raised.value.retry_after == (7.0 if with_document else None)
+
+
+@pytest.mark.parametrize(
+    ("cause", "error", "tries"),
+    [
+        (httpx.ConnectError, ServerUnreachableError, 3),
+        (httpx.ConnectTimeout, ServerUnreachableError, 3),
+        (httpx.RemoteProtocolError, ServerUnreachableError, 3),
+        (httpx.ReadTimeout, TimedOutError, 1),
+        (httpx.DecodingError, UnexpectedAnswerError, 1),
+    ],
+)
+def test_maps_transport_errors(call: Call, cause: type[httpx.RequestError], error: type[Exception], tries: int) -> None:
+    count = 0
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        nonlocal count
+        count += 1
+        raise cause("no", request=request)
+
+    with pytest.raises(error, match=r"http://vicw\.test") as raised:
+        call(handler, "job", "j")
+    assert type(raised.value) is error
+    assert isinstance(raised.value.__cause__, cause)
+    assert count == tries
+
+
+def test_names_wrong_fields_of_the_server_and_of_its_own_check(call: Call) -> None:
+    wrong = [{"field": "items[0].text", "problem": "is empty", "fix": "Say something"}]
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(422, json=problem(422, errors=wrong, later_field=1))
+
+    with pytest.raises(BadRequestError) as raised:
+        call(handler, "ingest", context="c", items=[{"text": "x"}])
+    assert raised.value.problem.errors[0].fix == "Say something"
+    with pytest.raises(BadRequestError) as raised:
+        call(handler, "ingest", context="c", items=[{"text": "x"}, {"text": " "}])
+    assert [e.field for e in raised.value.problem.errors] == ["items[1].text"]
+
+
+def test_tolerates_what_a_newer_server_adds_but_not_another_service(call: Call) -> None:
+    newer = {**FOUND, "intent": {**FOUND["intent"], "mood": "curious"}, "more": 1}  # type: ignore[dict-item]
+    assert call(lambda _: httpx.Response(200, json=newer), "retrieve", query="q").text == ""
+    for body in (b"<html>", b"{}", b""):
+        with pytest.raises(UnexpectedAnswerError, match="RetrieveResponse"):
+            call(lambda _, body=body: httpx.Response(200, content=body), "retrieve", query="q")
+
+
+def test_waits_for_a_job(call: Call) -> None:
+    states = iter(["running", "running", "done"])
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        assert request.url.raw_path == b"/ingest/jobs/j%2F1"
+        return httpx.Response(200, json=job(next(states)))
+
+    assert call(handler, "wait_for", "j/1", 10.0).items[0].uid == "1"
+    stored = IngestResponse.model_validate(STORED)
+    assert call(handler, "wait_for", stored) is stored
+
+
+def test_stops_waiting_at_the_deadline(call: Call) -> None:
+    with pytest.raises(JobTimeoutError, match="4 passages"):
+        call(lambda _: httpx.Response(200, json=job("running")), "wait_for", "j", 0.05)
+
+
+def test_ready_is_an_answer_even_when_the_server_is_down(call: Call) -> None:
+    def down(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused", request=request)
+
+    assert call(lambda _: httpx.Response(200, json={}), "ready")
+    failing = {"status": "not ready", "failing": {"embedding": "is starting", "graph": "is locked"}}
+    waiting = call(lambda _: httpx.Response(503, json=failing), "ready")
+    assert not waiting
+    assert waiting.detail == "embedding: is starting; graph: is locked"
+    for body in (problem(503), {"detail": "d", "failing": 1, **problem(503)}):
+        assert call(lambda _, body=body: httpx.Response(503, json=body), "ready").detail == "d"
+    assert "refused" in call(down, "ready").detail
+    with pytest.raises(NotFoundError):
+        call(lambda _: httpx.Response(404), "ready")
+
+
+def test_pauses_grow_are_bounded_and_obey_retry_after() -> None:
+    most = Retry(first_seconds=0.5, longest_seconds=3.0, jitter=lambda: 1.0)
+    assert [most.pause(n, None).seconds for n in range(4)] == [0.5, 1.0, 2.0, 3.0]
+    least = Retry(longest_seconds=3.0, jitter=lambda: 0.0)
+    assert least.pause(0, None).seconds == 0.0
+    assert least.pause(0, 2.0).seconds == 2.0
+    assert least.pause(0, 3600.0).seconds == 3.0

@@ -1,0 +1,158 @@
+"""The wire, over the real application and the real model."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+
+import httpx
+import numpy as np
+import pytest
+
+from vicw_embedding import wiring
+from vicw_embedding.app import create_app
+from vicw_embedding.batcher import Batcher
+from vicw_embedding.engine import Engine
+from vicw_embedding.library import ModelFile
+from vicw_embedding.wiring import Served
+from vicw_shared.errors import InvalidInputError, SettingsError
+from vicw_shared.ports.embedder import Lane
+from vicw_shared.settings.concerns import EmbeddingSettings
+
+
+@pytest.fixture
+def served(tiny_encoder: ModelFile, engine: Engine) -> Served:
+    return Served(tiny_encoder, engine, Batcher(engine))
+
+
+@pytest.fixture
+async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
+    app = create_app(served, max_body_bytes=1_000_000)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1") as opened:
+        yield opened
+
+
+async def test_floats_and_base64_say_the_same(client: httpx.AsyncClient) -> None:
+    body = {"input": ["river stone", "time"], "model": "whatever", "user": "somebody"}
+    floats = (await client.post("/embeddings", json=body)).raise_for_status().json()
+    packed = (await client.post("/embeddings", json={**body, "encoding_format": "base64"})).json()
+
+    assert [row["index"] for row in floats["data"]] == [0, 1]
+    assert floats["model"] == "tiny-encoder"
+    assert floats["usage"]["total_tokens"] == floats["usage"]["prompt_tokens"] > 4
+    for row, same in zip(floats["data"], packed["data"], strict=True):
+        vector = np.frombuffer(base64.b64decode(same["embedding"]), dtype="<f4")
+        np.testing.assert_allclose(vector, row["embedding"], rtol=1e-6)
+        assert np.linalg.norm(vector) == pytest.approx(1, rel=1e-5)
+
+
+async def test_one_text_may_come_bare(client: httpx.AsyncClient) -> None:
+    answer = (await client.post("/embeddings", json={"input": "time"})).json()
+
+    assert len(answer["data"]) == 1
+
+
+async def test_vectors_are_cut_and_normalised_where_the_model_allows_it(client: httpx.AsyncClient) -> None:
+    whole, cut = [
+        (await client.post("/embeddings", json={"input": "time", "dimensions": size})).json()["data"][0]["embedding"]
+        for size in (1024, 256)
+    ]
+
+    np.testing.assert_allclose(cut, np.array(whole[:256]) / np.linalg.norm(whole[:256]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"input": []}, "input"),
+        ({}, "input"),
+        ({"input": "x", "dimensions": 0}, "dimensions"),
+        ({"input": "x", "dimensions": 255}, "dimensions"),
+        ({"input": "x", "dimensions": 1025}, "dimensions"),
+        ({"input": [1, 2]}, "input"),
+    ],
+)
+async def test_wrong_fields_are_named(client: httpx.AsyncClient, body: dict[str, object], field: str) -> None:
+    response = await client.post("/embeddings", json=body)
+
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["errors"][0]["field"].startswith(field)
+
+
+async def test_a_lane_that_does_not_exist_is_an_error(client: httpx.AsyncClient) -> None:
+    response = await client.post("/embeddings", json={"input": "x"}, headers={"X-VICW-Lane": "express"})
+
+    assert response.status_code == 422
+
+
+async def test_a_full_queue_answers_429_and_says_when_to_come_again(client: httpx.AsyncClient) -> None:
+    answers = await asyncio.gather(
+        *(client.post("/embeddings", json={"input": ["a"] * 1000}, headers={"X-VICW-Lane": "query"}) for _ in "1234"),
+        *(client.post("/embeddings", json={"input": ["x"]}) for _ in "12"),
+    )
+
+    statuses = [answer.status_code for answer in answers]
+    assert sorted(statuses[:4]) == [200, 200, 200, 429]
+    assert statuses[4:] == [200, 200], "the other lane is not full"
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert refused.headers["Retry-After"] == "1"
+    assert (await client.post("/embeddings", json={"input": ["x"] * 3001})).status_code == 413
+
+
+async def test_the_model_is_named_with_its_size_and_digest(client: httpx.AsyncClient, served: Served) -> None:
+    (row,) = (await client.get("/models")).json()["data"]
+
+    assert (row["id"], row["size"], row["digest"]) == ("tiny-encoder", 1024, served.file.digest)
+
+
+async def test_probes_and_metrics(client: httpx.AsyncClient, served: Served) -> None:
+    from vicw_embedding import metrics
+
+    metrics.watch(served.engine)
+    await client.post("/embeddings", json={"input": ["x", "y"]}, headers={"X-VICW-Lane": "query"})
+    root = "http://test"
+
+    assert (await client.get(f"{root}/healthz")).status_code == 200
+    assert (await client.get(f"{root}/readyz")).json()["dependencies"] == ["model"]
+    text = (await client.get(f"{root}/metrics")).text
+    assert 'vicw_embedding_texts_total{lane="query"}' in text
+    assert 'vicw_embedding_queue_texts{lane="bulk"} 0.0' in text
+    served.engine.close()
+    down = await client.get(f"{root}/readyz")
+    assert down.status_code == 503
+    assert "model" in down.json()["failing"]
+
+
+async def test_a_cancelled_call_leaves_the_queue(served: Served) -> None:
+    task = asyncio.create_task(served.batcher.embed(["river stone " * 60] * 2000, Lane.BULK))
+    await asyncio.sleep(0.05)
+    assert served.engine.waiting(Lane.BULK) == 2000
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert served.engine.waiting(Lane.BULK) == 0
+    assert (await served.batcher.embed(["x"], Lane.BULK)).rows.shape == (1, 1024)
+
+
+async def test_a_size_that_the_model_does_not_allow(engine: Engine, minilm: Engine) -> None:
+    with pytest.raises(SettingsError, match="VICW_EMBEDDING_DIMENSIONS"):
+        Batcher(minilm, 256)
+    with pytest.raises(InvalidInputError, match="not trained to be cut"):
+        await Batcher(minilm).embed(["x"], Lane.QUERY, 256)
+    small = Batcher(engine, 512)
+    assert small.size == 512
+    assert (await small.embed(["x"], Lane.QUERY)).rows.shape == (1, 512)
+    assert (await small.embed([], Lane.QUERY)).rows.shape == (0, 512)
+
+
+def test_wiring_loads_what_the_settings_name(tiny_encoder: ModelFile) -> None:
+    settings = EmbeddingSettings(model=str(tiny_encoder.path), dimensions=None, threads=1)
+    loaded = wiring.load(settings, tiny_encoder.path.parent)
+    loaded.close()
+
+    assert loaded.file.digest == tiny_encoder.digest
+    with pytest.raises(SettingsError):
+        wiring.load(settings.model_copy(update={"dimensions": 7}), tiny_encoder.path.parent)

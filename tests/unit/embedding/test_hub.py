@@ -1,0 +1,118 @@
+"""Pulling, against a server of our own, with the real client library."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from unit.embedding.hub_server import REPOSITORY, Hub, serving
+from vicw_embedding import hub as model_hub
+from vicw_embedding import library
+from vicw_embedding.library import LOCK_FILE
+from vicw_shared.embedding_models import MODELS
+from vicw_shared.errors import ConflictError, SettingsError, UnavailableError
+from vicw_shared.settings.concerns import EmbeddingSettings
+
+NAME = "snowflake-arctic-embed-l-v2.0"
+FILE = MODELS[NAME].file or ""
+CONTENT = os.urandom(3_000_000)
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving(Hub({FILE: CONTENT})) as running:
+        _set_endpoint(monkeypatch, running.url)
+        yield running
+
+
+def _set_endpoint(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    from huggingface_hub import constants
+
+    # The library reads HF_ENDPOINT when it is imported; these are what it keeps of it.
+    monkeypatch.setattr(constants, "ENDPOINT", url)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
+
+
+def test_a_pulled_model_is_whole_pinned_and_found(hub: Hub, tmp_path: Path) -> None:
+    seen: list[tuple[int, int | None]] = []
+    pulled = model_hub.pull(NAME, tmp_path, repository=REPOSITORY, progress=lambda *step: seen.append(step))
+
+    assert pulled.path.read_bytes() == CONTENT
+    assert pulled.digest == library.pinned_digest(NAME, tmp_path) == DIGEST
+    assert seen[0] == (0, len(CONTENT))
+    assert seen[-1] == (len(CONTENT), len(CONTENT))
+    assert library.resolve(EmbeddingSettings(model=NAME), tmp_path) == pulled
+    assert {path.name for path in tmp_path.iterdir()} == {FILE, LOCK_FILE}
+
+
+def test_a_second_pull_fetches_nothing(hub: Hub, tmp_path: Path) -> None:
+    first = model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
+
+    assert model_hub.pull(NAME, tmp_path, repository=REPOSITORY) == first
+    assert hub.gets == 1
+
+
+def test_a_broken_connection_is_continued(hub: Hub, tmp_path: Path) -> None:
+    chunk = 10 * 1024 * 1024  # what the library reads at once; it keeps whole chunks
+    hub.files[FILE] = content = os.urandom(chunk) * 2
+    hub.break_after = chunk + 1000
+
+    assert model_hub.pull(NAME, tmp_path, repository=REPOSITORY).path.read_bytes() == content
+    assert hub.ranges == [None, f"bytes={chunk}-"]
+
+
+def test_a_pull_that_was_killed_is_continued_by_the_next(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / f".{FILE}.{DIGEST}.part").write_bytes(CONTENT[:2_000_000])
+
+    assert model_hub.pull(NAME, tmp_path, repository=REPOSITORY).digest == DIGEST
+    assert hub.ranges == ["bytes=2000000-"]
+
+
+def test_bytes_that_are_not_what_the_hub_announced_are_thrown_away(hub: Hub, tmp_path: Path) -> None:
+    hub.etag = "0" * 64
+
+    with pytest.raises(SettingsError, match="announced"):
+        model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_changed_since_its_first_use_is_refused(hub: Hub, tmp_path: Path) -> None:
+    model_hub.pull(NAME, tmp_path, repository=REPOSITORY).path.unlink()
+    hub.files[FILE] = b"another model"
+
+    with pytest.raises(SettingsError, match=LOCK_FILE):
+        model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
+    assert not (tmp_path / FILE).exists()
+
+
+def test_two_pulls_at_once_are_a_conflict(hub: Hub, tmp_path: Path) -> None:
+    import fcntl
+
+    with (tmp_path / f".{FILE}.{DIGEST}.part").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(ConflictError):
+            model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
+
+
+def test_what_the_hub_does_not_have_and_a_hub_that_is_away_are_told_apart(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingsError, match="VICW_EMBEDDING_REPOSITORY"):
+        model_hub.pull(NAME, tmp_path, repository="someone/else")
+    _set_endpoint(monkeypatch, "http://127.0.0.1:9")
+    with pytest.raises(UnavailableError, match=r"model hub.*could not be pulled"):
+        model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
+
+
+def test_an_unknown_name_is_told_which_are_known(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=NAME):
+        model_hub.pull("no-such-model", tmp_path)
+
+
+def test_the_model_of_the_installation_needs_no_hub(models_dir: Path) -> None:
+    assert model_hub.pull("all-MiniLM-L6-v2", models_dir).path.parent == models_dir

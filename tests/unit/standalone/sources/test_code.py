@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_shared.text import visible
+from vicw_standalone.sources import SourceItem, read_paths
+from vicw_standalone.sources.code import definitions_of
+from vicw_standalone.sources.decoding import lines_of
+from vicw_standalone.sources.languages import language_of
+from vicw_standalone.sources.outline import outline
+from vicw_standalone.sources.plain import sections
+
+_PYTHON = [
+    "import os",
+    "# about f\ndef f(): pass",
+    "@cache\n@other(\n  1)\ndef g(x):\n    # in\n\n    return x\n# tail",
+    "class A:\n    '''Doc.'''\n    x = 1\n    # about m\n    @property\n    def m(self):\n        return 1\n\n"
+    "    async def n(self): ...\n\n    class B:\n        def o(self): ...\n    y = 2",
+    "",
+    "   ",
+    "\x0c",
+    "x = '''\ndef no(): pass\n\n'''",
+    "if x:\n    def h(): ...",
+    "s = '\\d'",
+    "def broken(:",
+]
+_OTHER = [
+    "// about f",
+    "func F(a int) error {",
+    "\treturn nil",
+    "}",
+    "func (s *Server) Start() {}",
+    "type T struct {",
+    "export class C {",
+    "const f = async (x) => {",
+    "};",
+    "pub(crate) async fn go() {",
+    "impl<T> Foo for Bar<T> {",
+    "public final class Main {",
+    "  fun inner() = 1",
+    "int main(void)",
+    "{",
+    "def ruby",
+    "end",
+    "",
+    "import x",
+]
+
+
+def text_of(pieces: list[str], end: str) -> str:
+    return end.join(pieces).replace("\n", end)
+
+
+_ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+_FILES = st.builds(text_of, st.lists(st.sampled_from(_PYTHON)), _ENDS) | st.builds(
+    text_of, st.lists(st.sampled_from(_OTHER)), _ENDS
+)
+
+
+@given(_FILES, st.sampled_from([".py", ".go", ".ts", ".rs", ".java", ".c", ".rb", ".php", ".sh", ".lua"]))
+def test_every_line_is_in_exactly_one_part(text: str, suffix: str) -> None:
+    text += "\n"
+    lines = lines_of(text)
+    definitions = definitions_of(text, lines, suffix)
+    if not definitions:
+        return
+    parts = outline(lines, definitions)
+    assert sorted(line for part in parts for line in lines_of(part.text)) == sorted(lines)
+    assert sum(len(part.text) for part in parts) == len(text)
+    assert all(visible(part.text) for part in parts)
+
+
+@given(st.lists(st.sampled_from(["word ", "\n", "\n\n", "\r\n", "x" * 30, "\x0b"])).map("".join), st.integers(1, 60))
+def test_plain_sections_concatenate_to_the_text(text: str, size: int) -> None:
+    found = sections(text, size)
+    assert "".join(found) == text
+    assert all(visible(part) for part in found) or not visible(text)
+    assert all(part.endswith(("\n", "\r")) for part in found[:-1])
+
+
+def read(path: Path) -> list[tuple[str | None, str | None, str]]:
+    records = list(read_paths([path]))
+    assert all(isinstance(r, SourceItem) and r.domain == "coding" for r in records)
+    return [(r.item.id, r.item.subtype, r.item.text) for r in records if isinstance(r, SourceItem)]
+
+
+def test_python(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(
+        '"""Doc."""\n\nimport os\n\n# Why.\n@cache\ndef f():\n    def inner(): ...\n\n\n'
+        "class A:\n    x = 1\n\n    def f(self): ...\n\n    @x.setter\n    def f(self): ...\n\n\nX = 1\n"
+    )
+    assert read(file) == [
+        ("m.py", "module", '"""Doc."""\n\nimport os\n\nX = 1\n'),
+        ("m.py#f", "function", "# Why.\n@cache\ndef f():\n    def inner(): ...\n\n\n"),
+        ("m.py#A", "class", "class A:\n    x = 1\n\n"),
+        ("m.py#A.f", "method", "    def f(self): ...\n\n"),
+        ("m.py#A.f-1", "method", "    @x.setter\n    def f(self): ...\n\n\n"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["def broken(:\n", "print 'two'\n", "(" * 5000, "x = 1\n"])
+def test_python_that_does_not_parse_or_defines_nothing_is_plain_text(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(text)
+    assert read(file) == [("m.py#1", "document", text)]
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_invalid_escape_gives_no_warning(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text("def f(): return '\\d'\n")
+    assert read(file) == [("m.py#f", "function", "def f(): return '\\d'\n")]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "line", "name", "kind"),
+    [
+        (".ts", "export default async function load<T>(x: T) {", "load", "function"),
+        (".ts", "export abstract class Store {", "Store", "class"),
+        (".ts", "export interface Props {", "Props", "interface"),
+        (".js", "const add = (a, b) => a + b;", "add", "function"),
+        (".js", "function* walk() {", "walk", "function"),
+        (".go", "func (s *Server[T]) Start(ctx context.Context) error {", "Server.Start", "method"),
+        (".go", "func main() {", "main", "function"),
+        (".go", "type Config struct {", "Config", "type"),
+        (".rs", "pub(crate) async unsafe fn go<T>() {", "go", "function"),
+        (".rs", "impl<T: Clone> Display for Wrapper<T> {", "Display for Wrapper<T>", "impl"),
+        (".rs", "macro_rules! vec {", "vec", "macro_rules"),
+        (".java", "public final class Main extends Base {", "Main", "class"),
+        (".java", "public @interface Marker {", "Marker", "interface"),
+        (".kt", "suspend fun load(id: Int): Item {", "load", "function"),
+        (".cs", "    public sealed partial class Repo", "Repo", "class"),
+        (".c", "static int parse_line(const char *s)", "parse_line", "function"),
+        (".cpp", "void Widget::draw(int x) {", "Widget::draw", "function"),
+        (".h", "typedef struct node {", "node", "struct"),
+        (".rb", "class Foo < Bar", "Foo", "class"),
+        (".php", "final class Foo", "Foo", "class"),
+        (".sh", "build() {", "build", "function"),
+        (".lua", "local function go()", "go", "function"),
+    ],
+)
+def test_definitions_of_other_languages(suffix: str, line: str, name: str, kind: str) -> None:
+    language = language_of(suffix)
+    assert language
+    start = language.start(line)
+    assert start
+    assert (start.name, start.kind) == (name, kind)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "line"),
+    [
+        (".c", "int declared(void);"),
+        (".c", "if (x) {"),
+        (".c", "#include <stdio.h>"),
+        (".js", "const x = 1;"),
+        (".go", 'import "fmt"'),
+        (".java", "import java.util.List;"),
+    ],
+)
+def test_what_defines_nothing(suffix: str, line: str) -> None:
+    language = language_of(suffix)
+    assert language
+    assert language.start(line) is None
+
+
+def test_go(tmp_path: Path) -> None:
+    file = tmp_path / "m.go"
+    function = "// F does.\nfunc F(\n\tx int,\n) error {\n\treturn nil\n}\n\n"
+    file.write_text(f"package m\n\n{function}var X = 1\n\ntype T int\n")
+    assert read(file) == [
+        ("m.go", "module", "package m\n\nvar X = 1\n\n"),
+        ("m.go#F", "function", function),
+        ("m.go#T", "type", "type T int\n"),
+    ]
+
+
+def test_long_plain_text_is_cut_at_blank_lines(tmp_path: Path) -> None:
+    file = tmp_path / "story.txt"
+    paragraph = "word " * 500 + "\n\n"
+    file.write_text(paragraph * 3)
+    records = [r for r in read_paths([file]) if isinstance(r, SourceItem)]
+    assert [(r.item.id, r.item.name, r.item.subtype, r.line) for r in records] == [
+        ("story.txt#1", "story.txt", "section", 1),
+        ("story.txt#2", "story.txt (2)", "section", 3),
+        ("story.txt#3", "story.txt (3)", "section", 5),
+    ]
+    assert [r.domain for r in records] == [None] * 3

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_shared.text import visible
+from vicw_standalone.sources import SourceItem, read_paths
+from vicw_standalone.sources.decoding import lines_of
+from vicw_standalone.sources.frontmatter import front_matter
+from vicw_standalone.sources.markdown import headings, sections
+from vicw_standalone.sources.naming import Unique, slug
+
+_LINES = st.sampled_from(
+    "# One|## Two ##|#|#no|Title|=====|---|```|~~~~|````|- item|> q|    # code||  |text|1. x|\x0c|\u2028".split("|")
+)
+_ENDS = st.sampled_from(["\n", "\r\n", "\r", ""])
+_MARKDOWN = st.lists(st.tuples(_LINES, _ENDS)).map(lambda parts: "".join(a + b for a, b in parts))
+
+
+@given(_MARKDOWN | st.text())
+def test_sections_concatenate_to_the_file_and_all_say_something(text: str) -> None:
+    found = sections(text)
+    assert "".join(section.text for section in found) == (text if visible(text) else "")
+    assert all(visible(section.text) for section in found)
+    lines = lines_of(text)
+    for section in found:
+        assert "".join(lines[section.line :]).startswith(section.text)
+
+
+@given(st.text())
+def test_lines_concatenate_to_the_text(text: str) -> None:
+    assert "".join(lines_of(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# A\n", [(1, "A")]),
+        ("#\tA ##  \n", [(1, "A")]),
+        ("####### A\n", []),
+        ("#A\n", []),
+        ("## C# #\n", [(2, "C#")]),
+        ("   # A", [(1, "A")]),
+        ("    # A", []),
+        ("A\n===\n", [(1, "A")]),
+        ("A\nb\n---\n", [(2, "A b")]),
+        ("\n---\n", []),
+        ("- a\n---\n", []),
+        ("| a |\n---\n", []),
+        ("```\n# no\n```\n# A", [(1, "A")]),
+        ("```\n~~~\n# no\n```\n# A", [(1, "A")]),
+        ("````\n```\n# no\n````\n# A", [(1, "A")]),
+        ("- x\n  ```sh\n  # no\n  ```\n# A", [(1, "A")]),
+        ("``` a `b`\n# A", [(1, "A")]),
+        ("```\n# no\n", []),
+        ("*a* b\n===", [(1, "*a* b")]),
+    ],
+)
+def test_headings(text: str, found: list[tuple[int, str]]) -> None:
+    assert [(h.level, h.title) for h in headings(lines_of(text))] == found
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ("Hello, World!", "hello-world"),
+        ("A  b", "a--b"),
+        ("`vicw serve` options", "vicw-serve-options"),
+        ("See [the docs](http://x.test/y)", "see-the-docs"),
+        ("Über_uns — 2", "über_uns--2"),
+        ("!!!", "section"),
+    ],
+)
+def test_slugs_are_those_of_github(heading: str, anchor: str) -> None:
+    assert slug(heading) == anchor
+
+
+@given(st.lists(st.sampled_from(["a", "a-1", "a-1-1", "b"])))
+def test_names_given_are_unique(names: list[str]) -> None:
+    unique = Unique()
+    given_names = [unique(name) for name in names]
+    assert len(set(given_names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "title", "tags"),
+    [
+        ("---\ntitle: 'A: b'\ntags: [x, \"y z\", x]\n---\nbody", 4, "A: b", ("x", "y z")),
+        ("---\ntags:\n  - x\n- '#y'\nother: 1\n- no\n...\nbody", 7, None, ("x", "y")),
+        ("---\ntags: x, y\n---\n", 3, None, ("x", "y")),
+        ("---\n---\nbody", 2, None, ()),
+        ('+++\ntitle = "T"\ntags = ["x", 1]\n+++\nbody', 4, "T", ("x",)),
+        ("+++\nbroken\n+++\nbody", 3, None, ()),
+        ("---\nA rule, then text\n---\n", 0, None, ()),
+        ("---\ntags: x\n", 0, None, ()),
+        ("", 0, None, ()),
+    ],
+)
+def test_front_matter(text: str, lines: int, title: str | None, tags: tuple[str, ...]) -> None:
+    found = front_matter(text)
+    assert (found.lines, found.title, found.tags) == (lines, title, tags)
+
+
+def test_reads_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "guide.md"
+    file.write_text("---\ntags: [howto]\n---\nIntro.\n\n# Install\n\n## Linux\napt\n# Use\n## Linux\nrun\n")
+    found = list(read_paths([file]))
+    assert all(isinstance(record, SourceItem) for record in found)
+    items = [(r.item.id, r.item.name, r.item.subtype, r.line) for r in found if isinstance(r, SourceItem)]
+    assert items == [
+        ("guide.md", "guide", "document", 4),
+        ("guide.md#install", "Install", "section", 6),
+        ("guide.md#linux", "Install > Linux", "section", 8),
+        ("guide.md#use", "Use", "section", 10),
+        ("guide.md#linux-1", "Use > Linux", "section", 11),
+    ]
+    assert {r.item.tags for r in found if isinstance(r, SourceItem)} == {("howto",)}
+
+
+def test_a_file_without_headings_is_one_document(tmp_path: Path) -> None:
+    file = tmp_path / "note.md"
+    file.write_text("Just text.\n")
+    (record,) = read_paths([file])
+    assert isinstance(record, SourceItem)
+    assert (record.item.id, record.item.name, record.item.text) == ("note.md", "note", "Just text.\n")
+    assert (record.context, record.domain, record.flow_id) == ("note", None, None)
