@@ -5,18 +5,14 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from memory import Memory, open_memory
 
-_RAM = Path("/dev/shm")
+from memory import RAM, Memory, open_memory
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Path]:
-    """A data directory, in memory where there is such a file system: the engines sync dozens of files at first."""
-    if not _RAM.is_dir():
-        yield tmp_path / "data"
-        return
-    with tempfile.TemporaryDirectory(dir=_RAM, prefix="vicw-test-") as name:
+    """A data directory, in memory where that can be had."""
+    with tempfile.TemporaryDirectory(dir=RAM or tmp_path, prefix="vicw-test-") as name:
         yield Path(name) / "data"
 
 

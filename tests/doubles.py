@@ -35,7 +35,8 @@ class HashEmbedder:
             for word in [text, *text.lower().split()]:
                 seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
                 row += np.random.default_rng(seed).standard_normal(SIZE).astype(np.float32)
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return (rows / norms).astype(np.float32)
 
     async def close(self) -> None:
         pass

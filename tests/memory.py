@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from doubles import HashEmbedder
-
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.model import EdgeRegistry
@@ -26,6 +25,9 @@ from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
 from vicw_standalone.wiring import Settings, Standalone
+
+RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+"""Where test stores live if possible: the engines sync dozens of files when they make a store."""
 
 
 def settings_for(path: Path, **storage: Any) -> Settings:

@@ -2,7 +2,7 @@
 
 A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009); the query's is
 1; the engine multiplies by the term's IDF over the whole collection. The average length is a constant, since
-no vector may change when another one arrives.
+no vector may change when another one arrives. Constants: docs/decisions/0003.
 """
 
 from __future__ import annotations
@@ -20,76 +20,14 @@ from vicw_shared.ports import SparseVector
 
 K1 = 1.2
 B = 0.75
-AVERAGE_TERMS = 80
+AVERAGE_TERMS = 60
 
 _WORD = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
-_STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "so",
-        "such",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
-)
+_QUESTION_WORDS = frozenset("what who whom whose when where how why which do does did".split())
+"""They say what kind of answer is wanted, not what it is about. All other words stay: IDF weighs them, and `I` and
+`my` mark what a user said of himself."""
 
 
 def encode_document(text: str) -> SparseVector:
@@ -101,7 +39,7 @@ def encode_document(text: str) -> SparseVector:
 
 
 def encode_query(text: str) -> SparseVector:
-    """Return weight 1 for each distinct term of a query; stop words alone give an empty vector."""
+    """Return weight 1 for each distinct term of a query; question words alone give an empty vector."""
     terms = tuple(dict.fromkeys(_terms(text)))
     return SparseVector(terms, (1.0,) * len(terms))
 
@@ -115,13 +53,13 @@ def _terms(text: str) -> Iterator[int]:
 def _word_terms(word: str) -> tuple[int, ...]:
     """Return the hashed stems of a word: itself, and its parts if it is camelCase, snake_case or CJK."""
     whole = word.casefold()
-    if whole in _STOP_WORDS:
+    if whole in _QUESTION_WORDS:
         return ()
     if _CJK.search(word):
         pieces = [run[i : i + 2] for run in _CJK.findall(word) for i in range(max(1, len(run) - 1))]
         pieces += _CJK.sub(" ", whole).split()
     else:
         parts = [part.casefold() for part in _PARTS.findall(word)]
-        pieces = [whole, *(p for p in parts if p not in _STOP_WORDS)] if len(parts) > 1 else [whole]
+        pieces = [whole, *(p for p in parts if p not in _QUESTION_WORDS)] if len(parts) > 1 else [whole]
     stemmer = Stemmer.Stemmer("english")
     return tuple(zlib.crc32(stem.encode()) for stem in stemmer.stemWords(pieces))

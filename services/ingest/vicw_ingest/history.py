@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -41,7 +41,8 @@ class History:
         told |= await self._told_events(edges, replaced)
         around = await self.transaction.edges(sorted(told), [t.name for t in self.registry])
         await self.transaction.drop_edges([e.id for e in around if e.properties.get(TOLD_BY) in replaced])
-        return [self._supersedes(old, new) for old, new in pairs] + self._carry(edges, replaced)
+        labels = {new.uid: new.label for _, new in pairs}
+        return [self._supersedes(old, new) for old, new in pairs] + self._carry(edges, replaced, labels)
 
     async def _retire_nodes(self, pairs: Sequence[tuple[Node, Node]], edges: Sequence[Edge]) -> None:
         chunk_of = {e.target: e.source for e in edges if e.type == "EVIDENCED_BY"}
@@ -70,12 +71,16 @@ class History:
         nodes = await self.transaction.nodes(sorted(sources))
         return {uid for uid, node in nodes.items() if node.label is Label.EVENT}
 
-    def _carry(self, edges: Sequence[Edge], replaced: dict[str, str]) -> list[Edge]:
+    def _carry(self, edges: Sequence[Edge], replaced: Mapping[str, str], labels: Mapping[str, Label]) -> list[Edge]:
+        """Point what others said to the new version, unless that has become something the edge may not join."""
         carried = []
         for edge in edges:
             if edge.type in _OWN or edge.properties.get(TOLD_BY) in replaced:
                 continue
             source, target = replaced.get(edge.source, edge.source), replaced.get(edge.target, edge.target)
+            allowed = self.registry.get(edge.type).pairs
+            if not any(labels.get(source, s) is s and labels.get(target, t) is t for s, t in allowed):
+                continue
             desc = str(edge.properties.get("desc", ""))
             carried.append(replace(edge, id=edge_id(edge.type, source, target, desc), source=source, target=target))
         return carried

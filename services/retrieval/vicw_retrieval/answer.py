@@ -86,11 +86,10 @@ def explain(
         name: tuple({"uid": h.id, "rank": r, "score": h.score} for r, h in enumerate(hits[:_EXPLAINED_HITS], start=1))
         for name, hits in wave.ranked.items()
     }
-    fusion = settings.fusion if settings.fusion == "rrf" else f"blend, alpha {settings.alpha:g}"
     return Explanation(
         wrapped_query=wrapped_query,
         domains_searched=decision.domains,
-        fusion=f"{fusion}, BM25 ceiling {wave.bm25_ceiling:.3f}",
+        fusion=f"{settings.fusion}, alpha {settings.alpha:g}, BM25 ceiling {wave.bm25_ceiling:.3f}",
         channels=channels,
         cut=tuple(cut),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_retrieval.ranking import blend, rrf
+from vicw_retrieval.ranking import blend, rrf, zscore
 from vicw_shared.model import Node
 from vicw_shared.ports import VectorHit
 
@@ -38,10 +38,12 @@ def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
     if len(present) == 1:
         return dict(wave.scores[present[0]])
     if method == "rrf":
-        return rrf.fuse({name: [hit.id for hit in hits] for name, hits in wave.ranked.items()})
-    return blend.fuse(
-        wave.scores.get("dense", {}), wave.scores.get("bm25", {}), alpha=alpha, bm25_ceiling=wave.bm25_ceiling
-    )
+        rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
+        return rrf.fuse(rankings, {"dense": 2 * alpha, "bm25": 2 * (1 - alpha)})
+    dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
+    if method == "blend":
+        return blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=wave.bm25_ceiling)
+    return zscore.fuse(dense, bm25, alpha=alpha)
 
 
 def group(fused: Mapping[str, float], owners: Mapping[str, Node]) -> list[Candidate]:

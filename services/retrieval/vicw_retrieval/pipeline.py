@@ -185,6 +185,8 @@ class Search:
             dense[hit.id] = hit.score
         for hit in await search_bm25(vectors, self._terms, scope, len(only_dense), only_dense):
             lexical[hit.id] = hit.score
+        if self._ports.settings.fusion != "blend":
+            return Wave(ranked, scores, 0.0)
         idf = await vectors.idf(self._terms.indices)
         return Wave(ranked, scores, blend.ceiling(idf, sparse.K1 + 1))
 

@@ -122,7 +122,7 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("ENABLED", Category.CAUSAL, _pairs("VNC", "VN"), 0.8),
     EdgeType("NEXT", Category.TEMPORAL, _pairs("V", "V"), 0.6, OnConsolidate.CHAIN),
     EdgeType("HAPPENED_AFTER", Category.TEMPORAL, _pairs("V", "V"), 0.4, OnConsolidate.CHAIN),
-    EdgeType("SUPERSEDES", Category.TEMPORAL, _pairs("N", "N") | _pairs("V", "V") | _pairs("C", "C"), 0.9),
+    EdgeType("SUPERSEDES", Category.TEMPORAL, _pairs("NV", "NV") | _pairs("C", "C"), 0.9),
     EdgeType("CONTRADICTS", Category.CONFLICT, _pairs(_THINGS, _THINGS), 0.7),
     EdgeType("SUPPORTS", Category.SUPPORT, _pairs(_THINGS, _THINGS), 0.7),
     EdgeType("DERIVED_FROM", Category.LINEAGE, _pairs(_THINGS, _THINGS + "K"), 0.7, OnConsolidate.KEEP_COLD),

@@ -104,10 +104,11 @@ class RetrievalSettings(BaseSettings):
 
     model_config = _config("VICW_RETRIEVAL_")
 
-    fusion: Literal["blend", "rrf"] = Field(
-        "blend", description="How channels are fused: `blend` (ceiling-normalised) or `rrf`"
+    fusion: Literal["zscore", "blend", "rrf"] = Field(
+        "zscore",
+        description="How channels are fused: `zscore` (standardised), `blend` (ceiling-normalised) or `rrf`",
     )
-    alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense` against `bm25` in the blend")
+    alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
     candidates: int = Field(100, gt=0, description="Hits that each channel brings")
     budget_ms: int = Field(
         2000,

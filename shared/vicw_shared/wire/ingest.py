@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -21,6 +22,8 @@ def _storable_json(value: Any) -> Any:
         if isinstance(part, str):
             if problem := flaw(part):
                 raise PydanticCustomError("unstorable", "{problem}", {"problem": problem})
+        elif isinstance(part, float) and not math.isfinite(part):
+            raise PydanticCustomError("finite_number", "contains NaN or Infinity, which JSON does not know")
         elif isinstance(part, dict):
             stack += [*part.keys(), *part.values()]
         elif isinstance(part, list):

@@ -3,8 +3,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memory import Memory
 
+from memory import Memory
 from vicw_ingest.pipeline import job_status
 from vicw_shared.errors import ConflictError, ForbiddenEdgeError, InvalidInputError, NotFoundError, UnknownTypeError
 from vicw_shared.model import Label
@@ -245,7 +245,7 @@ async def test_without_waiting_a_job_tells_when_it_is_found(memory: Memory) -> N
     assert (status.status, status.passages_waiting, status.result.items[0].id) == ("running", 1, "a")
     memory.embedder.down = False
     async with asyncio.timeout(20):
-        while (await job_status(response.job, "default", ports)).status != "done":
+        while (await job_status(response.job, "default", ports)).status != "done":  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     assert await memory.found("later") == ["a"]
     with pytest.raises(NotFoundError):

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from memory import Memory
 
+from memory import Memory
 from vicw_shared.errors import InvalidInputError, UnavailableError
 
 

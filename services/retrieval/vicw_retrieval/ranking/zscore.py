@@ -1,0 +1,37 @@
+"""Fusion of standardised scores: each channel is measured by how far a hit stands out among its candidates.
+
+The mean and deviation are those of the query's own candidates, so a channel that separates them well counts more than
+one that sees them all alike; no constant of a model, a corpus or a domain is in it (score standardisation after
+Montague and Aslam, 2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import fmean, pstdev
+
+
+def fuse(dense: Mapping[str, float], bm25: Mapping[str, float], *, alpha: float) -> dict[str, float]:
+    """Return the logistic function of alpha × z(dense) + (1 − alpha) × z(bm25) for every id of either channel.
+
+    A missing score counts as 0 in its channel. The result is in (0, 1), higher is better, .5 is an average
+    candidate; it compares candidates of one query, never of two. Scores that are all equal have z = 0.
+
+    >>> fuse({"x": 1.0, "y": 0.0}, {"x": 3.0, "y": 1.0}, alpha=0.5)["x"] == 1 / (1 + math.exp(-1.0))
+    True
+    """
+    ids = list(dict.fromkeys([*dense, *bm25]))
+    dense_z, bm25_z = _standardise(dense, ids), _standardise(bm25, ids)
+    return {
+        name: 1 / (1 + math.exp(-(alpha * d + (1 - alpha) * b)))
+        for name, d, b in zip(ids, dense_z, bm25_z, strict=True)
+    }
+
+
+def _standardise(scores: Mapping[str, float], ids: list[str]) -> list[float]:
+    values = [scores.get(name, 0.0) for name in ids]
+    if len(values) < 2:
+        return [0.0] * len(values)
+    mean, deviation = fmean(values), pstdev(values)
+    return [(value - mean) / deviation if deviation > 0 else 0.0 for value in values]

@@ -1,0 +1,48 @@
+"""All settings as a documented ``.env`` file. A setting without a description cannot be rendered."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
+
+from vicw_shared import settings
+
+CONCERNS: tuple[type[BaseSettings], ...] = (
+    settings.ServerSettings,
+    settings.StorageSettings,
+    settings.EmbeddingSettings,
+    settings.IngestSettings,
+    settings.RetrievalSettings,
+    settings.LimitSettings,
+    settings.SleepSettings,
+    settings.LogSettings,
+)
+_HEAD = """\
+# Every setting of VICW, each with its default. Set what you want to change in the environment.
+# Made by `python -m vicw_shared.settings`; a test keeps it in step with the code.
+"""
+
+
+def render() -> str:
+    """Return the text of ``.env.example``."""
+    return _HEAD + "".join(f"\n{block}" for concern in CONCERNS for block in _blocks(concern))
+
+
+def _blocks(concern: type[BaseSettings]) -> Iterator[str]:
+    title = (concern.__doc__ or "").strip().splitlines()[0]
+    yield f"## {title}\n"
+    prefix = concern.model_config.get("env_prefix", "")
+    for name, field in concern.model_fields.items():
+        if not field.description:
+            raise ValueError(f"{concern.__name__}.{name} has no description")
+        comment = textwrap.fill(field.description, 118, initial_indent="# ", subsequent_indent="# ")
+        yield f"{comment}\n#{prefix}{name.upper()}={_default(name, field)}\n"
+
+
+def _default(name: str, field: FieldInfo) -> str:
+    if name == "data_dir":
+        return "~/.local/share/vicw"
+    return "" if field.default is None else str(field.default).lower() if field.default is False else str(field.default)

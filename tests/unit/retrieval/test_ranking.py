@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_retrieval.candidates import Wave, fuse
+from vicw_retrieval.ranking import blend, rrf, zscore
+from vicw_shared.ports import VectorHit
+
+scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 50), max_size=8)
+
+
+def test_rrf_is_the_sum_of_reciprocal_ranks() -> None:
+    fused = rrf.fuse({"dense": ["x", "y"], "bm25": ["y", "z"]}, {"dense": 1.0, "bm25": 0.5})
+    assert fused == pytest.approx({"x": 1 / 61, "y": 1 / 62 + 0.5 / 61, "z": 0.5 / 62})
+
+
+def test_blend_divides_by_the_ceiling() -> None:
+    assert blend.ceiling([1.0, 2.0], 2.2) == pytest.approx(2.2 * 3.0)
+    fused = blend.fuse({"x": 0.8}, {"x": 3.3, "y": 6.6}, alpha=0.6, bm25_ceiling=6.6)
+    assert fused == pytest.approx({"x": 0.6 * 0.8 + 0.4 * 0.5, "y": 0.4 * 1.0})
+    assert blend.fuse({"x": 0.8}, {}, alpha=0.6, bm25_ceiling=0.0) == pytest.approx({"x": 0.6 * 0.8})
+
+
+def test_zscore_standardises_over_the_candidates() -> None:
+    fused = zscore.fuse({"x": 0.9, "y": 0.5, "z": 0.1}, {"x": 0.0, "y": 4.0}, alpha=0.25)
+    deviation = math.sqrt((0.4**2 + 0 + 0.4**2) / 3)
+    mean = 4 / 3
+    lexical = math.sqrt((2 * mean**2 + (4 - mean) ** 2) / 3)
+    x = 0.25 * 0.4 / deviation + 0.75 * (0 - mean) / lexical
+    assert fused["x"] == pytest.approx(1 / (1 + math.exp(-x)))
+
+
+@given(scores, scores, st.floats(0, 1))
+def test_fusions_are_pure_bounded_and_cover_both_channels(
+    dense: dict[str, float], bm25: dict[str, float], alpha: float
+) -> None:
+    before = (dict(dense), dict(bm25))
+    fused = zscore.fuse(dense, bm25, alpha=alpha)
+    assert fused.keys() == dense.keys() | bm25.keys()
+    assert all(0 <= score <= 1 for score in fused.values())
+    blended = blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=50.0)
+    assert blended.keys() == fused.keys()
+    assert (dense, bm25) == before
+
+
+@given(scores, st.floats(0.01, 1))
+def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha: float) -> None:
+    fused = zscore.fuse(dense, {}, alpha=alpha)
+    best = max(fused.values(), default=0)
+    assert all(fused[name] == pytest.approx(best) for name in dense if dense[name] == max(dense.values()))
+
+
+def test_a_channel_alone_keeps_its_own_scores() -> None:
+    wave = Wave({"bm25": [VectorHit("a", 7.0)], "dense": []}, {"bm25": {"a": 7.0}, "dense": {}}, 0.0)
+    for method in ("zscore", "blend", "rrf"):
+        assert fuse(wave, method=method, alpha=0.6) == {"a": 7.0}
