@@ -7,6 +7,7 @@ for whoever started it; its log goes to standard error.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import socket
@@ -44,6 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
         _tell(f"{FATAL} {error.detail}")
         print(error.detail, file=sys.stderr)
         return EXIT_FATAL
+    finally:
+        if options.uds and options.parent_pid and os.getppid() != options.parent_pid:
+            with contextlib.suppress(OSError):
+                options.uds.parent.rmdir()  # nobody else is left to remove the socket's directory
     return 0
 
 

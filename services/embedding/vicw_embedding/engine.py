@@ -91,9 +91,14 @@ class Engine:
                 name=lane.value,
                 pooling=card.pooling,
                 max_tokens=min(card.max_tokens, self._model.context_length, BATCH_TOKENS),
-                threads=options.threads or os.cpu_count() or 1,
+                threads=options.threads or _cores(),
                 queue_texts=options.queue_texts,
                 niceness=BULK_NICENESS if lane is Lane.BULK else 0,
                 observe=lambda tokens, seconds: options.observe(lane, tokens, seconds),
             ),
         )
+
+
+def _cores() -> int:
+    # Not all that the machine has, where the process is pinned to some of them.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

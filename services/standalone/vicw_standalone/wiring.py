@@ -127,7 +127,9 @@ class Standalone:
         self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
         self._stack.push_async_callback(self.process.close)
         await self.process.start()
-        return OpenAIEmbedder(uds=self.process.uds, timeout_seconds=settings.timeout_seconds)
+        return OpenAIEmbedder(
+            uds=self.process.uds, dimensions=settings.dimensions, timeout_seconds=settings.timeout_seconds
+        )
 
     async def _require_agreement(self, identity: ModelIdentity, path: Path, rebuild: bool) -> None:
         known = await self.graph.model()

@@ -155,4 +155,4 @@ def test_wiring_loads_what_the_settings_name(tiny_encoder: ModelFile) -> None:
 
     assert loaded.file.digest == tiny_encoder.digest
     with pytest.raises(SettingsError):
-        wiring.load(settings.model_copy(update={"dimensions": 7}), tiny_encoder.path.parent)
+        wiring.load(settings.model_copy(update={"dimensions": 2048}), tiny_encoder.path.parent)

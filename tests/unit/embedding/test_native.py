@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +96,17 @@ def test_a_file_that_is_no_model_is_a_settings_error(tmp_path: Path) -> None:
         NativeModel(broken)
     with pytest.raises(SettingsError, match="nothing"):
         NativeModel(tmp_path / "nothing.gguf")
+
+
+def test_importing_the_server_loads_no_llama_cpp_and_loading_it_tames_openmp() -> None:
+    script = (
+        "import os, sys\n"
+        "import vicw_embedding.app, vicw_embedding.hub, vicw_embedding.supervisor, vicw_embedding.wiring\n"
+        "assert not {'llama_cpp', 'gguf', 'huggingface_hub', 'safetensors'} & set(sys.modules)\n"
+        "from vicw_embedding import native\n"
+        "native._library()\n"
+        "assert os.environ['GOMP_SPINCOUNT'] == '3000'\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
+
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)

@@ -8,7 +8,7 @@ import typer
 
 from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
-from vicw_standalone.cli import ask, maintain, models, run
+from vicw_standalone.cli import ask, bench, maintain, models, run
 from vicw_standalone.cli.console import problem
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, ask, models, maintain):
+for group in (run, ask, models, maintain, bench):
     group.register(app)
 
 

@@ -1,4 +1,4 @@
-"""``vicw reindex`` and ``vicw check``: work on a data directory that no server has open."""
+"""``vicw reindex``, ``vicw check`` and ``vicw doctor``: looking after a data directory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from vicw_shared.errors import UnavailableError
@@ -16,6 +17,7 @@ from vicw_sleep.check import Report, check
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.models import DataDirOption
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.doctor import Verdict, examine
 from vicw_standalone.offline import open_offline
 from vicw_standalone.wiring import Settings, Standalone
 
@@ -24,6 +26,7 @@ def register(app: typer.Typer) -> None:
     """Add the subcommands."""
     app.command("reindex")(reindex_command)
     app.command("check")(check_command)
+    app.command("doctor")(doctor_command)
 
 
 def reindex_command(
@@ -72,6 +75,18 @@ def check_command(data_dir: DataDirOption = None) -> None:
     if report.violations:
         raise typer.Exit(1)
     out.print("clean")
+
+
+def doctor_command(data_dir: DataDirOption = None) -> None:
+    """Say what is wrong with this machine or these settings, and what to do; exit code 1 if anything is."""
+    marks = {Verdict.FINE: "[green]ok[/]  ", Verdict.NOTE: "[yellow]note[/]", Verdict.PROBLEM: "[bold red]bad[/] "}
+    wrong = False
+    for finding in examine(read_settings(data_dir=data_dir)):
+        wrong |= finding.verdict is Verdict.PROBLEM
+        fix = f". {finding.fix}" if finding.fix else ""
+        out.print(f"{marks[finding.verdict]} {finding.what}: {escape(finding.detail + fix)}")
+    if wrong:
+        raise typer.Exit(1)
 
 
 async def _check(settings: Settings) -> Report:

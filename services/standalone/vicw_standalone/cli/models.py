@@ -10,7 +10,7 @@ from dotenv import set_key
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 from rich.table import Table
 
-from vicw_embedding import library
+from vicw_embedding import hub, library
 from vicw_shared.embedding_models import MODELS
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.settings import CHOICES, read_settings
@@ -32,13 +32,12 @@ def register(app: typer.Typer) -> None:
 def list_models(data_dir: DataDirOption = None) -> None:
     """List the registered models, which of them are here, and which is used."""
     settings = read_settings(data_dir=data_dir)
-    table = Table("model", "dimensions", "licence", "here", "used", "what it is")
+    table = Table("model", "dim", "licence", "here", "used", box=None)
     for card in MODELS.values():
         here = card.file is None or (settings.models_dir / card.file).is_file()
         used = settings.embedding.url is None and settings.embedding.model == card.name
-        table.add_row(
-            card.name, str(card.size), card.licence, "yes" if here else "no", "yes" if used else "", card.summary
-        )
+        table.add_row(card.name, str(card.size), card.licence, "yes" if here else "no", "yes" if used else "")
+        table.add_row(f"[dim]  {card.summary}[/]")
     out.print(table)
     if settings.embedding.url is not None:
         out.print(f"Used: the server at {settings.embedding.url}", markup=False)
@@ -56,7 +55,7 @@ def pull(
     bar = Progress("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=err)
     with bar:
         task = bar.add_task(name, total=None)
-        model = library.pull(
+        model = hub.pull(
             name,
             settings.models_dir,
             repository=repository or settings.embedding.repository,
