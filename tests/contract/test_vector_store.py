@@ -1,0 +1,197 @@
+"""What every VectorStore must do. A further engine is one more parameter of ``vectors``."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.clock import to_ms
+from vicw_shared.ports import Audience, Point, Scope, SparseVector, VectorQuery, VectorStore
+
+NOW = datetime(2025, 6, 1, tzinfo=UTC)
+SIZE = 4
+
+
+def axis(n: int, lean: float = 0.0) -> NDArray[np.float32]:
+    vector = np.full(SIZE, lean, dtype=np.float32)
+    vector[n] = 1.0
+    return vector / np.linalg.norm(vector)
+
+
+def name(n: int) -> str:
+    return str(uuid.UUID(int=n))
+
+
+def point(n: int, *, terms: dict[int, float] | None = None, lean: float = 0.0, **payload: Any) -> Point:
+    sparse = SparseVector(tuple(terms), tuple(terms.values())) if terms else None
+    base = {"tenant": "t", "context": "c", "domain": "general", "sensitivity": "public", "portable": 1}
+    return Point(name(n), axis(n % SIZE, lean), sparse, base | payload)
+
+
+def scope(**fields: Any) -> Scope:
+    return Scope(**{"tenant": "t", "now": NOW, **fields})
+
+
+@pytest.fixture(params=["edge"])
+async def vectors(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[VectorStore]:
+    opened = EdgeVectorStore(store / "vectors", SIZE)
+    yield opened
+    await opened.close()
+
+
+async def dense(vectors: VectorStore, vector: NDArray[np.float32], limit: int = 10, **fields: Any) -> list[int]:
+    among = fields.pop("among", None)
+    hits = await vectors.search(VectorQuery(scope=scope(**fields), limit=limit, dense=vector, among=among))
+    assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
+    return [uuid.UUID(h.id).int for h in hits]
+
+
+async def test_dense_scores_are_cosines_best_first(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0), point(1, lean=0.5), point(2)])
+    hits = await vectors.search(VectorQuery(scope=scope(), limit=2, dense=axis(1, 0.5)))
+    assert uuid.UUID(hits[0].id).int == 1
+    assert hits[0].score == pytest.approx(1.0, abs=2e-3), "float16 keeps three digits"
+    assert hits[1].score == pytest.approx(0.5 / math.sqrt(1.75), abs=2e-3)
+
+
+async def test_sparse_scores_are_weight_times_idf(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0, terms={7: 2.0, 9: 1.0}), point(1, terms={7: 1.0}), point(2, terms={8: 1.5})])
+
+    def idf(df: int) -> float:
+        return math.log(1 + (3 - df + 0.5) / (df + 0.5))
+
+    hits = await vectors.search(VectorQuery(scope=scope(), limit=5, sparse=SparseVector((7, 9), (1.0, 1.0))))
+    scores = {uuid.UUID(h.id).int: h.score for h in hits}
+    assert scores == pytest.approx({0: 2.0 * idf(2) + idf(1), 1: idf(2)}, rel=1e-4)
+    assert await vectors.idf([7, 9, 12345]) == pytest.approx([idf(2), idf(1), 0.0], rel=1e-4)
+    assert await vectors.search(VectorQuery(scope=scope(), limit=5, sparse=SparseVector((), ()))) == []
+
+
+async def test_upsert_replaces_and_delete_removes(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0, terms={1: 1.0}), point(1)])
+    await vectors.upsert([Point(name(0), axis(2), None, {"tenant": "t", "text": "new"})])
+    assert (await dense(vectors, axis(2), limit=1)) == [0]
+    assert (await vectors.payloads([name(0), name(9)])) == {name(0): {"tenant": "t", "text": "new"}}
+    await vectors.delete([name(0), name(9)])
+    assert await vectors.ids(after=None, limit=10) == [name(1)]
+
+
+async def test_set_payload_replaces_it_and_ignores_unknown_points(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0, tags=["a"])])
+    await vectors.set_payload({name(0): {"tenant": "t", "context": "d"}, name(5): {"tenant": "t"}})
+    assert await dense(vectors, axis(0), contexts=("d",)) == [0]
+    assert await dense(vectors, axis(0), tags_any=("a",)) == []
+    assert await vectors.ids(after=None, limit=10) == [name(0)]
+
+
+async def test_ids_are_paged_without_gaps_or_repeats(vectors: VectorStore) -> None:
+    await vectors.upsert([point(n) for n in range(25)])
+    seen: list[str] = []
+    while page := await vectors.ids(after=seen[-1] if seen else None, limit=7):
+        seen += page
+    assert sorted(seen) == sorted(name(n) for n in range(25))
+
+
+async def test_a_tiny_tenant_gets_its_full_count_beside_a_huge_one(vectors: VectorStore) -> None:
+    crowd = [point(n, terms={1: 2.0}) for n in range(500)]
+    await vectors.upsert(crowd)
+    assert len(await dense(vectors, axis(0), limit=400)) == 400
+    await vectors.upsert([point(n, terms={1: 1.0}, tenant="tiny", lean=0.9) for n in range(1000, 1012)])
+    assert len(await dense(vectors, axis(0), limit=10, tenant="tiny")) == 10
+    assert await dense(vectors, axis(0), tenant="nobody") == []
+    hits = await vectors.search(VectorQuery(scope=scope(tenant="tiny"), limit=20, sparse=SparseVector((1,), (1.0,))))
+    assert len(hits) == 12
+
+
+async def test_scope_filters(vectors: VectorStore) -> None:
+    await vectors.upsert(
+        [
+            point(0, context="a", domain="coding", tags=["x", "y"]),
+            point(4, context="a", domain="creative", tags=["x"]),
+            point(8, context="b", domain="general"),
+        ]
+    )
+    query = axis(0)
+
+    async def found(**fields: Any) -> set[int]:
+        return set(await dense(vectors, query, **fields))
+
+    assert await found() == {0, 4, 8}
+    assert await found(contexts=("a",)) == {0, 4}
+    assert await found(contexts=()) == set()
+    assert await found(domains=("coding", "general")) == {0, 8}
+    assert await found(tags_any=("x", "z")) == {0, 4}
+    assert await found(tags_all=("x", "y")) == {0}
+    assert await found(tags_none=("y",)) == {4, 8}
+    assert await found(among=[name(4), name(8)], contexts=("a",)) == {4}
+    assert await found(among=[]) == set()
+
+
+async def test_time_filters(vectors: VectorStore) -> None:
+    def at(days: int) -> int:
+        return to_ms(NOW + timedelta(days=days))
+
+    await vectors.upsert(
+        [
+            point(0, created_at=at(-9), timestamp=at(-9)),
+            point(4, created_at=at(-9), timestamp=at(-9), retired_at=at(-5), valid_to=at(-7)),
+            point(8, created_at=at(-9), timestamp=at(-9), retired_at=at(-5)),
+            point(12, created_at=at(-9), timestamp=at(-9), expires_at=at(-1)),
+            point(16, created_at=at(-3), timestamp=at(-3)),
+        ]
+    )
+
+    async def found(**fields: Any) -> set[int]:
+        return set(await dense(vectors, axis(0), **fields))
+
+    assert await found() == {0, 16}
+    assert await found(now=NOW - timedelta(days=2)) == {0, 12, 16}
+    assert await found(as_of=NOW - timedelta(days=8)) == {0, 4}, "true then; what was wrong never was"
+    assert await found(as_of=NOW - timedelta(days=6)) == {0}
+    assert await found(known_at=NOW - timedelta(days=6)) == {0, 4, 8}, "believed then, right or wrong"
+
+
+async def test_audience_filters(vectors: VectorStore) -> None:
+    await vectors.upsert(
+        [
+            point(0),
+            point(4, sensitivity="personal", about=["ana"]),
+            point(8, sensitivity="sensitive", about=["ana", "ben"]),
+            point(12, portable=0, context="home"),
+        ]
+    )
+
+    async def found(**fields: Any) -> set[int]:
+        return set(await dense(vectors, axis(0), audience=Audience(**fields)))
+
+    assert await found() == {0}
+    assert await found(subjects=("ana",)) == {0, 4, 8}
+    assert await found(subjects=("ana",), private=False) == {0, 4}
+    assert await found(subjects=("ben",)) == {0, 8}
+    assert await found(context="home") == {0, 12}
+
+
+async def test_edge_keeps_what_it_acknowledged_and_knows_an_unclean_end(store: Path) -> None:
+    path = store / "vectors"
+    first = EdgeVectorStore(path, SIZE)
+    assert not first.unclean
+    await first.upsert([point(0)])
+    await first.close()
+    await first.close()
+    second = EdgeVectorStore(path, SIZE)
+    assert not second.unclean
+    assert await dense(second, axis(0)) == [0]
+    await second.close()
+    (path / "clean").unlink()
+    third = EdgeVectorStore(path, SIZE)
+    assert third.unclean
+    await third.close()

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from pydantic import BaseModel
+
+from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
+from vicw_shared.http import Probe, StrictRoute, create_app
+
+
+class Thing(BaseModel, extra="forbid"):
+    n: float
+    deep: list[Thing] = []
+
+
+async def works() -> None: ...
+
+
+async def broken() -> None:
+    raise UnavailableError("engine", "no answer")
+
+
+@asynccontextmanager
+async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    yield
+
+
+def app_with(**probes: Probe) -> FastAPI:
+    app = create_app(
+        title="t",
+        description="d",
+        version="1",
+        max_body_bytes=1000,
+        probes=probes or {"a": works},
+        lifespan=lifespan,
+    )
+    router = APIRouter(route_class=StrictRoute)
+
+    @router.post("/things")
+    async def post(thing: Thing) -> Thing:
+        return thing
+
+    @router.get("/raise/{what}")
+    async def get(what: str) -> None:
+        raise {"full": StorageFullError("full"), "busy": OverloadedError("busy"), "odd": ZeroDivisionError()}[what]
+
+    app.include_router(router)
+    return app
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app_with(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b'{"n": NaN}', "body"),
+        (b'{"n": 1', "body"),
+        (b'{"n": "\xff"}', "body"),
+        (b"[" * 900, "body"),
+        (b'{"n": ' + b"9" * 900 + b"}", "n"),
+        (b"{}", "n"),
+        (b'{"n": 1, "m": 2}', "m"),
+        (b'{"n": 1, "deep": [{"n": 1}, {"n": "x"}]}', "deep[1].n"),
+    ],
+)
+async def test_bad_bodies_name_the_field_and_the_fix(client: httpx.AsyncClient, body: bytes, field: str) -> None:
+    answer = await client.post("/things", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    problem = answer.json()
+    assert problem["type"] == "urn:vicw:problem:invalid-input"
+    assert problem["errors"][0]["field"] == field
+    assert all(entry["fix"] and entry["problem"] for entry in problem["errors"])
+
+
+async def test_the_size_limit_counts_bytes_as_they_come(client: httpx.AsyncClient) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(50):
+            yield b" " * 100
+
+    declared = await client.post("/things", content=b" " * 5000, headers={"content-type": "application/json"})
+    streamed = await client.post("/things", content=chunks(), headers={"content-type": "application/json"})
+    for answer in (declared, streamed):
+        assert (answer.status_code, answer.json()["type"]) == (413, "urn:vicw:problem:too-large")
+        assert "VICW_MAX_BODY_BYTES" in answer.json()["detail"]
+
+
+async def test_request_ids_are_echoed_if_sane_and_made_if_not(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/healthz", headers={"x-request-id": "mine-1"})).headers["x-request-id"] == "mine-1"
+    made = (await client.get("/healthz", headers={"x-request-id": "x" * 500})).headers["x-request-id"]
+    assert len(made) == 32
+    problem = await client.get("/nowhere", headers={"x-request-id": "mine-2"})
+    assert problem.json()["request_id"] == "mine-2"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "slug"),
+    [
+        ("/raise/full", 507, "storage-full"),
+        ("/raise/busy", 429, "overloaded"),
+        ("/raise/odd", 500, "internal-error"),
+        ("/nowhere", 404, "not-found"),
+    ],
+)
+async def test_errors_are_problems(client: httpx.AsyncClient, path: str, status: int, slug: str) -> None:
+    answer = await client.get(path)
+    assert (answer.status_code, answer.json()["type"]) == (status, f"urn:vicw:problem:{slug}")
+    assert ("retry-after" in answer.headers) == (status in {429, 507})
+    assert "ZeroDivision" not in answer.text
+
+
+async def test_probes_name_what_fails(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/readyz")).json() == {"status": "ready", "dependencies": ["a"]}
+    transport = httpx.ASGITransport(app_with(good=works, engine=broken))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as failing:
+        answer = await failing.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json() == {"status": "not ready", "failing": {"engine": "engine: no answer"}}
+
+
+async def test_metrics_count_requests_by_route(client: httpx.AsyncClient) -> None:
+    await client.get("/healthz")
+    text = (await client.get("/metrics")).text
+    assert 'vicw_http_requests_total{method="GET",route="/healthz",status="200"}' in text
+    assert "vicw_http_request_seconds_bucket" in text
