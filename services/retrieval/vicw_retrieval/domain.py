@@ -1,9 +1,13 @@
-"""The domain of a question: given, or inferred from its words and from what the unfiltered search found."""
+"""The domain of a question: given, or inferred from what the unfiltered search found (docs/decisions/0005).
+
+Each domain's best hits vote with their standardised scores; a share that a domain owes to its mere size is taken
+back. Word rules only settle a vote that is open.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.candidates import Candidate
@@ -13,48 +17,71 @@ from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Intent, RetrieveRequest
 
 _VOTERS = 10
-_TEMPERATURE = 0.05
-_SURE = 0.9
+_TEMPERATURE = 0.3
+_SIZE_POWER = 0.5
+_SMOOTHING = 0.01
+_KEEP = 0.3
+_KEEP_GENERAL = 0.1
+_TELLING_WORDS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The intent, and the canonical domains that the answer was narrowed to (None: all)."""
+    """The intent, and the canonical domains that the answer is narrowed to (None: all that there are)."""
 
     intent: Intent
     domains: tuple[str, ...] | None
 
-    @property
-    def filtered(self) -> bool:
-        """Tell whether the search was narrowed."""
-        return self.domains is not None
+
+def given(request: RetrieveRequest) -> Decision:
+    """Return the decision of a caller who names the domain: a strict filter."""
+    assert request.domain is not None
+    name = canonical(request.domain)
+    return Decision(Intent(domain=name, confidence=1.0, evidence="given", filtered=True), (name,))
 
 
-def decide(
-    request: RetrieveRequest, words: WordEvidence, candidates: Sequence[Candidate], settings: RetrievalSettings
+def infer(
+    candidates: Sequence[Candidate],
+    strengths: Mapping[str, float],
+    sizes: Mapping[str, int],
+    words: WordEvidence,
+    settings: RetrievalSettings,
 ) -> Decision:
-    """Return the domain to narrow to; when in doubt, none."""
-    if request.domain is not None:
-        name = canonical(request.domain)
-        return Decision(Intent(domain=name, confidence=1.0, evidence="given", filtered=True), (name,))
-    shares = vote(candidates)
+    """Return the domains that the hits speak for; unsure ones widen, a single one is filtered to.
+
+    ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain.
+    """
+    shares = vote(candidates, strengths, sizes)
     if not shares:
-        intent = Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False)
-        return Decision(intent, None)
-    name = max(shares, key=lambda domain: (shares[domain], domain))
-    sure = settings.infer_domain and len(shares) > 1 and shares[name] >= _SURE
-    domains = ((name,) if name == GENERAL else (name, GENERAL)) if sure else None
-    intent = Intent(domain=name, confidence=round(shares[name], 4), evidence="hits", filtered=sure)
-    return Decision(intent, domains)
+        return Decision(
+            Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None
+        )
+    best = max(shares, key=lambda name: (shares[name], name))
+    kept = {name for name, share in shares.items() if share >= (_KEEP_GENERAL if name == GENERAL else _KEEP)} | {best}
+    evidence = "hits"
+    if len(kept) > 1 and words.domain in kept and words.confidence >= _TELLING_WORDS:
+        kept, best, evidence = {words.domain}, words.domain, "query"
+    filtered = settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
+    intent = Intent(domain=best, confidence=round(shares[best], 4), evidence=evidence, filtered=filtered)
+    return Decision(intent, tuple(sorted(kept)) if filtered else None)
 
 
-def vote(candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Return each domain's share of the top candidates' softmax-weighted votes; shares sum to 1."""
-    top = candidates[:_VOTERS]
-    if not top:
+def vote(candidates: Sequence[Candidate], strengths: Mapping[str, float], sizes: Mapping[str, int]) -> dict[str, float]:
+    """Return each domain's share of the vote; shares sum to 1, {} without candidates.
+
+    A domain's weight is Σ exp((strength − best) ÷ temperature) over its best hits, divided by the square root of its
+    share of all points, smoothed so that a tiny domain is lifted tenfold at most.
+    """
+    ranked = sorted(((max(strengths[p] for p, _ in c.passages), c.item.domain) for c in candidates), reverse=True)
+    if not ranked:
         return {}
-    weights = [math.exp((candidate.score - top[0].score) / _TEMPERATURE) for candidate in top]
-    shares: dict[str, float] = {}
-    for candidate, weight in zip(top, weights, strict=True):
-        shares[candidate.item.domain] = shares.get(candidate.item.domain, 0.0) + weight / sum(weights)
-    return shares
+    best, total = ranked[0][0], max(1, sum(sizes.values()))
+    voters: dict[str, list[float]] = {}
+    for strength, domain in ranked:
+        if len(voters.setdefault(domain, [])) < _VOTERS:
+            voters[domain].append(math.exp((strength - best) / _TEMPERATURE))
+    weights = {
+        domain: sum(votes) / ((sizes.get(domain, 0) + _SMOOTHING * total) / total) ** _SIZE_POWER
+        for domain, votes in voters.items()
+    }
+    return {domain: weight / sum(weights.values()) for domain, weight in weights.items()}

@@ -17,14 +17,15 @@ from vicw_retrieval.candidates import Candidate, Wave, fuse, group
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import embed_query, search_dense
-from vicw_retrieval.domain import Decision, decide
+from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import Surroundings, expand
 from vicw_retrieval.intent import read_words
-from vicw_retrieval.ranking import blend
+from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time, scope_of
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared import sparse
 from vicw_shared.clock import now
+from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError, VicwError
 from vicw_shared.ports import Embedder, GraphStore, Scope, VectorHit, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
@@ -72,18 +73,34 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     watch = Stopwatch()
     scope = scope_of(request, tenant, now())
     search = Search(ports, scope, request, watch)
-    wave = await search.first_wave(scope)
-    candidates = await search.rank(wave, scope)
-    decision = decide(request, read_words(request.query), candidates, ports.settings)
-    if decision.filtered and request.domain is None:
-        narrowed = replace(scope, domains=decision.domains)
-        wave = await search.first_wave(narrowed)
-        candidates = await search.rank(wave, narrowed)
-    watch.lap("domain")
+    decision, candidates, wave = await _find(request, search, ports)
     top = candidates[: request.limit]
     around = await _surroundings(request, ports.graph, scope, top, search)
     watch.lap("expand")
     return await _answer(request, ports, search, wave, decision, top, around)
+
+
+async def _find(
+    request: RetrieveRequest, search: Search, ports: RetrievalPorts
+) -> tuple[Decision, Sequence[Candidate], Wave]:
+    """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
+    domain = canonical(request.domain) if request.domain is not None else None
+    wave = await search.run(search.scope, domain)
+    candidates = await search.rank(wave, search.scope)
+    if domain is not None:
+        return given(request), candidates, wave
+    sizes = await ports.vectors.domains(search.scope.tenant)
+    decision = infer(candidates, search.strengths(wave), sizes, read_words(request.query), ports.settings)
+    if decision.domains is not None:
+        kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
+        if (len(decision.domains) == 1 and len(kept) < len(candidates)) or len(kept) < request.limit:
+            # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back.
+            narrowed = replace(search.scope, domains=decision.domains)
+            wave = await search.run(narrowed, decision.domains[0] if len(decision.domains) == 1 else None)
+            kept = await search.rank(wave, narrowed)
+        candidates = kept
+    search.watch.lap("domain")
+    return decision, candidates, wave
 
 
 async def _surroundings(
@@ -114,7 +131,6 @@ async def _answer(
     text, cut = write_text(results, around, request.budget.chars)
     graph = draw_graph(results, around)
     search.watch.lap("synthesize")
-    wrapped = ports.query_prefix + wrap(request.query, domain=search.scope.domains[0] if search.scope.domains else None)
     return RetrieveResponse(
         intent=decision.intent,
         results=tuple(results),
@@ -122,29 +138,30 @@ async def _answer(
         text=text,
         took_ms=search.watch.total(),
         degraded=tuple(dict.fromkeys(search.degraded)),
-        explain=explain(wrapped, decision, ports.settings, wave, cut) if request.explain else None,
+        explain=explain(search.wrapped_query, decision, ports.settings, wave, cut) if request.explain else None,
     )
 
 
 class Search:
-    """The channels of one request: the query is embedded once, whatever is searched."""
+    """The channels of one request, which may run twice: over everything, then inside a domain."""
 
     def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, watch: Stopwatch) -> None:
         self.scope = scope
         self.watch = watch
         self.degraded: list[str] = []
+        self.wrapped_query = ""
         self._ports = ports
         self._request = request
         self._terms = sparse.encode_query(request.query)
-        self._query_vector: NDArray[np.float32] | None = None
+        self._vector: NDArray[np.float32] | None = None
         self._wanted = set(request.channels or Channel)
 
-    async def first_wave(self, scope: Scope) -> Wave:
+    async def run(self, scope: Scope, domain: str | None) -> Wave:
         """Run the wanted channels at the same time, then score what only one of them found in the other."""
         limit = max(self._ports.settings.candidates, self._request.limit)
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
-            channels["dense"] = self._dense(scope, limit)
+            channels["dense"] = self._dense(scope, domain, limit)
         if Channel.BM25 in self._wanted and self._terms.indices:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit)
         ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
@@ -154,6 +171,10 @@ class Search:
         wave = await self._complete(ranked, scope)
         self.watch.lap("complete")
         return wave
+
+    def strengths(self, wave: Wave) -> dict[str, float]:
+        """Return the standardised scores of a wave's passages, whatever the fusion."""
+        return zscore.combine(wave.scores.get("dense", {}), wave.scores.get("bm25", {}), self._ports.settings.alpha)
 
     async def rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
@@ -165,13 +186,13 @@ class Search:
         self.watch.lap("fuse")
         return candidates
 
-    async def _dense(self, scope: Scope, limit: int) -> list[VectorHit]:
-        if self._query_vector is None:
-            domain = self.scope.domains[0] if self.scope.domains else None
-            self._query_vector = await embed_query(
-                self._ports.embedder, self._request.query, prefix=self._ports.query_prefix, domain=domain
-            )
-        return await search_dense(self._ports.vectors, self._query_vector, scope, limit)
+    async def _dense(self, scope: Scope, domain: str | None, limit: int) -> list[VectorHit]:
+        with_prefix = self._ports.query_prefix + wrap(self._request.query, domain=domain)
+        if self._vector is None or with_prefix != self.wrapped_query:
+            self.wrapped_query = with_prefix
+            self._vector = await embed_query(self._ports.embedder, with_prefix)
+            self.watch.lap("embed")
+        return await search_dense(self._ports.vectors, self._vector, scope, limit)
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], scope: Scope) -> Wave:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
@@ -180,8 +201,8 @@ class Search:
             return Wave(ranked, scores, 0.0)
         only_lexical, only_dense = list(lexical.keys() - dense.keys()), list(dense.keys() - lexical.keys())
         vectors = self._ports.vectors
-        assert self._query_vector is not None
-        for hit in await search_dense(vectors, self._query_vector, scope, len(only_lexical), only_lexical):
+        assert self._vector is not None
+        for hit in await search_dense(vectors, self._vector, scope, len(only_lexical), only_lexical):
             dense[hit.id] = hit.score
         for hit in await search_bm25(vectors, self._terms, scope, len(only_dense), only_dense):
             lexical[hit.id] = hit.score

@@ -41,9 +41,14 @@ Condition = (
 )
 
 
+def conditions_of_tenant(tenant: str) -> list[Condition]:
+    """Return what every point of a tenant matches."""
+    return [_is("tenant", tenant)]
+
+
 def conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
     """Return what every point must and must not match."""
-    must: list[Condition] = [_is("tenant", scope.tenant)]
+    must = conditions_of_tenant(scope.tenant)
     must_not: list[Condition] = []
     if scope.contexts is not None:
         must.append(_any("context", scope.contexts))

@@ -37,7 +37,7 @@ from qdrant_edge import (
 from qdrant_edge import Point as EdgePoint
 from qdrant_edge import SparseVector as EdgeSparseVector
 
-from vicw_shared.adapters.edge_filters import FLAGS, INSTANTS, KEYWORDS, Condition, conditions
+from vicw_shared.adapters.edge_filters import FLAGS, INSTANTS, KEYWORDS, Condition, conditions, conditions_of_tenant
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.ports import Point, Scope, VectorHit, VectorQuery
 
@@ -62,7 +62,8 @@ class EdgeVectorStore:
         (path / _CLEAN).unlink(missing_ok=True)
         self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest("tenant", 10_000, True)).hits}
         self._idf: dict[int, float] = {}
-        self._idf_points = 0
+        self._domains: dict[str, dict[str, int]] = {}
+        self._counted_points = 0
 
     @staticmethod
     def exists(path: Path) -> bool:
@@ -137,21 +138,34 @@ class EdgeVectorStore:
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight.
-
-        Kept until the collection has changed by a hundredth, which moves an IDF by about 0.01.
-        """
+        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
 
         def work(shard: EdgeShard) -> list[float]:
-            points = shard.count(CountRequest(exact=False))
-            if abs(points - self._idf_points) > self._idf_points // 100:
-                self._idf.clear()
-                self._idf_points = points
+            self._forget_old_counts(shard)
             missing = [term for term in terms if term not in self._idf]
             self._idf.update(zip(missing, _probe_idf(shard, missing), strict=True))
             return [self._idf[term] for term in terms]
 
         return await self._do(work)
+
+    async def domains(self, tenant: str) -> dict[str, int]:
+        def work(shard: EdgeShard) -> dict[str, int]:
+            self._forget_old_counts(shard)
+            if tenant not in self._domains:
+                mine = None if self._tenants == {tenant} else Filter(must=conditions_of_tenant(tenant))
+                hits = shard.facet(FacetRequest("domain", 1000, False, mine)).hits
+                self._domains[tenant] = {str(hit.value): hit.count for hit in hits}
+            return dict(self._domains[tenant])
+
+        return await self._do(work)
+
+    def _forget_old_counts(self, shard: EdgeShard) -> None:
+        """Keep counts until the collection has changed by a hundredth, which moves an IDF by about 0.01."""
+        points = shard.count(CountRequest(exact=False))
+        if abs(points - self._counted_points) > self._counted_points // 100:
+            self._idf.clear()
+            self._domains.clear()
+            self._counted_points = points
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
         records = await self._do(lambda shard: shard.retrieve(list(ids), True, False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
@@ -22,6 +23,7 @@ class StrictRoute(APIRoute):
         async def strict(request: Request) -> Response:
             body = await request.body()
             if body and self.body_field is not None:
+                _require_json(request.headers.get("content-type", ""))
                 request._json = parse_json(body)  # Starlette's own cache of the parsed body
             return await handle(request)
 
@@ -31,10 +33,11 @@ class StrictRoute(APIRoute):
 def parse_json(body: bytes) -> Any:
     """Parse a request body.
 
-    Raises InvalidInputError that names the place: not UTF-8, not JSON, NaN or Infinity, nested too deep.
+    Raises InvalidInputError that names the place: not UTF-8, not JSON, a number that is not finite or too long,
+    nested too deep.
     """
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite)
     except UnicodeDecodeError as error:
         raise _broken(f"is not valid UTF-8 at byte {error.start}", "Send UTF-8") from error
     except json.JSONDecodeError as error:
@@ -43,6 +46,20 @@ def parse_json(body: bytes) -> Any:
         raise _broken("is nested too deep", "Flatten it") from error
     except ValueError as error:
         raise _broken(f"has a number that cannot be read: {error}", "Send a smaller number") from error
+
+
+def _require_json(content_type: str) -> None:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        sent = f"is sent as {kind!r}" if kind else "is sent without a Content-Type"
+        raise _broken(sent, "Send JSON with the header Content-Type: application/json")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _broken(f"contains {digits[:40]}, which is beyond what a float holds", "Send a smaller number")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:

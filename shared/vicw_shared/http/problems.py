@@ -19,6 +19,7 @@ _FIXES = {
     "extra_forbidden": "Remove it, or check its spelling",
     "blank": "Send some text, or leave the field out if it is optional",
     "unstorable": "Remove the character",
+    "too_deep": "Flatten it",
     "timestamp_zone": "End it with Z or an offset such as +02:00",
     "timestamp_type": "Send RFC 3339 text",
     "timestamp_range": "Send a time between the years 0001 and 9999 UTC",
@@ -74,9 +75,11 @@ def respond(error: VicwError, headers: Any = None) -> Response:
 
 def describe(errors: Sequence[Any]) -> list[FieldProblem]:
     """Say in our words what Pydantic found, at most twenty of it."""
+    inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
     return [
         FieldProblem(_path(e["loc"]), _sentence(e["msg"]), _FIXES.get(e["type"], "Send what /docs describes"))
-        for e in errors[:20]
+        # A list with a wrong item is also reported as too short: an echo.
+        for e in [e for e in errors if tuple(e["loc"]) not in inner][:20]
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -9,6 +10,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.text import flaw, normalise, visible
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 class Message(BaseModel):
@@ -31,7 +34,8 @@ def _visible(text: str) -> str:
 
 
 def _datetime_text(value: Any) -> Any:
-    if not isinstance(value, str | datetime):
+    # Pydantic would read a text of digits as seconds since 1970.
+    if not (isinstance(value, datetime) or (isinstance(value, str) and _DATE.match(value))):
         raise PydanticCustomError("timestamp_type", "must be text such as 2026-01-19T10:00:00Z")
     return value
 

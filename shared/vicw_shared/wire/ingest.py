@@ -14,20 +14,25 @@ from vicw_shared.text import flaw
 from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, Unit
 from vicw_shared.wire.extraction import Extraction
 
+_MAX_DEPTH = 100
+"""Metadata goes through serialisers that give up, each in its own way, at a few hundred levels."""
+
 
 def _storable_json(value: Any) -> Any:
-    stack = [value]
+    stack = [(value, 1)]
     while stack:
-        part = stack.pop()
+        part, depth = stack.pop()
+        if depth > _MAX_DEPTH:
+            raise PydanticCustomError("too_deep", f"is nested deeper than {_MAX_DEPTH} levels")
         if isinstance(part, str):
             if problem := flaw(part):
                 raise PydanticCustomError("unstorable", "{problem}", {"problem": problem})
         elif isinstance(part, float) and not math.isfinite(part):
             raise PydanticCustomError("finite_number", "contains NaN or Infinity, which JSON does not know")
         elif isinstance(part, dict):
-            stack += [*part.keys(), *part.values()]
+            stack += [(inner, depth + 1) for inner in (*part.keys(), *part.values())]
         elif isinstance(part, list):
-            stack += part
+            stack += [(inner, depth + 1) for inner in part]
     return value
 
 

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicw_shared.ports import Embedder, Lane, Scope, VectorHit, VectorQuery, VectorStore
-from vicw_shared.wrapper import wrap
 
 
-async def embed_query(embedder: Embedder, query: str, *, prefix: str, domain: str | None) -> NDArray[np.float32]:
-    """Return the query's unit vector: the model's prefix, then the same wrapper that documents have."""
-    rows = await embedder.embed([prefix + wrap(query, domain=domain)], Lane.QUERY)
+async def embed_query(embedder: Embedder, wrapped: str) -> NDArray[np.float32]:
+    """Return the unit vector of a query that has its wrapper and the model's prefix already."""
+    rows = await embedder.embed([wrapped], Lane.QUERY)
     vector: NDArray[np.float32] = rows[0]
     return vector
 

@@ -21,12 +21,15 @@ def fuse(dense: Mapping[str, float], bm25: Mapping[str, float], *, alpha: float)
     >>> fuse({"x": 1.0, "y": 0.0}, {"x": 3.0, "y": 1.0}, alpha=0.5)["x"] == 1 / (1 + math.exp(-1.0))
     True
     """
+    return {name: 1 / (1 + math.exp(-strength)) for name, strength in combine(dense, bm25, alpha).items()}
+
+
+def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float) -> dict[str, float]:
+    """Return alpha × z(dense) + (1 − alpha) × z(bm25), in standard deviations; a channel that is alone counts whole."""
     ids = list(dict.fromkeys([*dense, *bm25]))
+    weight = 1.0 if not bm25 else 0.0 if not dense else alpha
     dense_z, bm25_z = _standardise(dense, ids), _standardise(bm25, ids)
-    return {
-        name: 1 / (1 + math.exp(-(alpha * d + (1 - alpha) * b)))
-        for name, d, b in zip(ids, dense_z, bm25_z, strict=True)
-    }
+    return {name: weight * d + (1 - weight) * b for name, d, b in zip(ids, dense_z, bm25_z, strict=True)}
 
 
 def _standardise(scores: Mapping[str, float], ids: list[str]) -> list[float]:

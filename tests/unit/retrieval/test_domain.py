@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import pytest
+from memory import Memory
+
+from vicw_retrieval.candidates import Candidate
+from vicw_retrieval.domain import infer, vote
+from vicw_retrieval.intent import WordEvidence, read_words
+from vicw_shared.model import Label, Node
+from vicw_shared.settings import RetrievalSettings
+
+SILENT = WordEvidence("general", 0.0)
+
+
+def candidates(*domains: str) -> list[Candidate]:
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    nodes = [
+        Node(uid=str(n), label=Label.ENTITY, tenant="t", context=d, name="n", subtype="s", domain=d, created_at=at)
+        for n, d in enumerate(domains)
+    ]
+    return [Candidate(node, 0.0, [(node.uid, 0.0)]) for node in nodes]
+
+
+def strengths(*values: float) -> dict[str, float]:
+    return {str(n): value for n, value in enumerate(values)}
+
+
+def test_votes_are_softmax_over_the_root_of_the_size() -> None:
+    shares = vote(candidates("a", "b"), strengths(2.0, 1.4), {"a": 900, "b": 100})
+    a = 1 / math.sqrt(0.91)
+    b = math.exp(-0.6 / 0.3) / math.sqrt(0.11)
+    assert shares == pytest.approx({"a": a / (a + b), "b": b / (a + b)})
+    assert vote([], {}, {"a": 1}) == {}
+
+
+def test_sure_votes_narrow_and_unsure_ones_widen() -> None:
+    sizes = {"coding": 500, "creative": 500}
+    settings = RetrievalSettings()
+    sure = infer(candidates("coding", "creative"), strengths(3.0, 0.0), sizes, SILENT, settings)
+    assert (sure.domains, sure.intent.domain, sure.intent.evidence) == (("coding",), "coding", "hits")
+    assert sure.intent.confidence > 0.99
+    open_vote = infer(candidates("coding", "creative"), strengths(3.0, 2.95), sizes, SILENT, settings)
+    assert open_vote.domains is None
+    assert not open_vote.intent.filtered
+    settled = infer(
+        candidates("coding", "creative"), strengths(3.0, 2.95), sizes, read_words("a castle story"), settings
+    )
+    assert (settled.domains, settled.intent.evidence) == (("creative",), "query")
+    off = settings.model_copy(update={"infer_domain": False})
+    assert infer(candidates("coding", "creative"), strengths(3.0, 0.0), sizes, SILENT, off).domains is None
+
+
+def test_general_passes_unless_the_hits_speak_against_it() -> None:
+    sizes = {"coding": 500, "general": 500}
+    mixed = infer(candidates("coding", "general"), strengths(3.0, 2.6), sizes, SILENT, RetrievalSettings())
+    assert mixed.domains is None, "a share of .2 is enough for general"
+    alone = infer(candidates("coding", "general"), strengths(3.0, 1.0), sizes, SILENT, RetrievalSettings())
+    assert alone.domains == ("coding",)
+
+
+@pytest.mark.parametrize(
+    ("query", "domain"),
+    [
+        ("why does parse_url() return None?", "coding"),
+        ("python function to sort a list", "coding"),
+        ("what did the princess do in the castle?", "creative"),
+        ("what did we eat on Friday?", "general"),
+    ],
+)
+def test_words_point_to_a_domain_or_to_none(query: str, domain: str) -> None:
+    assert read_words(query).domain == domain
+    assert 0.0 <= read_words(query).confidence < 1.0
+
+
+async def test_domains_are_never_mixed_when_the_hits_are_clear(memory: Memory) -> None:
+    stories = [f"the wizard number {n} walked through the dark forest to the tower" for n in range(30)]
+    code = [f"class Wizard{n}: def cast(self): return spell number {n}" for n in range(30)]
+    await memory.ingest(*({"id": f"s{n}", "text": t} for n, t in enumerate(stories)), context="s", domain="story")
+    await memory.ingest(*({"id": f"c{n}", "text": t} for n, t in enumerate(code)), context="c", domain="code")
+    answer = await memory.retrieve("the wizard walked through the dark forest", explain=True)
+    assert {r.domain for r in answer.results} == {"creative"}
+    assert len(answer.results) == 10
+    assert (answer.intent.domain, answer.intent.filtered) == ("creative", True)
+    assert answer.explain is not None
+    assert answer.explain.wrapped_query.startswith("[Domain: creative] ")
+    assert {r.domain for r in (await memory.retrieve("class Wizard7 def cast self")).results} == {"coding"}
