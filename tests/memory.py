@@ -24,7 +24,8 @@ from vicw_shared.settings import (
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
-from vicw_standalone.wiring import Settings, Standalone
+from vicw_standalone.settings import Settings
+from vicw_standalone.wiring import Standalone
 
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 """Where test stores live if possible: the engines sync dozens of files when they make a store."""

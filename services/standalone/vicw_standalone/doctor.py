@@ -18,7 +18,7 @@ from vicw_embedding import library
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, VicwError
-from vicw_standalone.wiring import Settings
+from vicw_standalone.settings import Settings
 
 _MIN_MEMORY_MB = 512
 _ROOMY_MB = 1024

@@ -9,7 +9,8 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
-from vicw_standalone.wiring import VECTORS, Settings
+from vicw_standalone.settings import Settings
+from vicw_standalone.wiring import VECTORS
 
 
 @asynccontextmanager

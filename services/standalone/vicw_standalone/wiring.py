@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -19,53 +18,14 @@ from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
-from vicw_shared.model import EdgeRegistry
+from vicw_shared.extensions import load_registries
 from vicw_shared.ports import Embedder, ModelIdentity
-from vicw_shared.settings import (
-    EmbeddingSettings,
-    IngestSettings,
-    LimitSettings,
-    LogSettings,
-    RetrievalSettings,
-    ServerSettings,
-    StorageSettings,
-)
 from vicw_sleep.reconcile import reconcile
+from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
 VECTORS = "vectors"
 _STOP_SECONDS = 1.5
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """All settings of the one-process server."""
-
-    server: ServerSettings
-    storage: StorageSettings
-    limits: LimitSettings
-    embedding: EmbeddingSettings
-    ingest: IngestSettings
-    retrieval: RetrievalSettings
-    log: LogSettings
-
-    @classmethod
-    def read(cls) -> Settings:
-        """Read the environment."""
-        return cls(
-            ServerSettings(),
-            StorageSettings(),
-            LimitSettings(),
-            EmbeddingSettings(),
-            IngestSettings(),
-            RetrievalSettings(),
-            LogSettings(),
-        )
-
-    @property
-    def models_dir(self) -> Path:
-        """Where model files are."""
-        return self.embedding.models_dir or self.storage.data_dir / "models"
 
 
 class Standalone:
@@ -73,7 +33,7 @@ class Standalone:
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
-        self.registry = EdgeRegistry.with_core_types()
+        self.registry = load_registries().edges
         self._given = embedder
         self._stack = contextlib.AsyncExitStack()
         self.process: EmbeddingProcess | None = None

@@ -21,7 +21,7 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.bench import report as reporting
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, RRF, Progress, SetReport, Variant, measure
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, Progress, SetReport, Variant, measure
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
 from vicw_standalone.bench.pooled import Separation, separate
 from vicw_standalone.bench.sets import FidelitySet, find_sets, load_set, pool
@@ -29,7 +29,7 @@ from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.wiring import Settings
+from vicw_standalone.settings import Settings
 
 StoreOption = Annotated[
     Path | None, typer.Option(help="Where filled stores are kept for the next run. [default: ~/.cache/vicw/bench]")
@@ -55,7 +55,7 @@ def fidelity(
         str | None,
         typer.Option("--pool", help="Put these sets into one store, ask without a domain, count leaks; or: all."),
     ] = None,
-    ablate: Annotated[bool, typer.Option("--ablate", help="Ask dense, bm25, blend and rrf side by side.")] = False,
+    ablate: Annotated[bool, typer.Option("--ablate", help="Ask single channels and all fusions side by side.")] = False,
     categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
     json_file: JsonOption = None,
     url: Annotated[str | None, typer.Option(help="Measure a running server. [default: in this process]")] = None,
@@ -71,7 +71,8 @@ def fidelity(
     run = _Run(settings, store or default_store(), url)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
-    variants = (AS_SET,) if not ablate else tuple(v for v in ABLATION if url is None or v is not RRF)
+    # How a server fuses is its own setting: from outside it is asked as it is.
+    variants = (AS_SET,) if not ablate else ABLATION if url is None else (DENSE, BM25, AS_SET)
     try:
         with progress_bars() as progress:
             if pools:

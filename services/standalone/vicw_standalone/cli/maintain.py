@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from vicw_shared.errors import UnavailableError
+from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
-from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import LogSettings
-from vicw_sleep.check import Report, check
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.models import DataDirOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.doctor import Verdict, examine
-from vicw_standalone.offline import open_offline
-from vicw_standalone.wiring import Settings, Standalone
+from vicw_standalone.settings import Settings
+
+if TYPE_CHECKING:
+    from vicw_sleep.check import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +44,8 @@ def reindex_command(
 
 
 async def _reindex(settings: Settings) -> int:
+    from vicw_standalone.wiring import Standalone
+
     standalone = Standalone(settings)
     await standalone.open(rebuild=True)
     bar = Progress("embedding", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err, transient=True)
@@ -79,6 +81,8 @@ def check_command(data_dir: DataDirOption = None) -> None:
 
 def doctor_command(data_dir: DataDirOption = None) -> None:
     """Say what is wrong with this machine or these settings, and what to do; exit code 1 if anything is."""
+    from vicw_standalone.doctor import Verdict, examine
+
     marks = {Verdict.FINE: "[green]ok[/]  ", Verdict.NOTE: "[yellow]note[/]", Verdict.PROBLEM: "[bold red]bad[/] "}
     wrong = False
     for finding in examine(read_settings(data_dir=data_dir)):
@@ -90,7 +94,10 @@ def doctor_command(data_dir: DataDirOption = None) -> None:
 
 
 async def _check(settings: Settings) -> Report:
+    from vicw_sleep.check import check
+    from vicw_standalone.offline import open_offline
+
     async with open_offline(settings) as (graph, vectors):
         if vectors is None:
             raise UnavailableError("vectors", "the index is missing. `vicw reindex` rebuilds it")
-        return await check(graph, vectors, EdgeRegistry.with_core_types())
+        return await check(graph, vectors, load_registries().edges)

@@ -10,7 +10,6 @@ from dotenv import set_key
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 from rich.table import Table
 
-from vicw_embedding import hub, library
 from vicw_shared.embedding_models import MODELS
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.settings import CHOICES, read_settings
@@ -51,6 +50,8 @@ def pull(
     data_dir: DataDirOption = None,
 ) -> None:
     """Fetch a model's file from the model hub; a broken download is resumed. The hash is pinned at first use."""
+    from vicw_embedding import hub
+
     settings = read_settings(data_dir=data_dir)
     bar = Progress("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=err)
     with bar:
@@ -69,6 +70,8 @@ def use(
     data_dir: DataDirOption = None,
 ) -> None:
     """Choose the model of a data directory. What is stored has to be embedded anew: `vicw reindex`."""
+    from vicw_embedding import library
+
     settings = read_settings(data_dir=data_dir, model=name)
     model = library.resolve(settings.embedding, settings.models_dir)
     chosen = name if name in MODELS else str(model.path.absolute())

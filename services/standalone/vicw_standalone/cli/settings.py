@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import EmbeddingSettings, StorageSettings
-from vicw_standalone.wiring import Settings
+from vicw_standalone.settings import Settings
 
 CHOICES = "vicw.env"
 """The file of a data directory that holds what `vicw model use` chose; the environment overrules it."""

@@ -1,0 +1,47 @@
+"""All settings of the one-process server, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vicw_shared.settings import (
+    EmbeddingSettings,
+    IngestSettings,
+    LimitSettings,
+    LogSettings,
+    RetrievalSettings,
+    ServerSettings,
+    StorageSettings,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the one-process server."""
+
+    server: ServerSettings
+    storage: StorageSettings
+    limits: LimitSettings
+    embedding: EmbeddingSettings
+    ingest: IngestSettings
+    retrieval: RetrievalSettings
+    log: LogSettings
+
+    @classmethod
+    def read(cls) -> Settings:
+        """Read the environment."""
+        return cls(
+            ServerSettings(),
+            StorageSettings(),
+            LimitSettings(),
+            EmbeddingSettings(),
+            IngestSettings(),
+            RetrievalSettings(),
+            LogSettings(),
+        )
+
+    @property
+    def models_dir(self) -> Path:
+        """Where model files are."""
+        return self.embedding.models_dir or self.storage.data_dir / "models"

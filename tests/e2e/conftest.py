@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from e2e.serving import Server, require_clean, room
+from vicw_embedding import minilm
+
+type Serve = Callable[..., Server]
+
+
+@pytest.fixture(scope="session")
+def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The converted model, once for all servers of the run."""
+    directory = tmp_path_factory.mktemp("models")
+    minilm.ensure(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def server(models_dir: Path) -> Iterator[Server]:
+    """One server for all tests that leave it running; its store must be clean in the end."""
+    with room() as directory:
+        running = Server(directory / "data", models_dir)
+        running.start()
+        try:
+            yield running
+        finally:
+            code = running.stop(within=15)
+        assert code == 0
+        require_clean(running)
+
+
+@pytest.fixture(scope="session")
+def http(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def serve(models_dir: Path) -> Iterator[Serve]:
+    """Make a server of the test's own, over a data directory of its own or the one given."""
+    made: list[Server] = []
+    with room() as directory:
+
+        def make(data_dir: Path | None = None, **variables: str) -> Server:
+            server = Server(data_dir or directory / "data", models_dir, **variables)
+            made.append(server)
+            return server
+
+        yield make
+        for server in made:
+            server.kill()
