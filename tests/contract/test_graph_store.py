@@ -17,7 +17,7 @@ from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, NotFoundError, SchemaVersionError, StorageFullError
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.chain import clock_key, next_key
-from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, PendingKind, Receipt
+from vicw_shared.ports import Direction, GraphTransaction, ItemRef, ModelIdentity, PendingKind, Receipt
 from vicw_shared.uids import edge_id, make_uid
 
 AT = datetime(2025, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -138,18 +138,18 @@ async def test_a_tenant_cannot_touch_anothers_nodes(graph: SqliteGraphStore) -> 
 async def test_expand_follows_one_type_one_way_heaviest_first(graph: SqliteGraphStore) -> None:
     edges = [edge("RELATED_TO", "a", n, w) for n, w in (("b", 0.2), ("c", 0.9), ("d", 0.5))]
     await put(graph, [node(n) for n in "abcd"], [*edges, edge("DEPENDS_ON", "a", "b"), edge("RELATED_TO", "b", "a")])
-    out = await graph.expand("t", [make_uid("a")], "RELATED_TO", Direction.OUT, 2)
+    out = await graph.expand("t", [make_uid("a")], [("RELATED_TO", Direction.OUT)], 2)
     assert [(n.node.name, n.edge.weight) for n in out] == [("c", 0.9), ("d", 0.5)]
-    (back,) = await graph.expand("t", [make_uid("a")], "RELATED_TO", Direction.IN, 9)
+    (back,) = await graph.expand("t", [make_uid("a")], [("RELATED_TO", Direction.IN)], 9)
     assert (back.node.name, back.origin, back.edge.properties) == ("b", make_uid("a"), {"certainty": 0.5})
-    assert await graph.expand("u", [make_uid("a")], "RELATED_TO", Direction.OUT, 9) == []
+    assert await graph.expand("u", [make_uid("a")], [("RELATED_TO", Direction.OUT)], 9) == []
 
 
 async def test_an_edge_put_again_keeps_its_provenance(graph: SqliteGraphStore) -> None:
     await put(graph, [node("a"), node("b")], [edge("RELATED_TO", "a", "b", 0.2, by="first")])
     later = replace(edge("RELATED_TO", "a", "b", 0.8, by="second"), created_at=AT + timedelta(days=1))
     await put(graph, [], [later])
-    (found,) = await graph.expand("t", [make_uid("a")], "RELATED_TO", Direction.OUT, 9)
+    (found,) = await graph.expand("t", [make_uid("a")], [("RELATED_TO", Direction.OUT)], 9)
     assert (found.edge.weight, found.edge.created_by, found.edge.created_at) == (0.8, "first", AT)
 
 
@@ -196,7 +196,7 @@ async def test_a_chunk_is_pending_until_settled(graph: SqliteGraphStore) -> None
     (pending,) = await graph.pending(10)
     assert (pending.kind, pending.chunk, pending.item) == (PendingKind.UPSERT, chunk, item)
     assert pending.about == ("Ana", whom.uid)
-    assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: item}
+    assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: ItemRef(item.uid, "d", AT, None, None, None, None)}
     assert (await graph.unsettled("t", [item.uid]), await graph.any_indexed()) == (1, False)
     await graph.settle([pending.seq])
     assert (await graph.unsettled("t", [item.uid]), await graph.pending(10)) == (0, [])

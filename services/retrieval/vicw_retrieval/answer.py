@@ -21,17 +21,20 @@ def to_results(top: Sequence[Candidate], chunks: Mapping[str, Node], wave: Wave,
         name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, start=1)}
         for name, hits in wave.ranked.items()
     }
-    return [_result(rank, candidate, chunks, places, around) for rank, candidate in enumerate(top, start=1)]
+    return [
+        _result(rank, candidate, around.nodes[candidate.item.uid], chunks, places, around)
+        for rank, candidate in enumerate(top, start=1)
+    ]
 
 
 def _result(
     rank: int,
     candidate: Candidate,
+    item: Node,
     chunks: Mapping[str, Node],
     places: Mapping[str, Mapping[str, tuple[int, float]]],
     around: Surroundings,
 ) -> Result:
-    item = candidate.item
     texts = [(uid, score, chunks[uid].text or "") for uid, score in candidate.passages if uid in chunks]
     return Result(
         id=item.source_id,

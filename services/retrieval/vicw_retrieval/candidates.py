@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vicw_retrieval.ranking import blend, rrf, zscore
-from vicw_shared.model import Node
-from vicw_shared.ports import VectorHit
+from vicw_shared.ports import ItemRef, VectorHit
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Wave:
 class Candidate:
     """An item with its passages, best first, as (uid, fused score)."""
 
-    item: Node
+    item: ItemRef
     score: float
     passages: list[tuple[str, float]] = field(default_factory=list)
 
@@ -46,7 +45,7 @@ def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
     return zscore.fuse(dense, bm25, alpha=alpha)
 
 
-def group(fused: Mapping[str, float], owners: Mapping[str, Node]) -> list[Candidate]:
+def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:
     """Return one candidate per item, scored by its best passage, best first; ties in order of uid.
 
     A passage without an owner is a vector without a node: it is left out.

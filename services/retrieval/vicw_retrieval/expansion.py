@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -43,12 +42,12 @@ async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs:
     if not items:
         return around
     uids = [item.uid for item in items]
-    proof = await graph.expand(scope.tenant, uids, "EVIDENCED_BY", Direction.OUT, _FANOUT)
+    proof = await graph.expand(scope.tenant, uids, [("EVIDENCED_BY", Direction.OUT)], _FANOUT)
     _add(around, [n for n in proof if n.node.uid in set(proofs)])
     told = await _told_events(graph, scope, around, proofs)
     origins = [*uids, *told]
-    hops = await asyncio.gather(*(graph.expand(scope.tenant, origins, t, d, _FANOUT) for t, d in _SPREADS))
-    found = [n for hop in hops for n in hop if n.node.uid not in around.nodes or n.node.uid in origins]
+    hop = await graph.expand(scope.tenant, origins, _SPREADS, _FANOUT)
+    found = [n for n in hop if n.node.uid not in around.nodes or n.node.uid in origins]
     visible = await _visible(graph, scope, found)
     _add(around, visible)
     for neighbour in visible:
@@ -61,7 +60,7 @@ async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs:
 async def _told_events(graph: GraphStore, scope: Scope, around: Surroundings, proofs: Sequence[str]) -> dict[str, str]:
     """Return the events that the found passages prove, each with the result it was told in."""
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
-    told = await graph.expand(scope.tenant, list(proofs), "EVIDENCED_BY", Direction.IN, _FANOUT)
+    told = await graph.expand(scope.tenant, list(proofs), [("EVIDENCED_BY", Direction.IN)], _FANOUT)
     events = [n for n in told if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
     kept = [n for n in events if n.origin in owner and sees(scope, n.node, ())]
     _add(around, kept)
@@ -74,7 +73,7 @@ async def _visible(graph: GraphStore, scope: Scope, found: Iterable[Neighbour]) 
     private = {n.node.uid for n in found if scope.audience is not None and n.node.sensitivity != "public"}
     about: dict[str, set[str]] = {uid: set() for uid in private}
     if private:
-        for edge in await graph.expand(scope.tenant, sorted(private), "ABOUT", Direction.OUT, _FANOUT):
+        for edge in await graph.expand(scope.tenant, sorted(private), [("ABOUT", Direction.OUT)], _FANOUT):
             about[edge.origin] |= {fold(edge.node.name), edge.node.uid}
     return [n for n in found if sees(scope, n.node, about.get(n.node.uid, ()))]
 

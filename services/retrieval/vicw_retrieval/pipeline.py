@@ -106,14 +106,15 @@ async def _find(
 async def _surroundings(
     request: RetrieveRequest, graph: GraphStore, scope: Scope, top: Sequence[Candidate], search: Search
 ) -> Surroundings:
-    items = [candidate.item for candidate in top]
+    nodes = await graph.nodes(scope.tenant, [candidate.item.uid for candidate in top])
     if request.expand.hops == 0:
-        return Surroundings(nodes={item.uid: item for item in items})
+        return Surroundings(nodes=nodes)
+    items = [nodes[candidate.item.uid] for candidate in top]
     try:
         return await expand(graph, scope, items, [candidate.passages[0][0] for candidate in top])
     except UnavailableError:
         search.degraded.append("expand")
-        return Surroundings(nodes={item.uid: item for item in items})
+        return Surroundings(nodes=nodes)
 
 
 async def _answer(

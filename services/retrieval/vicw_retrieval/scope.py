@@ -7,7 +7,7 @@ from datetime import datetime
 
 from vicw_shared.domains import canonical
 from vicw_shared.model import Label, Node, Sensitivity
-from vicw_shared.ports import Audience, Scope
+from vicw_shared.ports import Audience, ItemRef, Scope
 from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest, Viewer
 
@@ -50,7 +50,7 @@ def sees(scope: Scope, node: Node, about: Collection[str]) -> bool:
     return in_time(scope, node) and (scope.audience is None or _visible_to(scope.audience, node, about))
 
 
-def in_time(scope: Scope, node: Node) -> bool:
+def in_time(scope: Scope, node: Node | ItemRef) -> bool:
     """Tell whether a node is live, or was true or known at the instant that the scope asks about."""
     instant = scope.as_of or scope.now
     if node.expires_at is not None and node.expires_at <= scope.now:

@@ -12,6 +12,7 @@ from typing import Self
 from vicw_shared.errors import DataDirError, StorageFullError
 
 _LOCK = "vicw.lock"
+_INDEX_SHARE = 0.5
 
 
 class DataDir:
@@ -67,9 +68,18 @@ class DataDir:
         The vector index writes through memory maps, where a full disk kills the process instead of
         returning an error: so we stop before it is full.
         """
+        self._require(self._min_free_bytes, "Make room; nothing of this request was stored")
+
+    def require_room_to_index(self) -> None:
+        """Raise StorageFullError while less than half the minimum is free.
+
+        Less than what a request needs, so that what was acknowledged at the limit is still indexed.
+        """
+        self._require(int(self._min_free_bytes * _INDEX_SHARE), "Make room; the index needs it to grow")
+
+    def _require(self, wanted: int, advice: str) -> None:
         free = shutil.disk_usage(self.path).free
-        if free < self._min_free_bytes:
+        if free < wanted:
             raise StorageFullError(
-                f"{self.path} has {free // 1048576} MiB free and needs {self._min_free_bytes // 1048576} "
-                "(VICW_MIN_FREE_MB). Make room; nothing of this request was stored"
+                f"{self.path} has {free // 1048576} MiB free and needs {wanted // 1048576} (VICW_MIN_FREE_MB). {advice}"
             )

@@ -57,7 +57,7 @@ class EdgeVectorStore:
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
         self._created = not self.exists(path)
-        self.unclean = not self._created and not (path / _CLEAN).exists()
+        self.unclean = not self._created and not self.closed_in_order(path)
         self._shard: EdgeShard | None = self._open(size)
         (path / _CLEAN).unlink(missing_ok=True)
         self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest("tenant", 10_000, True)).hits}
@@ -69,6 +69,11 @@ class EdgeVectorStore:
     def exists(path: Path) -> bool:
         """Tell whether there is an index at ``path``."""
         return (path / "segments").exists()
+
+    @staticmethod
+    def closed_in_order(path: Path) -> bool:
+        """Tell whether opening the index at ``path`` has nothing to create and nothing to replay."""
+        return (path / _CLEAN).exists()
 
     @staticmethod
     def destroy(path: Path) -> None:

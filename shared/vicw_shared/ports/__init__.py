@@ -11,10 +11,12 @@ from vicw_shared.ports.graph import (
     GraphAudit,
     GraphStore,
     GraphTransaction,
+    ItemRef,
     Neighbour,
     PendingKind,
     PendingPoint,
     Receipt,
+    Spread,
 )
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.vectors import Point, SparseVector, VectorHit, VectorQuery, VectorStore
@@ -28,6 +30,7 @@ __all__ = [
     "GraphAudit",
     "GraphStore",
     "GraphTransaction",
+    "ItemRef",
     "Lane",
     "ModelIdentity",
     "Neighbour",
@@ -37,6 +40,7 @@ __all__ = [
     "Receipt",
     "Scope",
     "SparseVector",
+    "Spread",
     "VectorHit",
     "VectorQuery",
     "VectorStore",

@@ -24,6 +24,10 @@ class Direction(StrEnum):
     IN = "in"
 
 
+Spread = tuple[str, Direction]
+"""An edge type and the way it is followed."""
+
+
 class PendingKind(StrEnum):
     """What the vector store still lacks of a point."""
 
@@ -56,6 +60,19 @@ class Neighbour:
     origin: str
     edge: Edge
     node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRef:
+    """What ranking needs of an item: no more is read of hundreds of candidates."""
+
+    uid: str
+    domain: str
+    created_at: datetime
+    timestamp: datetime | None
+    retired_at: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +158,12 @@ class GraphStore(Protocol):
         """Return the tenant's nodes that exist among ``uids``."""
         ...
 
-    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, Node]:
-        """Return the item node that each Chunk proves. Unknown uids are left out."""
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        """Return the item that each Chunk proves. Unknown uids are left out."""
         ...
 
-    async def expand(
-        self, tenant: str, uids: Sequence[str], edge_type: str, direction: Direction, limit: int
-    ) -> list[Neighbour]:
-        """Follow one edge type one hop from ``uids``, at most ``limit`` edges a node, heaviest first."""
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread, heaviest first."""
         ...
 
     async def contexts(self, tenant: str) -> list[Node]:

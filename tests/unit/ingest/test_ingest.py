@@ -18,7 +18,7 @@ async def chain(memory: Memory, start: str, edge_type: str, direction: Direction
     node = (await graph.nodes("default", [start]))[start]
     while True:
         ids.append(node.source_id)
-        onward = await graph.expand("default", [node.uid], edge_type, direction, 10)
+        onward = await graph.expand("default", [node.uid], [(edge_type, direction)], 10)
         if not onward:
             return ids
         assert len(onward) == 1
@@ -51,8 +51,8 @@ async def test_every_item_gives_its_node_and_its_proof(memory: Memory) -> None:
     }
     graph = memory.standalone.graph
     for edge_type in ("BELONGS_TO", "EVIDENCED_BY"):
-        assert await graph.expand("default", [first.uid], edge_type, Direction.OUT, 10)
-    (agent,) = await graph.expand("default", [first.uid], "INITIATED", Direction.IN, 10)
+        assert await graph.expand("default", [first.uid], [(edge_type, Direction.OUT)], 10)
+    (agent,) = await graph.expand("default", [first.uid], [("INITIATED", Direction.IN)], 10)
     assert agent.node.uid == named_uid("default", "ctx", "person", "ana")
     assert agent.edge.created_by == "ingest"
     item = (await graph.nodes("default", [first.uid]))[first.uid]
@@ -75,7 +75,7 @@ async def test_the_same_id_is_unchanged_or_updated_and_the_old_version_stays(mem
     assert same.items[0].uid == first.items[0].uid != changed.items[0].uid
     assert [r.text for r in (await memory.retrieve("which port?")).results] == ["The port is 9090."]
     graph = memory.standalone.graph
-    (old,) = await graph.expand("default", [changed.items[0].uid], "SUPERSEDES", Direction.OUT, 10)
+    (old,) = await graph.expand("default", [changed.items[0].uid], [("SUPERSEDES", Direction.OUT)], 10)
     assert old.node.uid == first.items[0].uid
     assert old.node.retired_at is not None
     back = await memory.ingest({"id": "x", "text": "The port is 8080."})
@@ -180,11 +180,11 @@ async def test_the_callers_extraction_becomes_nodes_and_checked_edges(memory: Me
     item = response.items[0]
     graph = memory.standalone.graph
     crash = next(n for n in item.nodes if n.name == "the crash")
-    (caused,) = await graph.expand("default", [crash.uid], "CAUSED", Direction.OUT, 10)
+    (caused,) = await graph.expand("default", [crash.uid], [("CAUSED", Direction.OUT)], 10)
     assert (caused.node.name, caused.edge.properties["certainty"], caused.edge.created_by) == ("the fix", 0.9, "caller")
-    (related,) = await graph.expand("default", [item.uid], "RELATED_TO", Direction.OUT, 10)
+    (related,) = await graph.expand("default", [item.uid], [("RELATED_TO", Direction.OUT)], 10)
     assert related.edge.properties["desc"] == "teaches"
-    (earlier,) = await graph.expand("default", [item.uid], "REFERENCES", Direction.OUT, 10)
+    (earlier,) = await graph.expand("default", [item.uid], [("REFERENCES", Direction.OUT)], 10)
     assert earlier.node.source_id == "earlier"
     answer = await memory.retrieve("crash")
     assert [len(path) for path in answer.graph.paths] == [1]
@@ -224,8 +224,8 @@ async def test_what_an_old_version_told_goes_and_what_others_told_of_it_stays(me
     await memory.ingest({"id": "x", "text": "a and b are strangers"})
     graph = memory.standalone.graph
     a = named_uid("default", "ctx", "thing", "a")
-    assert await graph.expand("default", [a], "RELATED_TO", Direction.OUT, 10) == []
-    targets = await graph.expand("default", [other.items[0].uid], "REFERENCES", Direction.OUT, 10)
+    assert await graph.expand("default", [a], [("RELATED_TO", Direction.OUT)], 10) == []
+    targets = await graph.expand("default", [other.items[0].uid], [("REFERENCES", Direction.OUT)], 10)
     assert await uid_of(memory, "x") in {n.node.uid for n in targets}
 
 

@@ -4,12 +4,12 @@ import math
 from datetime import UTC, datetime
 
 import pytest
-from memory import Memory
 
+from memory import Memory
 from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.domain import infer, vote
 from vicw_retrieval.intent import WordEvidence, read_words
-from vicw_shared.model import Label, Node
+from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
 
 SILENT = WordEvidence("general", 0.0)
@@ -17,11 +17,8 @@ SILENT = WordEvidence("general", 0.0)
 
 def candidates(*domains: str) -> list[Candidate]:
     at = datetime(2025, 1, 1, tzinfo=UTC)
-    nodes = [
-        Node(uid=str(n), label=Label.ENTITY, tenant="t", context=d, name="n", subtype="s", domain=d, created_at=at)
-        for n, d in enumerate(domains)
-    ]
-    return [Candidate(node, 0.0, [(node.uid, 0.0)]) for node in nodes]
+    items = [ItemRef(str(n), domain, at, None, None, None, None) for n, domain in enumerate(domains)]
+    return [Candidate(item, 0.0, [(item.uid, 0.0)]) for item in items]
 
 
 def strengths(*values: float) -> dict[str, float]:

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.database import Database
@@ -21,15 +22,18 @@ from vicw_shared.adapters.sqlite.rows import (
     unpack,
 )
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
+from vicw_shared.clock import from_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import (
     Direction,
     GraphTransaction,
+    ItemRef,
     ModelIdentity,
     Neighbour,
     PendingKind,
     PendingPoint,
     Receipt,
+    Spread,
 )
 
 _BATCH = 500
@@ -62,40 +66,30 @@ class SqliteGraphStore:
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         return await self._database.read(lambda c: read_nodes(c, tenant, uids))
 
-    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, Node]:
-        def work(connection: sqlite3.Connection) -> dict[str, Node]:
-            found: dict[str, Node] = {}
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        def work(connection: sqlite3.Connection) -> dict[str, ItemRef]:
+            found: dict[str, ItemRef] = {}
             for start in range(0, len(chunk_uids), _BATCH):
                 part = [pack(uid) for uid in chunk_uids[start : start + _BATCH]]
                 rows = connection.execute(
-                    f"SELECT k.uid, {columns_of('i')} FROM node k "  # noqa: S608
-                    "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
+                    "SELECT k.uid, i.uid, i.domain, i.created_at, i.timestamp, i.retired_at, i.valid_to, "  # noqa: S608
+                    "i.expires_at FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
                     "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
                     f"WHERE k.uid IN ({marks(len(part))}) AND k.tenant = ?",
                     (*part, tenant),
                 )
-                for row in rows:
-                    found[unpack(row[0])] = node_of(row[1:])
+                found.update((unpack(row[0]), ItemRef(unpack(row[1]), row[2], *map(from_us, row[3:]))) for row in rows)
             return found
 
         return await self._database.read(work)
 
-    async def expand(
-        self, tenant: str, uids: Sequence[str], edge_type: str, direction: Direction, limit: int
-    ) -> list[Neighbour]:
-        here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
-        sql = (
-            "SELECT o.uid, e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties, "  # noqa: S608
-            f"{columns_of('n')} FROM node o JOIN edge e ON e.{here} = o.pk AND e.type = ? "
-            f"JOIN node n ON n.pk = e.{there} JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
-            "WHERE o.uid = ? AND o.tenant = ? ORDER BY e.weight DESC LIMIT ?"
-        )
-
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         def work(connection: sqlite3.Connection) -> list[Neighbour]:
             return [
-                Neighbour(unpack(row[0]), edge_of(row[1:9]), node_of(row[9:]))
+                _neighbour(uid, direction, row)
+                for edge_type, direction in spreads
                 for uid in uids
-                for row in connection.execute(sql, (edge_type, pack(uid), tenant, limit))
+                for row in connection.execute(_EXPAND[direction], (edge_type, pack(uid), tenant, limit))
             ]
 
         return await self._database.read(work)
@@ -216,6 +210,22 @@ class SqliteGraphStore:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._database.close)
+
+
+def _expand_sql(here: str, there: str) -> str:
+    return (
+        f"SELECT e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, {columns_of('n')} "  # noqa: S608
+        f"FROM node o JOIN edge e ON e.{here} = o.pk AND e.type = ? JOIN node n ON n.pk = e.{there} "
+        "WHERE o.uid = ? AND o.tenant = ? ORDER BY e.weight DESC LIMIT ?"
+    )
+
+
+_EXPAND = {Direction.OUT: _expand_sql("source", "target"), Direction.IN: _expand_sql("target", "source")}
+
+
+def _neighbour(origin: str, direction: Direction, row: tuple[Any, ...]) -> Neighbour:
+    ends = (pack(origin), row[6]) if direction is Direction.OUT else (row[6], pack(origin))
+    return Neighbour(origin, edge_of((*row[:2], *ends, *row[2:6])), node_of(row[6:]))
 
 
 def _read_pending(connection: sqlite3.Connection, limit: int) -> list[PendingPoint]:

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from doubles import HashEmbedder
+from memory import settings_for
+from unit.standalone.bench.small_set import CODE, TALES, write_set
+from vicw_shared.settings import RetrievalSettings
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, SetReport, measure
+from vicw_standalone.bench.filling import read_marker
+from vicw_standalone.bench.metrics import Answered
+from vicw_standalone.bench.pooled import compare, separate
+from vicw_standalone.bench.report import (
+    against_single_lines,
+    fidelity_json,
+    fidelity_table,
+    separation_table,
+    write_json,
+)
+from vicw_standalone.bench.sets import load_set
+from vicw_standalone.bench.targets import LocalTarget, open_local
+
+
+def quiet(step: str, done: int, total: int) -> None:
+    assert 0 <= done <= total
+
+
+def opened(store: Path, embedder: HashEmbedder | None = None) -> AbstractAsyncContextManager[LocalTarget]:
+    return open_local(settings_for(store.parent / "unused"), store, embedder or HashEmbedder())
+
+
+async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> None:
+    data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
+    store = tmp_path / "store"
+    async with opened(store) as target:
+        report = await measure(target, data, store, ABLATION, quiet)
+    assert (report.items, report.questions, report.filled.created, report.filled_now) == (4, 4, 4, True)
+    assert report.filled.chars == sum(map(len, CODE))
+    fusions = get_args(RetrievalSettings.model_fields["fusion"].annotation)
+    assert [way.variant for way in report.ways] == ["dense", "bm25", *fusions]
+    for way in report.ways:
+        assert (way.overall.recall_at_5, way.overall.mrr) == (1.0, 1.0)
+        assert {name: scores.questions for name, scores in way.categories.items()} == {"c0": 2, "c1": 2}
+    assert report.against_single == dict.fromkeys(fusions, 1.0 - max(1.0, 1.0))
+
+    embedder = HashEmbedder()
+    async with opened(store, embedder) as target:
+        again = await measure(target, data, store, (AS_SET,), quiet)
+    assert not again.filled_now
+    assert again.filled == report.filled
+    assert len(embedder.seen) == len(CODE), "only the questions are embedded"
+    assert again.against_single == {}
+
+
+async def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
+    data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
+    store = tmp_path / "store"
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(step: str, done: int, total: int) -> None:
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        async with opened(store) as target:
+            await measure(target, data, store, (AS_SET,), stop)
+    assert read_marker(store) is None
+    async with opened(store) as target:
+        report = await measure(target, data, store, (AS_SET,), quiet)
+    assert (report.filled.items, report.filled.created) == (4, 0)
+    assert report.filled.chars_per_second is None
+    assert report.ways[0].overall.recall_at_5 == 1.0
+
+
+async def test_pooled_sets_are_asked_without_a_domain_and_with_it(tmp_path: Path) -> None:
+    sets = [
+        load_set(write_set(tmp_path / "code", CODE, domain="code")),
+        load_set(write_set(tmp_path / "tales", TALES, domain="prose")),
+    ]
+    async with opened(tmp_path / "store") as target:
+        rows = await separate(target, sets, tmp_path / "store", quiet)
+    assert [row.name for row in rows] == ["code", "tales", "all"]
+    assert [row.questions for row in rows] == [4, 4, 8]
+    assert rows[2].foreign == rows[0].foreign + rows[1].foreign
+    assert rows[2].slots == rows[0].slots + rows[1].slots
+    assert [row.recall_given for row in rows] == [1.0, 1.0, 1.0], "a namesake of another context is no evidence"
+
+
+def test_separation_is_counted_over_slots() -> None:
+    def answer(found: str, *domains: str) -> Answered:
+        return Answered("", tuple(found), frozenset("a"), 1.0, "code", domains)
+
+    row = compare("x", [answer("ab", "code", "prose"), answer("b", "prose")], [answer("a", "code")] * 2)
+    assert (row.foreign, row.slots) == (2, 3)
+    assert row.foreign_share == 2 / 3
+    assert row.lost == 1.0 - (1.0 + 0.0) / 2
+    assert row.categories[""].slots == 3
+
+
+async def test_the_report_is_complete(tmp_path: Path) -> None:
+    data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
+    async with opened(tmp_path / "store") as target:
+        report = await measure(target, data, None, ABLATION, quiet)
+        described = await target.describe()
+    assert against_single_lines([report])[-1] == "rrf vs better single channel, code: R@10 +0.000"
+    assert described["model"]["name"] == "hash"
+    path = tmp_path / "out" / "report.json"
+    write_json(path, fidelity_json(described, [report], []))
+    written = json.loads(path.read_text())
+    assert written["sets"][0]["ways"][0]["overall"]["recall_at_10"] == 1.0
+    assert written["sets"][0]["against_single"]["rrf"] == 0.0
+    assert written["measured"]["retrieval"]["fusion"] == RetrievalSettings().fusion
+    assert fidelity_table([report], categories=True).row_count == len(ABLATION) * (1 + 2)
+    assert separation_table([compare("x", [], [])]).row_count == 1
+
+
+def test_only_a_noticeable_loss_is_marked() -> None:
+    def loses(by: float) -> SetReport:
+        class Losing(SetReport):
+            @property
+            def against_single(self) -> dict[str, float]:
+                return {"rrf": -by}
+
+        return Losing("x", 0, 0, None, False, ())  # type: ignore[arg-type]
+
+    assert against_single_lines([loses(0.03)]) == ["rrf vs better single channel, x: R@10 -0.030  ← worse"]
+    assert against_single_lines([loses(0.01)]) == ["rrf vs better single channel, x: R@10 -0.010"]

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory import settings_for
+from unit.standalone.bench.small_set import CODE, write_set
+from vicw_standalone.bench.fidelity import AS_SET, BM25, DENSE, measure
+from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
+from vicw_standalone.bench.report import speed_json, speed_lines, speed_table
+from vicw_standalone.bench.server import disk_mb, serve
+from vicw_standalone.bench.sets import load_set
+from vicw_standalone.bench.speed import identity_of, measure_speed
+from vicw_standalone.bench.targets import open_http
+
+
+def quiet(step: str, done: int, total: int) -> None:
+    assert 0 <= done <= total
+
+
+def test_the_ratio_is_that_of_the_medians() -> None:
+    report = IngestReport(4, 100, through=(8.0, 10.0), alone=(10.0, 14.0))
+    assert report.ratio == ((8 + 10) / 2) / ((10 + 14) / 2)
+    (line,) = speed_lines([], report)
+    assert line == "ingest of 4 messages: 9/s through /ingest, 12/s by the embedder alone, ratio 0.75"
+
+
+def test_disk_counts_blocks_not_lengths(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(2**24)
+    (tmp_path / "full").write_bytes(b"x" * 2**20)
+    assert 1 <= disk_mb(tmp_path) < 2
+
+
+@pytest.mark.process
+async def test_speed_of_a_real_server(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path / "base")
+    identity = await identity_of(settings)
+    report = await measure_speed(settings, tmp_path / "store", identity, 60, (1, 2), 4, quiet)
+    assert [(row.clients, row.queries) for row in report.latencies] == [(1, 4), (2, 4)]
+    assert all(0 < row.p50_ms <= row.p95_ms <= row.p99_ms for row in report.latencies)
+    assert all(row.stages["total"] > 0 for row in report.latencies)
+    assert report.memory.keys() == {"server", "embedding"}
+    assert all(0 < use.own < use.resident for use in report.memory.values())
+    assert report.disk_mb > 0
+
+    stored = await measure_ingest(settings, 40, quiet)
+    assert all(rate > 0 for rate in (*stored.through, *stored.alone))
+    assert speed_table([report]).row_count == 2
+    assert len(speed_lines([report], stored)) == 2
+    assert speed_json({}, [report], stored)["ingest"]["ratio"] == stored.ratio
+
+
+@pytest.mark.process
+async def test_fidelity_of_a_running_server(tmp_path: Path) -> None:
+    data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
+    settings = settings_for(tmp_path / "base")
+    async with (
+        serve(tmp_path / "data", model=settings.embedding.model, models_dir=settings.models_dir) as server,
+        open_http(server.url) as target,
+    ):
+        report = await measure(target, data, None, (DENSE, BM25, AS_SET), quiet)
+        assert await target.describe() == {"url": server.url}
+    assert report.filled.created == len(CODE)
+    assert [way.overall.recall_at_5 for way in report.ways] == [1.0, 1.0, 1.0]
+    assert report.against_single == {"as set": 0.0}
