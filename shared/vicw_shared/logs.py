@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 import uuid
+from contextlib import suppress
+from typing import TextIO
 
 import structlog
 
@@ -29,9 +32,25 @@ def configure_logs(settings: LogSettings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(_Lossy(sys.stderr)),
         cache_logger_on_first_use=True,
     )
+
+
+class _Lossy(io.TextIOBase, TextIO):
+    """A stream that loses a line rather than raise: a log on a full disk must not fail a request."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def bind_request_id(given: str | None) -> str:

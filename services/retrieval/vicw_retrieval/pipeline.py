@@ -5,6 +5,7 @@ scope → intent → channels (dense, bm25) → fusion → domain → expansion 
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ from vicw_shared.ports import Embedder, GraphStore, Scope, VectorHit, VectorStor
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import wrap
+
+_SHORTLIST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +183,12 @@ class Search:
     async def rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
         fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
-        owners = await self._ports.graph.owners(scope.tenant, list(fused))
+        # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
+        shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
+        owners = await self._ports.graph.owners(scope.tenant, shortlist)
         # The filters saw the payload, which may lag a moment behind the graph.
         current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
-        candidates = group(fused, current)
+        candidates = group({passage: fused[passage] for passage in shortlist}, current)
         self.watch.lap("fuse")
         return candidates
 

@@ -163,8 +163,10 @@ class _Run:
             print_table(reporting.fidelity_table(self._reports, categories=categories))
         for line in reporting.against_single_lines(self._reports):
             out.print(line, markup=False)
+        for line in reporting.caveat_lines(self._reports):
+            err.print(line, style="yellow", markup=False)
         for rows in self._pools:
-            print_table(reporting.separation_table(rows))
+            print_table(reporting.separation_table(rows, categories=categories))
 
     def as_json(self) -> dict[str, Any]:
         return reporting.fidelity_json(self._described, self._reports, self._pools)

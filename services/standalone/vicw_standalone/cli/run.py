@@ -42,9 +42,10 @@ def serve(
     configure_logs(settings.log)
     # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    from vicw_shared.http.loop import fast_loop
     from vicw_standalone.server import serve as run_server
 
     try:
-        asyncio.run(run_server(settings))
+        asyncio.run(run_server(settings), loop_factory=fast_loop())
     except OSError as error:
         fail(f"cannot listen on {settings.server.host}:{settings.server.port}: {error.strerror or error}")

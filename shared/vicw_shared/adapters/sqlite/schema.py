@@ -68,8 +68,8 @@ MIGRATIONS: tuple[str, ...] = (
         created_by TEXT NOT NULL,
         properties TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX edge_out ON edge (source, type, weight DESC);
-    CREATE INDEX edge_in ON edge (target, type, weight DESC);
+    CREATE INDEX edge_out ON edge (source, type, weight DESC, target);
+    CREATE INDEX edge_in ON edge (target, type, weight DESC, source);
 
     CREATE TABLE counter (
         tenant TEXT NOT NULL,

@@ -75,7 +75,8 @@ class SqliteGraphStore:
                     "SELECT k.uid, i.uid, i.domain, i.created_at, i.timestamp, i.retired_at, i.valid_to, "  # noqa: S608
                     "i.expires_at FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
                     "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
-                    f"WHERE k.uid IN ({marks(len(part))}) AND k.tenant = ?",
+                    # The tenant of the item, whose row is read anyway: so the passage's row is not.
+                    f"WHERE k.uid IN ({marks(len(part))}) AND i.tenant = ?",
                     (*part, tenant),
                 )
                 found.update((unpack(row[0]), ItemRef(unpack(row[1]), row[2], *map(from_us, row[3:]))) for row in rows)

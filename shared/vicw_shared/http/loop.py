@@ -1,0 +1,15 @@
+"""The event loop of a server: uvloop where there is one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return uvloop's loop factory, or None (asyncio's own) where uvloop does not run."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
