@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from fastapi import APIRouter
 
-from vicw_retrieval.pipeline import RetrievalPorts, retrieve
+from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.http import StrictRoute
 from vicw_shared.wire.problem import Problem
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse

@@ -11,7 +11,7 @@ import structlog
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
-from vicw_retrieval.pipeline import RetrievalPorts
+from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
@@ -47,7 +47,7 @@ class Standalone:
 
         With ``rebuild`` the vector index is thrown away, the model is accepted whatever it is, and every
         passage is queued. Raises DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or
-        UnavailableError; each says what to do.
+        UnavailableError, StorageFullError; each says what to do.
         """
         try:
             await self._open(rebuild)
@@ -69,10 +69,14 @@ class Standalone:
             EdgeVectorStore.destroy(path)
             await self.graph.set_model(identity)
         await self._require_agreement(identity, path, rebuild)
+        if not EdgeVectorStore.closed_in_order(path):
+            data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
         self.vectors = await asyncio.to_thread(EdgeVectorStore, path, identity.size)
         self._stack.push_async_callback(self.vectors.close)
         await self._agree_on_points(rebuild)
-        self.indexer = Indexer(self.graph, self.vectors, self.embedder, self.settings.ingest.batch)
+        self.indexer = Indexer(
+            self.graph, self.vectors, self.embedder, self.settings.ingest.batch, data_dir.require_room_to_index
+        )
 
     async def _start_embedder(self) -> Embedder:
         settings = self.settings.embedding

@@ -1,0 +1,136 @@
+"""The channels of one request: run over everything, and if need be again inside a domain."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_retrieval.candidates import Candidate, Wave, fuse, group
+from vicw_retrieval.channels import run_channels
+from vicw_retrieval.channels.bm25 import search_bm25
+from vicw_retrieval.channels.dense import embed_query, search_dense
+from vicw_retrieval.ranking import blend, zscore
+from vicw_retrieval.scope import in_time
+from vicw_shared import sparse
+from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.ports import Embedder, GraphStore, Scope, VectorHit, VectorStore
+from vicw_shared.settings import LimitSettings, RetrievalSettings
+from vicw_shared.wire.retrieve import Channel, RetrieveRequest
+from vicw_shared.wrapper import wrap
+
+_SHORTLIST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalPorts:
+    """What the read path works with. ``query_prefix`` is the embedding model's."""
+
+    graph: GraphStore
+    vectors: VectorStore
+    embedder: Embedder
+    query_prefix: str
+    limits: LimitSettings
+    settings: RetrievalSettings
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Milliseconds per stage."""
+
+    took_ms: dict[str, float] = field(default_factory=dict)
+    _started: float = field(default_factory=time.perf_counter)
+    _lap: float = field(default_factory=time.perf_counter)
+
+    def lap(self, stage: str) -> None:
+        """Book the time since the last lap on ``stage``."""
+        instant = time.perf_counter()
+        self.took_ms[stage] = round(self.took_ms.get(stage, 0.0) + (instant - self._lap) * 1000, 3)
+        self._lap = instant
+
+    def total(self) -> dict[str, float]:
+        """Return all laps and their total."""
+        return self.took_ms | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
+
+
+class Search:
+    """The channels of one request, which may run twice: over everything, then inside a domain."""
+
+    def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, watch: Stopwatch) -> None:
+        self.scope = scope
+        self.watch = watch
+        self.degraded: list[str] = []
+        self.wrapped_query = ""
+        self._ports = ports
+        self._request = request
+        self._terms = sparse.encode_query(request.query)
+        self._vector: NDArray[np.float32] | None = None
+        self._wanted = set(request.channels or Channel)
+
+    async def run(self, scope: Scope, domain: str | None) -> Wave:
+        """Run the wanted channels at the same time, then score what only one of them found in the other."""
+        limit = max(self._ports.settings.candidates, self._request.limit)
+        channels: dict[str, Awaitable[list[VectorHit]]] = {}
+        if Channel.DENSE in self._wanted:
+            channels["dense"] = self._dense(scope, domain, limit)
+        if Channel.BM25 in self._wanted and self._terms.indices:
+            channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit)
+        ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
+        self.degraded += failed
+        _raise_if_all_failed(ranked, failed)
+        self.watch.lap("channels")
+        wave = await self._complete(ranked, scope)
+        self.watch.lap("complete")
+        return wave
+
+    def strengths(self, wave: Wave) -> dict[str, float]:
+        """Return the standardised scores of a wave's passages, whatever the fusion."""
+        return zscore.combine(wave.scores.get("dense", {}), wave.scores.get("bm25", {}), self._ports.settings.alpha)
+
+    async def rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
+        """Fuse a wave and return its items, best first."""
+        fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
+        # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
+        shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
+        owners = await self._ports.graph.owners(scope.tenant, shortlist)
+        # The filters saw the payload, which may lag a moment behind the graph.
+        current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
+        candidates = group({passage: fused[passage] for passage in shortlist}, current)
+        self.watch.lap("fuse")
+        return candidates
+
+    async def _dense(self, scope: Scope, domain: str | None, limit: int) -> list[VectorHit]:
+        with_prefix = self._ports.query_prefix + wrap(self._request.query, domain=domain)
+        if self._vector is None or with_prefix != self.wrapped_query:
+            self.wrapped_query = with_prefix
+            self._vector = await embed_query(self._ports.embedder, with_prefix)
+            self.watch.lap("embed")
+        return await search_dense(self._ports.vectors, self._vector, scope, limit)
+
+    async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], scope: Scope) -> Wave:
+        scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
+        dense, lexical = scores.get("dense"), scores.get("bm25")
+        if dense is None or lexical is None:
+            return Wave(ranked, scores, 0.0)
+        only_lexical, only_dense = list(lexical.keys() - dense.keys()), list(dense.keys() - lexical.keys())
+        vectors = self._ports.vectors
+        assert self._vector is not None
+        for hit in await search_dense(vectors, self._vector, scope, len(only_lexical), only_lexical):
+            dense[hit.id] = hit.score
+        for hit in await search_bm25(vectors, self._terms, scope, len(only_dense), only_dense):
+            lexical[hit.id] = hit.score
+        if self._ports.settings.fusion != "blend":
+            return Wave(ranked, scores, 0.0)
+        idf = await vectors.idf(self._terms.indices)
+        return Wave(ranked, scores, blend.ceiling(idf, sparse.K1 + 1))
+
+
+def _raise_if_all_failed(ranked: Mapping[str, object], failed: Mapping[str, VicwError | None]) -> None:
+    if not ranked and failed:
+        raise next((e for e in failed.values() if e is not None), None) or UnavailableError(
+            "retrieval", "no channel answered within its budget (VICW_RETRIEVAL_BUDGET_MS)"
+        )
