@@ -116,7 +116,7 @@ def environment(models_dir: Path, **variables: str) -> dict[str, str]:
 
 def run(server: Server, *arguments: str, within: float = 90.0) -> subprocess.CompletedProcess[str]:
     """Run a ``vicw`` command on a server's data directory to its end."""
-    command = [VICW, *arguments, "--data-dir", server.data_dir]
+    command = [str(VICW), *arguments, "--data-dir", str(server.data_dir)]
     return subprocess.run(command, capture_output=True, text=True, env=server.environment, timeout=within, check=False)
 
 

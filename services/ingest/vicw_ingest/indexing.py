@@ -7,7 +7,7 @@ that the embedder never idles while points are written. Whatever fails stays pen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -46,12 +46,16 @@ def lexical(point: PendingPoint) -> str:
 
 @dataclass(slots=True)
 class Indexer:
-    """Runs until cancelled; ``wake`` it after a write, await ``settled`` for an item's passages."""
+    """Runs until cancelled; ``wake`` it after a write, await ``settled`` for an item's passages.
+
+    ``require_room`` raises while the vector store has no room to grow; passages then stay pending.
+    """
 
     graph: GraphStore
     vectors: VectorStore
     embedder: Embedder
     batch: int
+    require_room: Callable[[], None] = lambda: None
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -110,6 +114,7 @@ class Indexer:
     async def _index(self, batch: Sequence[PendingPoint]) -> None:
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
+            self.require_room()  # before the work of embedding
             try:
                 points = await self._points(upserts)
             except UnavailableError:
@@ -118,6 +123,7 @@ class Indexer:
                 points = await self._one_by_one(upserts, error)
                 kept = {point.id for point in points}
                 batch = [p for p in batch if p.kind is not PendingKind.UPSERT or p.point_id in kept]
+            self.require_room()  # embedding took its time
             await self.vectors.upsert(points)
         payloads = {
             point.point_id: payload_of(point.chunk, point.item, point.about)

@@ -14,7 +14,9 @@ from vicw_shared.domains import canonical
 class Answered:
     """One question's outcome: the ids of the results in order, the evidence, milliseconds, and the domains.
 
-    ``domains`` are those of the results in order, ``domain`` that of the question; both as they were given.
+    ``domains`` are those of the results in order, ``domain`` that of the question, both as they were given;
+    ``narrowed_to`` is the domain that the memory narrowed the search to by itself. ``degraded`` tells that a part of
+    the memory failed or ran out of time, so that the answer says little of what it can find.
     """
 
     category: str
@@ -23,11 +25,16 @@ class Answered:
     ms: float
     domain: str | None = None
     domains: tuple[str, ...] = ()
+    narrowed_to: str | None = None
+    degraded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Means over the questions, each in [0, 1], higher is better, NaN without questions; times in ms."""
+    """Means over the questions, each in [0, 1], higher is better, NaN without questions; times in ms.
+
+    ``degraded`` counts the questions that were not answered by all of the memory.
+    """
 
     questions: int
     recall_at_5: float
@@ -37,6 +44,7 @@ class Scores:
     mrr: float
     p50_ms: float
     p95_ms: float
+    degraded: int
 
 
 def recall_at(k: int, found: Sequence[str], relevant: Collection[str]) -> float:
@@ -82,14 +90,13 @@ def score(answers: Sequence[Answered]) -> Scores:
         mrr=mean(lambda a: reciprocal_rank(a.found, a.relevant)),
         p50_ms=percentile((a.ms for a in answers), 0.5),
         p95_ms=percentile((a.ms for a in answers), 0.95),
+        degraded=sum(a.degraded for a in answers),
     )
 
 
 def by_category(answers: Sequence[Answered]) -> dict[str, Scores]:
     """Return the scores of each category, by name."""
-    return {
-        name: score([a for a in answers if a.category == name]) for name in sorted({a.category for a in answers})
-    }
+    return {name: score([a for a in answers if a.category == name]) for name in sorted({a.category for a in answers})}
 
 
 def foreign_slots(answers: Iterable[Answered], k: int = 10) -> tuple[int, int]:
@@ -109,3 +116,13 @@ def foreign_slots(answers: Iterable[Answered], k: int = 10) -> tuple[int, int]:
         total += len(slots)
         foreign += sum(domain != own for domain in slots)
     return foreign, total
+
+
+def narrowings(answers: Iterable[Answered]) -> tuple[int, int]:
+    """Return how many questions were narrowed to a domain, and how many of them to another than their own.
+
+    >>> narrowings([Answered("", (), frozenset("a"), 1.0, "code", narrowed_to="creative")])
+    (1, 1)
+    """
+    narrowed = [(a.domain, a.narrowed_to) for a in answers if a.domain is not None and a.narrowed_to is not None]
+    return len(narrowed), sum(canonical(own) != canonical(to) for own, to in narrowed if own and to)

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vicw_shared.errors import FixableError
+from vicw_shared.text import visible
 from vicw_shared.wire.base import Id, Prose, Timestamp
 from vicw_shared.wire.ingest import Item
 
@@ -50,12 +51,13 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class FidelitySet:
-    """A set in file order. ``digest`` is the SHA-256 of its unpacked items."""
+    """A set in file order. ``digest`` is the SHA-256 of its unpacked items, ``blank`` counts those without text."""
 
     name: str
     items: tuple[Remembered, ...]
     questions: tuple[Question, ...]
     digest: str
+    blank: int = 0
 
 
 def find_sets(folder: Path, names: Sequence[str] | None = None) -> list[Path]:
@@ -74,12 +76,16 @@ def find_sets(folder: Path, names: Sequence[str] | None = None) -> list[Path]:
 
 
 def load_set(folder: Path) -> FidelitySet:
-    """Read a set. Raises BenchDataError at the first line that is wrong, or if evidence is not among the items."""
+    """Read a set. Items without visible text, which a memory refuses, are left out and counted.
+
+    Raises BenchDataError at the first line that is wrong, or if evidence is not among the items.
+    """
     digest = hashlib.sha256()
-    items = []
+    read = []
     for place, raw in _lines(folder, "items"):
         digest.update(raw)
-        items.append(_item(raw, place))
+        read.append(_item(raw, place))
+    items = [entry for entry in read if entry is not None]
     questions = tuple(_question(raw, place) for place, raw in _lines(folder, "queries"))
     known = {(entry.context, entry.item.id) for entry in items}
     if len(known) < len(items):
@@ -88,7 +94,7 @@ def load_set(folder: Path) -> FidelitySet:
         lost = sorted(wanted for wanted in question.relevant if (question.context, wanted) not in known)
         if lost:
             raise BenchDataError(f"{folder}: question {question.id} rests on {lost[0]!r}, which is no item")
-    return FidelitySet(folder.name, tuple(items), questions, digest.hexdigest())
+    return FidelitySet(folder.name, tuple(items), questions, digest.hexdigest(), len(read) - len(items))
 
 
 def pool(sets: Sequence[FidelitySet]) -> FidelitySet:
@@ -112,7 +118,8 @@ def pool(sets: Sequence[FidelitySet]) -> FidelitySet:
         for q in part.questions
     ]
     digest = hashlib.sha256("".join(part.digest for part in sets).encode()).hexdigest()
-    return FidelitySet("-".join(["pool", *(part.name for part in sets)]), tuple(items), tuple(questions), digest)
+    name = "-".join(["pool", *(part.name for part in sets)])
+    return FidelitySet(name, tuple(items), tuple(questions), digest, sum(part.blank for part in sets))
 
 
 def _lines(folder: Path, stem: str) -> Iterator[tuple[str, bytes]]:
@@ -127,9 +134,12 @@ def _lines(folder: Path, stem: str) -> Iterator[tuple[str, bytes]]:
         raise BenchDataError(f"{path} cannot be read: {error}") from error
 
 
-def _item(raw: bytes, place: str) -> Remembered:
+def _item(raw: bytes, place: str) -> Remembered | None:
     try:
         fields = json.loads(raw)
+        text = fields.get("text")
+        if isinstance(text, str) and not visible(text):
+            return None
         context, domain = (fields.pop(key, None) for key in _PLACE)
         if not isinstance(context, str) or fields.get("id") is None:
             raise BenchDataError(f"{place}: an item needs an id and a context")

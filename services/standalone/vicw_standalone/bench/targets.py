@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,18 +11,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vicw_client import AsyncVicwClient
+from vicw_embedding import library
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import Embedder
-from vicw_shared.settings import IngestSettings, RetrievalSettings
+from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_standalone.wiring import Settings, Standalone
+from vicw_shared.wrapper import WRAPPER_VERSION
+from vicw_standalone.settings import Settings
+from vicw_standalone.wiring import Standalone
 
 _SETTLED_SECONDS = 3600.0
-_POLL_SECONDS = 0.2
+_BUDGET_MS = 60_000  # what is found is measured: a busy machine must not cost a channel
 
 
 class Target(Protocol):
@@ -111,7 +114,9 @@ async def open_local(settings: Settings, store: Path, embedder: Embedder | None 
     """Open a memory in the folder ``store`` and close it in the end. Raises what ``Standalone.open`` raises."""
     storage = settings.storage.model_copy(update={"data_dir": store})
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
-    standalone = Standalone(replace(settings, storage=storage, embedding=embedding), embedder)
+    retrieval = settings.retrieval.model_copy(update={"budget_ms": _BUDGET_MS})
+    settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval)
+    standalone = Standalone(settings, embedder)
     await standalone.open()
     standalone.start_indexer()
     try:
@@ -130,11 +135,6 @@ async def open_http(url: str) -> AsyncIterator[HttpTarget]:
 
 def store_key(settings: Settings, digest: str) -> str:
     """Return a short name for what a filled store depends on: data, model, and how texts are cut and wrapped."""
-    import hashlib
-
-    from vicw_embedding import library
-    from vicw_shared.wrapper import WRAPPER_VERSION
-
     embedding, ingest_settings = settings.embedding, settings.ingest
     if embedding.url is None:
         model = library.resolve(embedding, settings.models_dir).digest

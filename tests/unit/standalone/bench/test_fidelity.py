@@ -17,6 +17,7 @@ from vicw_standalone.bench.metrics import Answered
 from vicw_standalone.bench.pooled import compare, separate
 from vicw_standalone.bench.report import (
     against_single_lines,
+    caveat_lines,
     fidelity_json,
     fidelity_table,
     separation_table,
@@ -127,7 +128,23 @@ def test_only_a_noticeable_loss_is_marked() -> None:
             def against_single(self) -> dict[str, float]:
                 return {"rrf": -by}
 
-        return Losing("x", 0, 0, None, False, ())  # type: ignore[arg-type]
+        return Losing("x", 0, 0, 0, None, False, ())  # type: ignore[arg-type]
 
     assert against_single_lines([loses(0.03)]) == ["rrf vs better single channel, x: R@10 -0.030  ← worse"]
     assert against_single_lines([loses(0.01)]) == ["rrf vs better single channel, x: R@10 -0.010"]
+
+
+async def test_doubtful_figures_are_named(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "code", CODE, domain="code")
+    with (folder / "items.jsonl").open("a") as file:
+        file.write('{"id": "blank", "context": "shared", "text": " "}')
+    embedder = HashEmbedder()
+    async with opened(tmp_path / "store", embedder) as target:
+        data = load_set(folder)
+        await measure(target, data, None, (), quiet)
+        embedder.down = True
+        report = await measure(target, data, tmp_path / "store", (AS_SET,), quiet)
+    assert caveat_lines([report]) == [
+        "code: 1 items without text were left out",
+        "code, as set: 4 answers were degraded (a channel failed or was too slow)",
+    ]

@@ -33,7 +33,7 @@ def test_packing_does_not_change_the_digest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("item", "query", "complaint"),
     [
-        ({"text": ""}, {}, "items.jsonl:1: text"),
+        ({"text": 5}, {}, "items.jsonl:1: text"),
         ({"colour": "red"}, {}, "items.jsonl:1: colour"),
         ({"context": None}, {}, "items.jsonl:1: an item needs an id and a context"),
         ({}, {"relevant": []}, "queries.jsonl:1: relevant"),
