@@ -154,7 +154,10 @@ async def test_time_filters(vectors: VectorStore) -> None:
         return set(await dense(vectors, axis(0), **fields))
 
     assert await found() == {0, 16}
-    assert await found(now=NOW - timedelta(days=2)) == {0, 12, 16}
+    assert await found(asked_at=NOW - timedelta(days=2)) == {0, 12, 16}
+    assert await found(asked_at=NOW - timedelta(days=8)) == {0, 12, 16}, (
+        "what is retired stays so, whenever it is asked"
+    )
     assert await found(as_of=NOW - timedelta(days=8)) == {0, 4}, "true then; what was wrong never was"
     assert await found(as_of=NOW - timedelta(days=6)) == {0}
     assert await found(known_at=NOW - timedelta(days=6)) == {0, 4, 8}, "believed then, right or wrong"

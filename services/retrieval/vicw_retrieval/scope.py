@@ -16,7 +16,8 @@ def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
     """Return the scope of a request. Expiry and validity are judged at ``query_time`` if it is given."""
     return Scope(
         tenant=tenant,
-        now=request.query_time or now,
+        now=now,
+        asked_at=request.query_time,
         contexts=(request.context,) if request.context is not None else None,
         domains=(canonical(request.domain),) if request.domain is not None else None,
         tags_any=tuple(map(fold, request.tags.any)),
@@ -52,8 +53,8 @@ def sees(scope: Scope, node: Node, about: Collection[str]) -> bool:
 
 def in_time(scope: Scope, node: Node | ItemRef) -> bool:
     """Tell whether a node is live, or was true or known at the instant that the scope asks about."""
-    instant = scope.as_of or scope.now
-    if node.expires_at is not None and node.expires_at <= scope.now:
+    instant = scope.as_of or scope.judged_at
+    if node.expires_at is not None and node.expires_at <= scope.judged_at:
         return False
     if scope.known_at is None and node.valid_to is not None and node.valid_to <= instant:
         return False

@@ -66,7 +66,7 @@ def conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
 
 
 def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
-    instant = to_ms(scope.as_of or scope.now)
+    instant = to_ms(scope.as_of or scope.judged_at)
     if scope.known_at is None:
         must_not.append(_until("valid_to", instant))
     if scope.known_at is not None:
@@ -79,10 +79,10 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
         believed = Filter(must_not=[_until("retired_at", to_ms(scope.now))])
         must.append(Filter(should=[believed, _after("valid_to", instant)]))
     else:
-        must_not.append(_until("retired_at", instant))
+        must_not.append(_until("retired_at", to_ms(scope.now)))
     if scope.as_of is not None:
         must_not.append(_after("timestamp", instant))
-    must_not.append(_until("expires_at", to_ms(scope.now)))
+    must_not.append(_until("expires_at", to_ms(scope.judged_at)))
 
 
 def _visible_to(audience: Audience) -> list[Condition]:

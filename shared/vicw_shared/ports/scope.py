@@ -24,13 +24,14 @@ class Scope:
     """What a search may see. It is applied inside the search, never after its limit.
 
     ``contexts`` and ``domains`` (canonical names) restrict when not None; an empty tuple sees nothing.
-    Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live at ``now`` is seen:
-    not retired, not expired, still true. ``as_of`` sees what was true then, ``known_at`` what was known
+    Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live is seen:
+    not retired by ``now``; not expired and still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees what was true then, ``known_at`` what was known
     then. ``audience`` None is the application itself: everything inside its tenant.
     """
 
     tenant: str
     now: datetime
+    asked_at: datetime | None = None
     contexts: tuple[str, ...] | None = None
     domains: tuple[str, ...] | None = None
     tags_any: tuple[str, ...] = ()
@@ -39,3 +40,8 @@ class Scope:
     as_of: datetime | None = None
     known_at: datetime | None = None
     audience: Audience | None = None
+
+    @property
+    def judged_at(self) -> datetime:
+        """The asker's now, at which expiry and validity are judged."""
+        return self.asked_at or self.now

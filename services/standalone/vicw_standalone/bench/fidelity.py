@@ -1,0 +1,153 @@
+"""Measures retrieval fidelity: every question is asked, and its evidence looked for among the results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, get_args
+
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import Channel, RetrieveRequest
+from vicw_standalone.bench.filling import Filled, fill, read_marker, write_marker
+from vicw_standalone.bench.metrics import Answered, Scores, by_category, score
+from vicw_standalone.bench.sets import FidelitySet, Question
+from vicw_standalone.bench.targets import Target
+
+LIMIT = 10
+NOTICEABLE = 0.02
+"""A loss in R@10 against the better single channel that a report marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path."""
+
+    name: str
+    channels: tuple[Channel, ...] | None = None
+    retrieval: Mapping[str, Any] = field(default_factory=dict)
+
+
+AS_SET = Variant("as set")
+DENSE = Variant("dense", (Channel.DENSE,))
+BM25 = Variant("bm25", (Channel.BM25,))
+FUSIONS = tuple(
+    Variant(name, retrieval={"fusion": name}) for name in get_args(RetrievalSettings.model_fields["fusion"].annotation)
+)
+"""Each way of fusing that the settings know."""
+ABLATION = (DENSE, BM25, *FUSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One set, asked in one way."""
+
+    variant: str
+    overall: Scores
+    categories: dict[str, Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class SetReport:
+    """One set: how it was filled, and what each way of asking found."""
+
+    name: str
+    items: int
+    blank: int
+    questions: int
+    filled: Filled
+    filled_now: bool
+    ways: tuple[Measured, ...]
+
+    @property
+    def against_single(self) -> dict[str, float]:
+        """R@10 of each fusion minus that of the better single channel, in [-1, 1]; empty without an ablation."""
+        found = {way.variant: way.overall.recall_at_10 for way in self.ways}
+        if not {DENSE.name, BM25.name} <= found.keys():
+            return {}
+        single = max(found[DENSE.name], found[BM25.name])
+        names = [variant.name for variant in (AS_SET, *FUSIONS) if variant.name in found]
+        return {name: found[name] - single for name in names}
+
+
+class Progress(Protocol):
+    """Hears how far a step is: what is done, and of how many."""
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Hear it."""
+        ...
+
+
+type Opener = Callable[[Path], AbstractAsyncContextManager[Target]]
+
+
+async def ensure_filled(
+    target: Target, data: FidelitySet, store: Path | None, progress: Progress
+) -> tuple[Filled, bool]:
+    """Fill the memory if it is not; return what that took, and whether it was now. Without ``store``: always."""
+    known = read_marker(store) if store is not None else None
+    if known is not None:
+        return known, False
+    total = len(data.items)
+    filled = await fill(target, data, lambda done: progress(f"{data.name}: remembering", done, total))
+    if store is not None:
+        write_marker(store, filled)
+    return filled, True
+
+
+async def ask_all(
+    target: Target,
+    data: FidelitySet,
+    variant: Variant,
+    progress: Progress,
+    *,
+    pooled: bool = False,
+    strict: bool = True,
+) -> list[Answered]:
+    """Ask every question, one after the other. ``pooled`` leaves out the context, not ``strict`` the domain."""
+    answers = []
+    for question in data.questions:
+        request = _request(question, variant, pooled=pooled, strict=strict)
+        started = time.perf_counter()
+        response = await target.ask(request, variant.retrieval)
+        ms = (time.perf_counter() - started) * 1000
+        answers.append(
+            Answered(
+                category=question.category,
+                # An id names an item inside its context only; a namesake elsewhere is no evidence.
+                found=tuple(r.id or r.uid if r.context == question.context else r.uid for r in response.results),
+                relevant=question.relevant,
+                ms=ms,
+                domain=question.domain,
+                domains=tuple(result.domain for result in response.results),
+                degraded=bool(response.degraded),
+                narrowed_to=response.intent.domain if response.intent.filtered else None,
+            )
+        )
+        progress(f"{data.name}: asking ({variant.name})", len(answers), len(data.questions))
+    return answers
+
+
+def _request(question: Question, variant: Variant, *, pooled: bool, strict: bool) -> RetrieveRequest:
+    return RetrieveRequest(
+        query=question.query,
+        context=None if pooled else question.context,
+        domain=question.domain if strict else None,
+        limit=LIMIT,
+        channels=variant.channels,
+        query_time=question.query_time,
+    )
+
+
+async def measure(
+    target: Target, data: FidelitySet, store: Path | None, variants: tuple[Variant, ...], progress: Progress
+) -> SetReport:
+    """Fill the memory with ``data`` where needed, and ask its questions in every way."""
+    filled, now = await ensure_filled(target, data, store, progress)
+    ways = []
+    for variant in variants:
+        answers = await ask_all(target, data, variant, progress)
+        ways.append(Measured(variant.name, score(answers), by_category(answers)))
+    return SetReport(data.name, len(data.items), data.blank, len(data.questions), filled, now, tuple(ways))

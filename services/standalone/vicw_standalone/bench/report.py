@@ -1,0 +1,163 @@
+"""Measurements as tables for a person and as JSON for a program."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.table import Table
+
+from vicw_standalone.bench.fidelity import NOTICEABLE, Measured, SetReport
+from vicw_standalone.bench.ingest_speed import IngestReport
+from vicw_standalone.bench.metrics import Scores
+from vicw_standalone.bench.pooled import Separation
+from vicw_standalone.bench.speed import SpeedReport
+
+_SCORES = ("R@5", "R@10", "all@5", "all@10", "MRR", "p50 ms", "p95 ms")
+
+
+def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) -> Table:
+    """Return one row a set and way of asking; with ``categories`` one more for each category."""
+    table = Table("set", "asked", "items", "queries", *_SCORES, "chars/s")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for report in reports:
+        for number, way in enumerate(report.ways):
+            speed = report.filled.chars_per_second if report.filled_now and number == 0 else None
+            table.add_row(
+                report.name if number == 0 else "",
+                way.variant,
+                str(report.items) if number == 0 else "",
+                str(way.overall.questions),
+                *_cells(way.overall),
+                f"{speed:,.0f}" if speed else "",
+            )
+            if categories:
+                _add_categories(table, way)
+        if len(report.ways) > 1:
+            table.add_section()
+    return table
+
+
+def _add_categories(table: Table, way: Measured) -> None:
+    for name, scores in way.categories.items():
+        table.add_row("", f"  {name or '(none)'}", "", str(scores.questions), *_cells(scores), style="dim")
+
+
+def _cells(scores: Scores) -> list[str]:
+    shares = (scores.recall_at_5, scores.recall_at_10, scores.all_at_5, scores.all_at_10, scores.mrr)
+    return [*(f"{share:.3f}" for share in shares), f"{scores.p50_ms:.1f}", f"{scores.p95_ms:.1f}"]
+
+
+def against_single_lines(reports: Sequence[SetReport]) -> list[str]:
+    """Return, for each set with an ablation and each fusion, what it gains over the better single channel in R@10."""
+    return [
+        f"{way} vs better single channel, {report.name}: R@10 {gain:+.3f}" + ("  ← worse" if gain < -NOTICEABLE else "")
+        for report in reports
+        for way, gain in report.against_single.items()
+    ]
+
+
+def caveat_lines(reports: Sequence[SetReport]) -> list[str]:
+    """Return what makes figures doubtful: items that were left out, and answers with a part of the memory missing."""
+    blank = [f"{r.name}: {r.blank} items without text were left out" for r in reports if r.blank]
+    degraded = [
+        f"{report.name}, {way.variant}: {way.overall.degraded} answers were degraded (a channel failed or was too slow)"
+        for report in reports
+        for way in report.ways
+        if way.overall.degraded
+    ]
+    return blank + degraded
+
+
+def separation_table(rows: Sequence[Separation], *, categories: bool = False) -> Table:
+    """Return one row a set, the last for all; with ``categories`` one more for each category."""
+    counts = ("queries", "foreign slots", "of", "share", "narrowed", "wrongly")
+    table = Table("pooled", *counts, "R@10 no domain", "R@10 domain given", "lost")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(row.name, *_separation_cells(row))
+        for part in row.categories.values() if categories else ():
+            table.add_row(f"  {part.name or '(none)'}", *_separation_cells(part), style="dim")
+    return table
+
+
+def _separation_cells(row: Separation) -> list[str]:
+    counts = (row.questions, row.foreign, row.slots)
+    recalls = (f"{row.recall_open:.3f}", f"{row.recall_given:.3f}", f"{row.lost:+.3f}")
+    return [*map(str, counts), f"{row.foreign_share:.2%}", str(row.narrowed), str(row.wrongly), *recalls]
+
+
+def fidelity_json(
+    described: dict[str, Any], reports: Sequence[SetReport], pools: Sequence[Sequence[Separation]]
+) -> dict[str, Any]:
+    """Return everything that was measured, and what it depends on."""
+    return {
+        "measured": described,
+        "sets": [asdict(report) | {"against_single": report.against_single} for report in reports],
+        "pools": [[asdict(r) | {"foreign_share": r.foreign_share, "lost": r.lost} for r in rows] for rows in pools],
+    }
+
+
+def speed_table(reports: Sequence[SpeedReport]) -> Table:
+    """Return one row a store and number of clients: round trips in ms, then the medians of took_ms by stage."""
+    stages = list(dict.fromkeys(stage for r in reports for latency in r.latencies for stage in latency.stages))
+    table = Table("memories", "clients", "queries", "p50 ms", "p95 ms", "p99 ms", "queries/s", *stages)
+    for column in table.columns:
+        column.justify = "right"
+    for report in reports:
+        for number, row in enumerate(report.latencies):
+            times = (row.p50_ms, row.p95_ms, row.p99_ms, row.queries_per_second)
+            table.add_row(
+                f"{report.memories:,}" if number == 0 else "",
+                str(row.clients),
+                str(row.queries),
+                *(f"{value:.1f}" for value in times),
+                *(f"{row.stages.get(stage, 0.0):.1f}" for stage in stages),
+            )
+    return table
+
+
+def speed_lines(reports: Sequence[SpeedReport], ingest: IngestReport | None) -> list[str]:
+    """Return what each store takes of disk and memory, and what the write path leaves of the embedder."""
+    lines = []
+    for report in reports:
+        memory = ", ".join(
+            f"{name} {use.resident:.0f} MiB resident, {use.own:.0f} of its own" for name, use in report.memory.items()
+        )
+        lines.append(f"{report.memories:,} memories: {report.disk_mb:.0f} MiB on disk; {memory}")
+    if ingest is not None:
+        through, alone = (f"{median(rates):.0f}" for rates in (ingest.through, ingest.alone))
+        lines.append(
+            f"ingest of {ingest.messages:,} messages: {through}/s through /ingest, {alone}/s by the embedder alone, "
+            f"ratio {ingest.ratio:.2f}"
+        )
+    return lines
+
+
+def speed_json(
+    described: dict[str, Any], reports: Sequence[SpeedReport], ingest: IngestReport | None
+) -> dict[str, Any]:
+    """Return everything that was measured, and what it depends on."""
+    stored = asdict(ingest) | {"ratio": ingest.ratio} if ingest is not None else None
+    return {"measured": described, "stores": [asdict(report) for report in reports], "ingest": stored}
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write ``content`` as JSON; a number that is none becomes null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str) + "\n", "utf-8")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
