@@ -24,9 +24,10 @@ class Scope:
     """What a search may see. It is applied inside the search, never after its limit.
 
     ``contexts`` and ``domains`` (canonical names) restrict when not None; an empty tuple sees nothing.
-    Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live is seen:
-    not retired by ``now``; not expired and still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees what was true then, ``known_at`` what was known
-    then. ``audience`` None is the application itself: everything inside its tenant.
+    Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live is seen: not retired by
+    ``now``; not expired and still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees
+    what was true then, ``known_at`` what was known then. ``audience`` None is the application itself:
+    everything inside its tenant.
     """
 
     tenant: str

@@ -1,0 +1,189 @@
+"""What ``vicw bench`` does once its options are read: measure, print, write JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
+from rich.table import Table
+
+from vicw_client import VicwClientError
+from vicw_shared.errors import SettingsError
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+from vicw_standalone.bench import report as reporting
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, Progress, SetReport, Variant, measure
+from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
+from vicw_standalone.bench.pooled import Separation, separate
+from vicw_standalone.bench.sets import FidelitySet, find_sets, load_set, pool
+from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
+from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
+from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.settings import Settings
+
+_TABLE_WIDTH = 150
+
+
+def fidelity(
+    data: Path,
+    sets: str | None,
+    store: Path | None,
+    pool_sets: str | None,
+    *,
+    ablate: bool,
+    categories: bool,
+    json: Path | None,
+    url: str | None,
+    model: str | None,
+) -> None:
+    """Measure how much of the evidence is found."""
+    configure_logs(LogSettings(level="warning"))
+    settings = read_settings(model=model)
+    run = _Run(settings, store or default_store(), url)
+    chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
+    pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
+    # How a server fuses is its own setting: from outside it is asked as it is.
+    variants = (AS_SET,) if not ablate else ABLATION if url is None else (DENSE, BM25, AS_SET)
+    try:
+        with progress_bars() as progress:
+            if pools:
+                asyncio.run(run.separation(pools, progress))
+            else:
+                asyncio.run(run.fidelity(chosen, variants, progress))
+    except VicwClientError as error:
+        fail(str(error))
+    run.show(categories=categories)
+    if json is not None:
+        reporting.write_json(json, run.as_json())
+
+
+def speed(
+    sizes: list[int],
+    clients: list[int],
+    queries: int,
+    ingest: int,
+    *,
+    store: Path | None,
+    json: Path | None,
+    model: str | None,
+) -> None:
+    """Measure latency, memory and disk, and with ``ingest`` messages throughput."""
+    configure_logs(LogSettings(level="warning"))
+    settings = read_settings(model=model)
+    with progress_bars() as progress:
+        work = _measure_speed(settings, store or default_store(), sizes, clients, queries, ingest, progress)
+        described, reports, stored = asyncio.run(work)
+    if reports:
+        print_table(reporting.speed_table(reports))
+    for line in reporting.speed_lines(reports, stored):
+        out.print(line, markup=False)
+    if json is not None:
+        reporting.write_json(json, reporting.speed_json(described, reports, stored))
+
+
+async def _measure_speed(
+    settings: Settings,
+    root: Path,
+    sizes: list[int],
+    clients: list[int],
+    queries: int,
+    messages: int,
+    progress: Progress,
+) -> tuple[dict[str, Any], list[SpeedReport], IngestReport | None]:
+    identity = await identity_of(settings)
+    described = {"model": asdict(identity), "retrieval": settings.retrieval.model_dump(mode="json")}
+    reports = []
+    for size in filter(None, sizes):
+        place = root / f"speed-{size}-{store_key(settings, str(size))}"
+        reports.append(await measure_speed(settings, place, identity, size, clients, queries, progress))
+    stored = await measure_ingest(settings, messages, progress) if messages else None
+    return described, reports, stored
+
+
+class _Run:
+    """One run of ``bench fidelity``."""
+
+    def __init__(self, settings: Settings, store: Path, url: str | None) -> None:
+        self._settings = settings
+        self._root = store
+        self._url = url
+        self._described: dict[str, Any] = {}
+        self._reports: list[SetReport] = []
+        self._pools: list[list[Separation]] = []
+
+    async def fidelity(self, sets: list[FidelitySet], variants: tuple[Variant, ...], progress: Progress) -> None:
+        for data in sets:
+            store = self._store(data)
+            async with self._open(store) as target:
+                self._described = await target.describe()
+                self._reports.append(await measure(target, data, store, variants, progress))
+
+    async def separation(self, sets: list[FidelitySet], progress: Progress) -> None:
+        store = self._store(pool(sets))
+        async with self._open(store) as target:
+            self._described = await target.describe()
+            self._pools.append(await separate(target, sets, store, progress))
+
+    def show(self, *, categories: bool) -> None:
+        if self._reports:
+            print_table(reporting.fidelity_table(self._reports, categories=categories))
+        for line in reporting.against_single_lines(self._reports):
+            out.print(line, markup=False)
+        for line in reporting.caveat_lines(self._reports):
+            err.print(line, style="yellow", markup=False)
+        for rows in self._pools:
+            print_table(reporting.separation_table(rows, categories=categories))
+
+    def as_json(self) -> dict[str, Any]:
+        return reporting.fidelity_json(self._described, self._reports, self._pools)
+
+    def _store(self, data: FidelitySet) -> Path | None:
+        return None if self._url else self._root / f"{data.name}-{store_key(self._settings, data.digest)}"
+
+    def _open(self, store: Path | None) -> AbstractAsyncContextManager[Target]:
+        if self._url is not None:
+            return open_http(self._url)
+        if store is None:
+            raise SettingsError("a memory in this process needs a store")
+        return open_local(self._settings, store)
+
+
+def default_store() -> Path:
+    """Return the user's cache directory for filled stores."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vicw" / "bench"
+
+
+def print_table(table: Table) -> None:
+    """Print a table whole: where there is no terminal to tell a width, a cut cell would be lost."""
+    if out.is_terminal:
+        out.print(table)
+    else:
+        Console(width=_TABLE_WIDTH).print(table)
+
+
+def _names(given: str) -> list[str] | None:
+    return None if given == "all" else given.split(",")
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Show a bar for each step on standard error while the block runs."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with ProgressBar(*columns, console=err, transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                tasks[step] = bars.add_task(step, total=total)
+            bars.update(tasks[step], completed=done)
+
+        yield show
