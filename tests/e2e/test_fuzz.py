@@ -1,0 +1,137 @@
+"""Bodies that no one would write: whatever comes, the answer is right or a problem, never a fault."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from e2e.problems import post, problem_of
+from e2e.serving import Server, count_nodes
+from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
+from vicw_shared.wire.ingest import IngestRequest, Item
+from vicw_shared.wire.retrieve import Budget, Expand, RetrieveRequest, TagFilter, Viewer
+
+pytestmark = pytest.mark.process
+
+_TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(["", " ", "\x00", "\ud800", "\u200b", "$item", "CAUSED", "RELATED_TO", "public", "coding", "auto"]),
+    st.sampled_from(["2026-01-19T10:00:00Z", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00Z", "1e400", "NaN"]),
+)
+_SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(-(2**80), 2**80), st.floats(allow_nan=False), _TEXTS
+)
+_JSON = st.recursive(
+    _SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXTS, inner, max_size=4), max_leaves=12
+)
+
+
+def _object(model: type[BaseModel], **known: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with fields of a model, each most often of its own kind and sometimes anything."""
+
+    @st.composite
+    def build(draw: st.DrawFn) -> dict[str, Any]:
+        wanted = [n for n, info in model.model_fields.items() if info.is_required() or not draw(st.integers(0, 2))]
+        body = {name: draw(known.get(name, _WORDS) if draw(st.integers(0, 29)) else _JSON) for name in wanted}
+        if not draw(st.integers(0, 19)):
+            body["surprise"] = draw(_JSON)
+        if body and not draw(st.integers(0, 29)):
+            body.pop(next(iter(body)))
+        return body
+
+    return build()
+
+
+_WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20)
+_TIMES = st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat)
+_SHARES = st.sampled_from([0, 0.5, 1, -0.0])
+_NAMES = st.lists(_WORDS, max_size=3)
+_THING = _object(ToldThing)
+_EXTRACTION = _object(
+    Extraction,
+    entities=st.lists(_THING, max_size=2),
+    concepts=st.lists(_THING, max_size=2),
+    events=st.lists(_object(ToldEvent, timestamp=_TIMES), max_size=2),
+    relations=st.lists(
+        _object(
+            Relation,
+            source=st.just("$item"),
+            type=st.sampled_from(["RELATED_TO", "MENTIONS", "CAUSED", "NONE"]),
+            certainty=_SHARES,
+            weight=_SHARES,
+        ),
+        max_size=1,
+    ),
+)
+_ITEM = _object(
+    Item,
+    flow_step=st.integers(-5, 5),
+    tags=_NAMES,
+    about=_NAMES,
+    timestamp=_TIMES,
+    expires_at=_TIMES,
+    metadata=st.dictionaries(_WORDS, st.lists(_WORDS | st.integers()), max_size=3),
+    sensitivity=st.sampled_from(["public", "personal", "sensitive"]),
+    portable=st.booleans(),
+    protected=st.booleans(),
+    importance=_SHARES,
+    extraction=_EXTRACTION,
+)
+_INGEST = _object(
+    IngestRequest,
+    items=st.lists(_ITEM, min_size=1, max_size=3),
+    wait=st.just(False),
+    extract=st.sampled_from(["auto", "caller"]),
+)
+_RETRIEVE = _object(
+    RetrieveRequest,
+    limit=st.integers(1, 20),
+    viewer=_object(Viewer, participants=_NAMES, chat=st.sampled_from(["private", "group"])),
+    tags=_object(TagFilter, any=_NAMES, all=_NAMES, none=_NAMES),
+    channels=st.lists(st.sampled_from(["dense", "bm25"]), min_size=1),
+    expand=_object(Expand, hops=st.integers(0, 1)),
+    budget=_object(Budget, chars=st.integers(1, 500)),
+    explain=st.booleans(),
+    as_of=_TIMES,
+    known_at=_TIMES,
+    query_time=_TIMES,
+)
+_FUZZ = settings(
+    max_examples=150,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+
+
+def _fuzz(server: Server, http: httpx.Client, path: str, bodies: st.SearchStrategy[Any]) -> None:
+    seen: Counter[int] = Counter()
+
+    @_FUZZ
+    @given(body=bodies)
+    def one(body: Any) -> None:
+        before = count_nodes(server)
+        answer = post(http, path, body)
+        seen[answer.status_code] += 1
+        if not answer.is_success:
+            problem_of(answer, answer.status_code, answer.json()["type"].rpartition(":")[2])
+            assert answer.status_code in {409, 422}, answer.text
+            assert count_nodes(server) == before
+
+    one()
+    assert min(seen.total() - seen[422], seen[422]) > seen.total() // 20, f"one side is hardly reached: {seen}"
+
+
+def test_no_ingest_is_a_fault(server: Server, http: httpx.Client) -> None:
+    _fuzz(server, http, "/ingest", st.one_of(_INGEST, _INGEST, _INGEST, _JSON))
+
+
+def test_no_question_is_a_fault(server: Server, http: httpx.Client) -> None:
+    _fuzz(server, http, "/retrieve", st.one_of(_RETRIEVE, _RETRIEVE, _RETRIEVE, _JSON))

@@ -1,0 +1,207 @@
+"""Starting and ending: signals with requests in flight, refusals to start, and `vicw reindex`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from e2e.conftest import Serve
+from e2e.serving import VICW, Server, eventually, require_clean, run
+from unit.embedding import tiny_models
+
+pytestmark = pytest.mark.process
+
+
+def _post(server: Server, path: str, body: dict[str, Any]) -> httpx.Response:
+    return httpx.post(f"{server.url}{path}", json=body, timeout=90, trust_env=False)
+
+
+def _remember(server: Server, count: int, **fields: Any) -> httpx.Response:
+    items = [{"id": f"i{n}", "text": f"Memory number {n} of the lighthouse keeper."} for n in range(count)]
+    return _post(server, "/ingest", {"context": "lighthouse", "flow_id": "log", "items": items, **fields})
+
+
+def _found(server: Server, query: str = "lighthouse keeper") -> int:
+    answer = _post(server, "/retrieve", {"query": query, "limit": 200, "expand": {"hops": 0}})
+    return len(answer.raise_for_status().json()["results"])
+
+
+def _refused(server: Server, *words: str) -> None:
+    """The server does not start: exit code 1, one sentence with these words, no traceback."""
+    before = len(server.log) if server.log_path.exists() else 0
+    server.launch()
+    assert server.wait() == 1
+    said = server.log[before:]
+    for word in words:
+        assert word in said, said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_the_requests_in_flight_finish(serve: Serve, number: int) -> None:
+    server = serve()
+    server.start()
+    child = server.embedder()
+    assert child is not None
+    with ThreadPoolExecutor(1) as pool:
+        os.kill(child, signal.SIGSTOP)  # so that the request surely is in flight
+        answer = pool.submit(_remember, server, 20)
+        eventually(lambda: _backlog(server), lambda waiting: waiting == 20, 20, "the request under way")
+        started = time.monotonic()
+        os.kill(server.pid, number)
+        eventually(lambda: _refuses_connections(server), bool, 5, "no new requests")
+        assert not answer.done()
+        os.kill(child, signal.SIGCONT)
+        assert server.wait(10) == 0
+        took = time.monotonic() - started
+    assert took < 10
+    assert answer.result().status_code == 201
+    require_clean(server)
+
+
+def test_a_request_that_takes_too_long_is_cut_but_what_it_stored_stays(serve: Serve) -> None:
+    server = serve()
+    server.start()
+    child = server.embedder()
+    assert child is not None
+    with ThreadPoolExecutor(1) as pool:
+        os.kill(child, signal.SIGSTOP)
+        answer = pool.submit(_remember, server, 20)
+        eventually(lambda: _backlog(server), lambda waiting: waiting == 20, 20, "the request under way")
+        assert server.stop(signal.SIGTERM, within=10.5) == 0
+        assert answer.exception() is not None or answer.result().status_code >= 500
+    server.start()
+    eventually(lambda: _found(server), lambda found: found == 20, 30, "what was stored, indexed")
+    assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_second_server_on_the_same_directory_is_refused_and_told_who_has_it(serve: Serve) -> None:
+    first = serve()
+    first.start()
+    second = serve(first.data_dir)
+    _refused(second, "in use by another VICW process", f"pid {first.pid}")
+    command = run(second, "check")
+    assert command.returncode == 1
+    assert f"pid {first.pid}" in command.stderr
+    assert _remember(first, 1).status_code == 201
+
+
+def test_a_taken_port_is_told_before_anything_is_made(serve: Serve) -> None:
+    server = serve()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [str(VICW), "serve", "--port", port, "--data-dir", str(server.data_dir)]
+        ended = subprocess.run(command, capture_output=True, text=True, env=server.environment, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert port in ended.stderr
+    assert "in use" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not server.data_dir.exists()
+
+
+@pytest.mark.parametrize("where", ["/proc/vicw", "/dev/null/vicw"])
+def test_a_directory_that_cannot_be_written_is_named(serve: Serve, where: str) -> None:
+    server = serve(Path(where))
+    ended = run_serve(server)
+    assert ended.returncode == 1
+    assert f"{where} cannot be used as data directory" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def run_serve(server: Server) -> subprocess.CompletedProcess[str]:
+    return run(server, "serve", "--port", "0")
+
+
+def test_another_model_is_refused_until_reindex(serve: Serve, tmp_path: Path) -> None:
+    other = tiny_models.encoder(tmp_path / "other.gguf")
+    server = serve()
+    server.start()
+    assert _remember(server, 3).status_code == 201
+    assert server.stop() == 0
+    server.environment["VICW_EMBEDDING_MODEL"] = str(other.path)
+
+    _refused(server, "all-MiniLM-L6-v2", "other", "vicw reindex")
+
+    done = run(server, "reindex")
+    assert done.returncode == 0, done.stderr
+    assert "3 passages" in done.stdout
+    server.start()
+    assert _found(server) == 3
+    assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_lost_vector_folder_is_refused_until_reindex(serve: Serve) -> None:
+    server = serve()
+    server.start()
+    assert _remember(server, 30).status_code == 201
+    assert server.stop() == 0
+    shutil.rmtree(server.data_dir / "vectors")
+
+    _refused(server, "vectors", "vicw reindex")
+    assert run(server, "check").returncode == 1
+
+    done = run(server, "reindex")
+    assert done.returncode == 0, done.stderr
+    assert "30 passages" in done.stdout
+    require_clean(server)
+
+
+@pytest.mark.crash
+def test_a_killed_reindex_goes_on_when_it_is_run_again_or_the_server_starts(serve: Serve) -> None:
+    server = serve()
+    server.start()
+    assert _remember(server, 120).status_code == 201
+    assert server.stop() == 0
+    for indexed in (0, 1):  # killed as soon as the queue is filled, then as soon as something is embedded
+        killed = subprocess.Popen(
+            [str(VICW), "reindex", "--data-dir", str(server.data_dir)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**server.environment, "VICW_INGEST_BATCH": "8"},
+        )
+        try:
+            eventually(lambda: _backlog(server), lambda n, i=indexed: 0 < n <= 120 - i, 60, "a reindex under way")  # type: ignore[misc]
+        finally:
+            killed.kill()
+            killed.wait()
+        assert _backlog(server) > 0
+
+    server.start()
+    eventually(lambda: _found(server), lambda found: found == 120, 60, "the rest, indexed by the server")
+    assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_store_of_a_newer_program_is_refused(serve: Serve) -> None:
+    server = serve()
+    server.data_dir.mkdir()
+    with closing(sqlite3.connect(server.data_dir / "graph.sqlite3")) as graph:
+        graph.execute("PRAGMA user_version = 999")
+    _refused(server, "schema version 999", "Upgrade")
+
+
+def _backlog(server: Server) -> int:
+    with closing(sqlite3.connect(f"file:{server.data_dir}/graph.sqlite3?mode=ro", uri=True)) as graph:
+        return int(graph.execute("SELECT count(DISTINCT point) FROM outbox").fetchone()[0])
+
+
+def _refuses_connections(server: Server) -> bool:
+    try:
+        httpx.get(f"{server.url}/healthz", timeout=1, trust_env=False)
+    except httpx.ConnectError:
+        return True
+    return False
