@@ -15,14 +15,14 @@ from vicw_shared.wire.retrieve import Channel, ChannelHit, Explanation, Passage,
 _EXPLAINED_HITS = 50
 
 
-def to_results(top: Sequence[Candidate], chunks: Mapping[str, Node], wave: Wave, around: Surroundings) -> list[Result]:
+def to_results(top: Sequence[Candidate], passages: Mapping[str, str], wave: Wave, around: Surroundings) -> list[Result]:
     """Return the results in order, each with its best passage as text and where every channel ranked it."""
     places = {
         name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, start=1)}
         for name, hits in wave.ranked.items()
     }
     return [
-        _result(rank, candidate, around.nodes[candidate.item.uid], chunks, places, around)
+        _result(rank, candidate, around.nodes[candidate.item.uid], passages, places, around)
         for rank, candidate in enumerate(top, start=1)
     ]
 
@@ -31,11 +31,11 @@ def _result(
     rank: int,
     candidate: Candidate,
     item: Node,
-    chunks: Mapping[str, Node],
+    passages: Mapping[str, str],
     places: Mapping[str, Mapping[str, tuple[int, float]]],
     around: Surroundings,
 ) -> Result:
-    texts = [(uid, score, chunks[uid].text or "") for uid, score in candidate.passages if uid in chunks]
+    texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
     return Result(
         id=item.source_id,
         uid=item.uid,

@@ -11,6 +11,7 @@ from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
 from vicw_shared.text import fold
 
 _FANOUT = 20
+_PROOF = ("EVIDENCED_BY", Direction.OUT)
 _SPREADS = (
     ("CAUSED", Direction.OUT),
     ("CAUSED", Direction.IN),
@@ -42,18 +43,18 @@ async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs:
     if not items:
         return around
     uids = [item.uid for item in items]
-    proof = await graph.expand(scope.tenant, uids, [("EVIDENCED_BY", Direction.OUT)], _FANOUT)
-    _add(around, [n for n in proof if n.node.uid in set(proofs)])
+    hop = await graph.expand(scope.tenant, uids, (_PROOF, *_SPREADS), _FANOUT)
+    _add(around, [n for n in hop if n.edge.type == "EVIDENCED_BY" and n.node.uid in set(proofs)])
+    found = [n for n in hop if n.edge.type != "EVIDENCED_BY"]
     told = await _told_events(graph, scope, around, proofs)
-    origins = [*uids, *told]
-    hop = await graph.expand(scope.tenant, origins, _SPREADS, _FANOUT)
-    found = [n for n in hop if n.node.uid not in around.nodes or n.node.uid in origins]
+    if told:
+        found += await graph.expand(scope.tenant, list(told), _SPREADS, _FANOUT)
     visible = await _visible(graph, scope, found)
     _add(around, visible)
     for neighbour in visible:
         owner = told.get(neighbour.origin, neighbour.origin)
         around.neighbours.setdefault(owner, []).append(neighbour)
-    await _load_texts(graph, scope, around)
+    around.texts = await _load_texts(graph, scope, around)
     return around
 
 
@@ -78,12 +79,12 @@ async def _visible(graph: GraphStore, scope: Scope, found: Iterable[Neighbour]) 
     return [n for n in found if sees(scope, n.node, about.get(n.node.uid, ()))]
 
 
-async def _load_texts(graph: GraphStore, scope: Scope, around: Surroundings) -> None:
-    """Load what each neighbour says: its own text, or its first passage."""
+async def _load_texts(graph: GraphStore, scope: Scope, around: Surroundings) -> dict[str, str]:
+    """Return what each node says: its own text, or its first passage."""
     first = {n.qdrant_id: uid for uid, n in around.nodes.items() if n.qdrant_id and n.label is not Label.CHUNK}
-    chunks = await graph.nodes(scope.tenant, [point for point in first if point])
-    around.texts = {uid: node.text for uid, node in around.nodes.items() if node.text}
-    around.texts |= {first[uid]: chunk.text or "" for uid, chunk in chunks.items()}
+    passages = await graph.texts(scope.tenant, [point for point in first if point])
+    own = {uid: node.text for uid, node in around.nodes.items() if node.text}
+    return own | {first[point]: text for point, text in passages.items()}
 
 
 def _add(around: Surroundings, neighbours: Iterable[Neighbour]) -> None:

@@ -1,6 +1,6 @@
 """The read path (design section "Read path"; seed 003 §3.2): what happens on ``POST /retrieve``.
 
-    scope → channels (dense, bm25) → fusion → domain → expansion → synthesis
+scope → channels (dense, bm25) → fusion → domain → expansion → synthesis
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ async def _answer(
     around: Surroundings,
 ) -> RetrieveResponse:
     passages = [passage for candidate in top for passage, _ in candidate.passages]
-    chunks = await ports.graph.nodes(search.scope.tenant, passages)
-    results = to_results(top, chunks, wave, around)
+    texts = await ports.graph.texts(search.scope.tenant, passages)
+    results = to_results(top, texts, wave, around)
     text, cut = write_text(results, around, request.budget.chars)
     graph = draw_graph(results, around)
     search.watch.lap("synthesize")

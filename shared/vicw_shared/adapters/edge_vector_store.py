@@ -204,9 +204,9 @@ class EdgeVectorStore:
 
 def _config(size: int) -> EdgeConfig:
     # m = 0: no HNSW graph. An exact scan takes milliseconds at this store's sizes, and filters stay exact.
-    # Turbo16 keeps scores to 1e-5, as Float16 does to 1e-4, and is scanned four times as fast.
+    # Turbo8 is a byte a dimension: scores are right to .001, and it is scanned five times as fast as Float16.
     flat = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
-    dense = EdgeVectorParams(size, Distance.Dot, datatype=VectorStorageDatatype.Turbo16, hnsw_config=flat)
+    dense = EdgeVectorParams(size, Distance.Dot, datatype=VectorStorageDatatype.Turbo8, hnsw_config=flat)
     return EdgeConfig(vectors={_DENSE: dense}, sparse_vectors={_SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)})
 
 

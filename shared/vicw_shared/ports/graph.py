@@ -158,6 +158,10 @@ class GraphStore(Protocol):
         """Return the tenant's nodes that exist among ``uids``."""
         ...
 
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        """Return the texts of the nodes that exist and have one."""
+        ...
+
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         """Return the item that each Chunk proves. Unknown uids are left out."""
         ...

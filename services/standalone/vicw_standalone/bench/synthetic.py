@@ -63,7 +63,8 @@ class Chat:
         asked: dict[str, None] = {}
         while len(asked) < count:
             speaker = random.choice(_SPEAKERS[:4])
-            about = " ".join(words.draw(random) for _ in range(random.randint(3, 8)))
+            # About ten words, one of them rare, as a name is: the length and the tokens of real questions.
+            about = " ".join([*random.choices(_COMMON, k=random.randint(2, 6)), words.draw_rare(random)])
             start = random.choice(("What did", "When did", "Why did", "How did"))
             asked[f"{start} {speaker} say about {about}?"] = None
         return list(asked)
@@ -98,6 +99,11 @@ class _Vocabulary:
     def draw(self, random: Random) -> str:
         """Return a word."""
         return self._words[bisect(self._weights, random.random() * self._weights[-1])]
+
+    def draw_rare(self, random: Random) -> str:
+        """Return a word of the long tail, by the same law."""
+        common = self._weights[len(_COMMON) - 1]
+        return self._words[bisect(self._weights, common + random.random() * (self._weights[-1] - common))]
 
 
 def _syllable(random: Random) -> str:

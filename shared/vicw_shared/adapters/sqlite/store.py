@@ -66,6 +66,21 @@ class SqliteGraphStore:
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         return await self._database.read(lambda c: read_nodes(c, tenant, uids))
 
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        def work(connection: sqlite3.Connection) -> dict[str, str]:
+            found: dict[str, str] = {}
+            for start in range(0, len(uids), _BATCH):
+                part = [pack(uid) for uid in uids[start : start + _BATCH]]
+                rows = connection.execute(
+                    f"SELECT uid, text FROM node WHERE uid IN ({marks(len(part))}) "  # noqa: S608
+                    "AND tenant = ? AND text IS NOT NULL",
+                    (*part, tenant),
+                )
+                found.update((unpack(uid), text) for uid, text in rows)
+            return found
+
+        return await self._database.read(work)
+
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         def work(connection: sqlite3.Connection) -> dict[str, ItemRef]:
             found: dict[str, ItemRef] = {}
