@@ -198,3 +198,10 @@ async def test_edge_keeps_what_it_acknowledged_and_knows_an_unclean_end(store: P
     third = EdgeVectorStore(path, SIZE)
     assert third.unclean
     await third.close()
+    fourth = EdgeVectorStore(path, SIZE)
+    assert fourth.unclean, "only looking does not make it agree with the graph"
+    fourth.agreed()
+    await fourth.close()
+    fifth = EdgeVectorStore(path, SIZE)
+    assert not fifth.unclean
+    await fifth.close()

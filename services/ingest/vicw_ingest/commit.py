@@ -172,7 +172,7 @@ async def _write(
     command: Command,
     transaction: GraphTransaction,
     drafts: Sequence[Draft],
-    nodes: dict[int, Node],
+    nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
 ) -> Mapping[int, Sequence[Node]]:
@@ -191,8 +191,6 @@ async def _write(
     linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     await transaction.put_nodes(plan.nodes)
     await transaction.put_edges([*plan.edges, *linked, *carried])
-    for index, node in nodes.items():
-        nodes[index] = plan.items.get(node.uid, node)
     return plan.made
 
 

@@ -28,11 +28,10 @@ def reference(node: Node) -> NodeRef:
 
 @dataclass(slots=True)
 class Plan:
-    """What a request adds: nodes and edges, the item nodes by uid, and what was made of each item."""
+    """What a request adds: nodes and edges, and what was made of each item."""
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    items: dict[str, Node] = field(default_factory=dict)
     made: dict[int, list[Node]] = field(default_factory=dict)
 
 
@@ -76,7 +75,6 @@ class Materialiser:
     def _add_item(self, draft: Draft, item: Node, ends: Mapping[str, End], about: Mapping[str, Node]) -> None:
         chunks = [self._chunk(item, ordinal, text, draft) for ordinal, text in enumerate(draft.passages)]
         item = replace(item, qdrant_id=chunks[0].uid)
-        self._plan.items[item.uid] = item
         self._plan.nodes += [item, *chunks]
         made = self._plan.made[draft.index] = list(chunks)
         for node in (item, *chunks):

@@ -55,7 +55,7 @@ class Chains:
         await self.transaction.put_edges(bridges)
 
     async def _splice(self, edge_type: str, flow: str | None, entries: Sequence[tuple[ChainKey, str]]) -> list[Edge]:
-        gaps = await self.transaction.gaps(edge_type, flow, [key for key, _ in entries])
+        gaps = await self.transaction.gaps(flow, [key for key, _ in entries])
         added: list[Edge] = []
         cut: list[str] = []
         start = 0

@@ -23,10 +23,7 @@ _SPREADS = (
 
 @dataclass(slots=True)
 class Surroundings:
-    """The sub-graph around the results: nodes by uid, edges by id, and the neighbours of each result.
-
-    ``told`` maps an event that a result's text tells of to the result.
-    """
+    """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
@@ -44,7 +41,8 @@ async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs:
         return around
     uids = [item.uid for item in items]
     hop = await graph.expand(scope.tenant, uids, (_PROOF, *_SPREADS), _FANOUT)
-    _add(around, [n for n in hop if n.edge.type == "EVIDENCED_BY" and n.node.uid in set(proofs)])
+    shown = set(proofs)
+    _add(around, [n for n in hop if n.edge.type == "EVIDENCED_BY" and n.node.uid in shown])
     found = [n for n in hop if n.edge.type != "EVIDENCED_BY"]
     told = await _told_events(graph, scope, around, proofs)
     if told:

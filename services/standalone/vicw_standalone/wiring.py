@@ -114,6 +114,7 @@ class Standalone:
             _log.info("rebuilding the vector index", passages=count)
         elif self.vectors.unclean:
             result = await reconcile(self.graph, self.graph, self.vectors)
+            self.vectors.agreed()
             _log.info("compared the stores after an unclean end", missing=result.missing, orphaned=result.orphaned)
 
     def start_indexer(self) -> None:

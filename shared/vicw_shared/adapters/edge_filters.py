@@ -47,8 +47,8 @@ def conditions_of_tenant(tenant: str) -> list[Condition]:
 
 
 def conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
-    """Return what every point must and must not match."""
-    must = conditions_of_tenant(scope.tenant)
+    """Return what every point must and must not match, but for its tenant."""
+    must: list[Condition] = []
     must_not: list[Condition] = []
     if scope.contexts is not None:
         must.append(_any("context", scope.contexts))

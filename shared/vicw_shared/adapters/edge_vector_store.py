@@ -53,6 +53,7 @@ class EdgeVectorStore:
         """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if it is not there.
 
         ``unclean`` then tells whether it was not closed in order, so that it has to be compared with the graph.
+        It stays so, over closing and opening, until ``agreed`` is called.
         """
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
@@ -64,6 +65,10 @@ class EdgeVectorStore:
         self._idf: dict[int, float] = {}
         self._domains: dict[str, dict[str, int]] = {}
         self._counted_points = 0
+
+    def agreed(self) -> None:
+        """Note that the index has been compared with the graph."""
+        self.unclean = False
 
     @staticmethod
     def exists(path: Path) -> bool:
@@ -135,12 +140,15 @@ class EdgeVectorStore:
         if scope.tenant not in self._tenants:
             return Filter(must=[HasIdCondition(set())])
         must, must_not = conditions(scope)
-        if self._tenants == {scope.tenant}:
-            must = must[1:]
+        must += self._of_tenant(scope.tenant)
         must_not = [condition for condition in must_not if _matches_any(shard, condition)]
         if among is not None:
             must.append(HasIdCondition(set(among)))
         return Filter(must=must, must_not=must_not) if must or must_not else None
+
+    def _of_tenant(self, tenant: str) -> list[Condition]:
+        """Return what tells a tenant's points from others'; nothing while there are no others."""
+        return [] if self._tenants == {tenant} else conditions_of_tenant(tenant)
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
@@ -157,8 +165,9 @@ class EdgeVectorStore:
         def work(shard: EdgeShard) -> dict[str, int]:
             self._forget_old_counts(shard)
             if tenant not in self._domains:
-                mine = None if self._tenants == {tenant} else Filter(must=conditions_of_tenant(tenant))
-                hits = shard.facet(FacetRequest("domain", 1000, False, mine)).hits
+                mine = self._of_tenant(tenant)
+                request = FacetRequest("domain", 1000, False, Filter(must=mine) if mine else None)
+                hits = shard.facet(request).hits
                 self._domains[tenant] = {str(hit.value): hit.count for hit in hits}
             return dict(self._domains[tenant])
 
@@ -186,7 +195,8 @@ class EdgeVectorStore:
         if self._shard is not None:
             await self._do(lambda shard: shard.close())
             self._shard = None
-            (self._path / _CLEAN).touch()
+            if not self.unclean:
+                (self._path / _CLEAN).touch()
         self._thread.shutdown()
 
     async def _update(self, operation: UpdateOperation) -> None:

@@ -123,7 +123,7 @@ class GraphTransaction(Protocol):
         """Return the counters of the context and of these flows."""
         ...
 
-    async def gaps(self, edge_type: str, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
+    async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
         """Say where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
         ...
 

@@ -75,6 +75,9 @@ def ingest(
             bar.stop()
             _print_summary(error.summary)
             fail(f"{error}{_hint(error.__cause__)}", code=2)
+        except OSError as error:
+            bar.stop()
+            fail(f"cannot keep what the import has done ({error}); set XDG_STATE_HOME to a writable folder", code=2)
     _print_summary(summary)
     if summary.refused:
         raise typer.Exit(1)
@@ -94,6 +97,8 @@ def _print_summary(summary: Summary) -> None:
     out.print(table)
     for context, count in summary.contexts.most_common():
         out.print(f"  {count} in context [bold]{escape(context)}[/]")
+    if summary.jobs:
+        out.print(f"  durable, and found a little later: {len(summary.jobs)} requests are still being indexed")
     for refused in summary.refused[:_SHOWN_REFUSALS]:
         place = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
         err.print(f"[yellow]refused[/] {escape(place)}: {escape(refused.reason)}")

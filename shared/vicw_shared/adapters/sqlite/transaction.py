@@ -104,7 +104,7 @@ class SqliteTransaction:
 
         return await self._do(work)
 
-    async def gaps(self, edge_type: str, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
+    async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
         return await self._do(lambda c: find_gaps(c, self._tenant, self._context, flow, keys))
 
     async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
