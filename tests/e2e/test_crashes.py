@@ -45,7 +45,7 @@ class Site:
             self.server.start()
             for writer in self.writers:
                 writer.start()
-            while self.killed["server"] < kills:
+            while min(self.killed["server"], self.killed["embedder"]) < kills:  # a kill during start has no child
                 self._live_and_die()
             for writer in self.writers:
                 writer.finish(60)
