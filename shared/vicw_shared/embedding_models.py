@@ -70,7 +70,7 @@ MODELS: dict[str, EmbeddingModel] = {
             pooling=Pooling.MEAN,
             max_tokens=256,
             licence="Apache-2.0",
-            summary="small English model, 384-d, 46 MB; comes with the installation, no download",
+            summary="small English model, 384-d, 25 MB; comes with the installation, no download",
         ),
     )
 }

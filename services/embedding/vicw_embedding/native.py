@@ -37,6 +37,15 @@ class NativeError(RuntimeError):
     """llama.cpp refused a call; the process and its contexts are still sound."""
 
 
+def pin_workers() -> None:
+    """Give each worker of a context a core of its own, where all cores are used. Call before the first model.
+
+    Workers that the system may move wake up on one core and take turns there: a question that comes after a
+    pause then takes three times as long.
+    """
+    os.environ.setdefault("OMP_PROC_BIND", "true")
+
+
 @functools.cache
 def _library() -> Any:
     # Workers that spin at their barriers starve the other lane: without this a query beside bulk takes
@@ -44,13 +53,20 @@ def _library() -> Any:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     # An abort would start a debugger on this process before it dies, and a restart would wait for that.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+    cores = _affinity()
     import llama_cpp.llama_cpp as library
 
+    if cores:  # pinned workers were asked for, not the thread that loads, whose children would all share its core
+        os.sched_setaffinity(0, cores)
     callback = library.llama_log_callback(_forward_log)
     _kept_alive.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
     library.llama_backend_init()
     return library
+
+
+def _affinity() -> set[int]:
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
 def _forward_log(level: int, text: bytes | None, _user: object) -> None:

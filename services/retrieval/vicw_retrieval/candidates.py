@@ -14,12 +14,13 @@ class Wave:
     """What the channels brought: passages with their scores, and the ceiling of BM25 for this query.
 
     ``ranked`` holds each channel's own hits, best first; ``scores`` adds the scores of passages that only the
-    other channel found.
+    other channel found; ``strengths`` are both channels' scores standardised and weighted.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, Mapping[str, float]]
-    bm25_ceiling: float
+    strengths: Mapping[str, float]
+    bm25_ceiling: float = 0.0
 
 
 @dataclass(slots=True)
@@ -39,10 +40,10 @@ def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
     if method == "rrf":
         rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
         return rrf.fuse(rankings, {"dense": 2 * alpha, "bm25": 2 * (1 - alpha)})
-    dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
     if method == "blend":
+        dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
         return blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=wave.bm25_ceiling)
-    return zscore.fuse(dense, bm25, alpha=alpha)
+    return zscore.squash(wave.strengths)
 
 
 def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:

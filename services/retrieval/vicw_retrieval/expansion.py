@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -31,20 +32,23 @@ class Surroundings:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs: Sequence[str]) -> Surroundings:
-    """Return what surrounds ``items``; ``proofs`` are the uids of the passages that were found.
+async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str]) -> Surroundings:
+    """Return the items ``uids`` and what surrounds them; ``proofs`` are the uids of the passages that were found.
 
     Only what ``scope`` may see is in it. An edge is in it only with both its ends.
     """
-    around = Surroundings(nodes={item.uid: item for item in items})
-    if not items:
-        return around
-    uids = [item.uid for item in items]
-    hop = await graph.expand(scope.tenant, uids, (_PROOF, *_SPREADS), _FANOUT)
+    if not uids:
+        return Surroundings()
+    items, hop, back = await asyncio.gather(
+        graph.nodes(scope.tenant, uids),
+        graph.expand(scope.tenant, uids, (_PROOF, *_SPREADS), _FANOUT),
+        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _FANOUT),
+    )
+    around = Surroundings(nodes=dict(items))
     shown = set(proofs)
     _add(around, [n for n in hop if n.edge.type == "EVIDENCED_BY" and n.node.uid in shown])
     found = [n for n in hop if n.edge.type != "EVIDENCED_BY"]
-    told = await _told_events(graph, scope, around, proofs)
+    told = _told_events(back, scope, around)
     if told:
         found += await graph.expand(scope.tenant, list(told), _SPREADS, _FANOUT)
     visible = await _visible(graph, scope, found)
@@ -56,11 +60,10 @@ async def expand(graph: GraphStore, scope: Scope, items: Sequence[Node], proofs:
     return around
 
 
-async def _told_events(graph: GraphStore, scope: Scope, around: Surroundings, proofs: Sequence[str]) -> dict[str, str]:
+def _told_events(proving: Sequence[Neighbour], scope: Scope, around: Surroundings) -> dict[str, str]:
     """Return the events that the found passages prove, each with the result it was told in."""
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
-    told = await graph.expand(scope.tenant, list(proofs), [("EVIDENCED_BY", Direction.IN)], _FANOUT)
-    events = [n for n in told if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
+    events = [n for n in proving if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
     kept = [n for n in events if n.origin in owner and sees(scope, n.node, ())]
     _add(around, kept)
     return {n.node.uid: owner[n.origin] for n in kept}

@@ -50,7 +50,7 @@ async def _find(
     if domain is not None:
         return given(request), candidates, wave
     sizes = await ports.vectors.domains(search.scope.tenant)
-    decision = infer(candidates, search.strengths(wave), sizes, read_words(request.query), ports.settings)
+    decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
     if decision.domains is not None:
         kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
         if (len(decision.domains) == 1 and len(kept) < len(candidates)) or len(kept) < request.limit:
@@ -66,15 +66,13 @@ async def _find(
 async def _surroundings(
     request: RetrieveRequest, graph: GraphStore, scope: Scope, top: Sequence[Candidate], search: Search
 ) -> Surroundings:
-    nodes = await graph.nodes(scope.tenant, [candidate.item.uid for candidate in top])
-    if request.expand.hops == 0:
-        return Surroundings(nodes=nodes)
-    items = [nodes[candidate.item.uid] for candidate in top]
-    try:
-        return await expand(graph, scope, items, [candidate.passages[0][0] for candidate in top])
-    except UnavailableError:
-        search.degraded.append("expand")
-        return Surroundings(nodes=nodes)
+    uids = [candidate.item.uid for candidate in top]
+    if request.expand.hops > 0:
+        try:
+            return await expand(graph, scope, uids, [candidate.passages[0][0] for candidate in top])
+        except UnavailableError:
+            search.degraded.append("expand")
+    return Surroundings(nodes=await graph.nodes(scope.tenant, uids))
 
 
 async def _answer(

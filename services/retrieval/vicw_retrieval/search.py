@@ -18,7 +18,7 @@ from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time
 from vicw_shared import sparse
 from vicw_shared.errors import UnavailableError, VicwError
-from vicw_shared.ports import Embedder, GraphStore, Scope, VectorHit, VectorStore
+from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
@@ -83,13 +83,9 @@ class Search:
         self.degraded += failed
         _raise_if_all_failed(ranked, failed)
         self.watch.lap("channels")
-        wave = await self._complete(ranked, scope)
+        wave = await self._complete(ranked)
         self.watch.lap("complete")
         return wave
-
-    def strengths(self, wave: Wave) -> dict[str, float]:
-        """Return the standardised scores of a wave's passages, whatever the fusion."""
-        return zscore.combine(wave.scores.get("dense", {}), wave.scores.get("bm25", {}), self._ports.settings.alpha)
 
     async def rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
@@ -111,22 +107,22 @@ class Search:
             self.watch.lap("embed")
         return await search_dense(self._ports.vectors, self._vector, scope, limit)
 
-    async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], scope: Scope) -> Wave:
+    async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]]) -> Wave:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
         dense, lexical = scores.get("dense"), scores.get("bm25")
+        settings = self._ports.settings
         if dense is None or lexical is None:
-            return Wave(ranked, scores, 0.0)
+            return Wave(ranked, scores, zscore.combine(dense or {}, lexical or {}, settings.alpha))
         only_lexical, only_dense = list(lexical.keys() - dense.keys()), list(dense.keys() - lexical.keys())
         vectors = self._ports.vectors
-        assert self._vector is not None
-        for hit in await search_dense(vectors, self._vector, scope, len(only_lexical), only_lexical):
-            dense[hit.id] = hit.score
-        for hit in await search_bm25(vectors, self._terms, scope, len(only_dense), only_dense):
-            lexical[hit.id] = hit.score
-        if self._ports.settings.fusion != "blend":
-            return Wave(ranked, scores, 0.0)
-        idf = await vectors.idf(self._terms.indices)
-        return Wave(ranked, scores, blend.ceiling(idf, sparse.K1 + 1))
+        asked = ScoreQuery(ids=only_lexical, dense=self._vector), ScoreQuery(ids=only_dense, sparse=self._terms)
+        more_dense, more_lexical = await vectors.score(asked)
+        dense.update(more_dense)
+        lexical.update(more_lexical)
+        ceiling = 0.0
+        if settings.fusion == "blend":
+            ceiling = blend.ceiling(await vectors.idf(self._terms.indices), sparse.K1 + 1)
+        return Wave(ranked, scores, zscore.combine(dense, lexical, settings.alpha), ceiling)
 
 
 def _raise_if_all_failed(ranked: Mapping[str, object], failed: Mapping[str, VicwError | None]) -> None:

@@ -39,7 +39,7 @@ from qdrant_edge import SparseVector as EdgeSparseVector
 
 from vicw_shared.adapters.edge_filters import FLAGS, INSTANTS, KEYWORDS, Condition, conditions, conditions_of_tenant
 from vicw_shared.errors import DataDirError, UnavailableError
-from vicw_shared.ports import Point, Scope, VectorHit, VectorQuery
+from vicw_shared.ports import Point, Scope, ScoreQuery, VectorHit, VectorQuery
 
 _DENSE, _SPARSE = "dense", "bm25"
 _PART = 64
@@ -118,32 +118,30 @@ class EdgeVectorStore:
         await self._update(UpdateOperation.delete_points(list(ids)))
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
-        if query.dense is not None:
-            nearest = Query.Nearest(query.dense.tolist(), using=_DENSE)
-        elif query.sparse is not None and query.sparse.indices:
-            vector = EdgeSparseVector(list(query.sparse.indices), list(query.sparse.values))
-            nearest = Query.Nearest(vector, using=_SPARSE)
-        else:
-            return []
-        if query.scope.contexts == () or query.scope.domains == () or (query.among is not None and not query.among):
+        nearest = _nearest(query)
+        if nearest is None or query.scope.contexts == () or query.scope.domains == ():
             return []
 
         def work(shard: EdgeShard) -> list[VectorHit]:
-            chosen = self._filter(shard, query.scope, query.among)
+            chosen = self._filter(shard, query.scope)
             request = QueryRequest(query.limit, query=nearest, filter=chosen, with_payload=False)
             return [VectorHit(str(hit.id), hit.score) for hit in shard.query(request)]
 
         return await self._do(work)
 
-    def _filter(self, shard: EdgeShard, scope: Scope, among: Sequence[str] | None) -> Filter | None:
+    async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        def work(shard: EdgeShard) -> list[dict[str, float]]:
+            return [_scores(shard, query) for query in queries]
+
+        return await self._do(work)
+
+    def _filter(self, shard: EdgeShard, scope: Scope) -> Filter | None:
         """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
         if scope.tenant not in self._tenants:
             return Filter(must=[HasIdCondition(set())])
         must, must_not = conditions(scope)
         must += self._of_tenant(scope.tenant)
         must_not = [condition for condition in must_not if _matches_any(shard, condition)]
-        if among is not None:
-            must.append(HasIdCondition(set(among)))
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
     def _of_tenant(self, tenant: str) -> list[Condition]:
@@ -154,7 +152,6 @@ class EdgeVectorStore:
         """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
 
         def work(shard: EdgeShard) -> list[float]:
-            self._forget_old_counts(shard)
             missing = [term for term in terms if term not in self._idf]
             self._idf.update(zip(missing, _probe_idf(shard, missing), strict=True))
             return [self._idf[term] for term in terms]
@@ -163,19 +160,16 @@ class EdgeVectorStore:
 
     async def domains(self, tenant: str) -> dict[str, int]:
         def work(shard: EdgeShard) -> dict[str, int]:
-            self._forget_old_counts(shard)
-            if tenant not in self._domains:
-                mine = self._of_tenant(tenant)
-                request = FacetRequest("domain", 1000, False, Filter(must=mine) if mine else None)
-                hits = shard.facet(request).hits
-                self._domains[tenant] = {str(hit.value): hit.count for hit in hits}
-            return dict(self._domains[tenant])
+            mine = self._of_tenant(tenant)
+            request = FacetRequest("domain", 1000, False, Filter(must=mine) if mine else None)
+            return {str(hit.value): hit.count for hit in shard.facet(request).hits}
 
-        return await self._do(work)
+        if tenant not in self._domains:
+            self._domains[tenant] = await self._do(work)
+        return dict(self._domains[tenant])
 
-    def _forget_old_counts(self, shard: EdgeShard) -> None:
+    def _forget_old_counts(self, points: int) -> None:
         """Keep counts until the collection has changed by a hundredth, which moves an IDF by about 0.01."""
-        points = shard.count(CountRequest(exact=False))
         if abs(points - self._counted_points) > self._counted_points // 100:
             self._idf.clear()
             self._domains.clear()
@@ -200,7 +194,11 @@ class EdgeVectorStore:
         self._thread.shutdown()
 
     async def _update(self, operation: UpdateOperation) -> None:
-        await self._do(lambda shard: shard.update(operation))
+        def work(shard: EdgeShard) -> int:
+            shard.update(operation)
+            return shard.count(CountRequest(exact=False))
+
+        self._forget_old_counts(await self._do(work))
 
     async def _do[T](self, work: Callable[[EdgeShard], T]) -> T:
         shard = self._shard
@@ -235,6 +233,24 @@ def _edge_point(point: Point) -> EdgePoint:
     if point.sparse is not None:
         vectors[_SPARSE] = EdgeSparseVector(list(point.sparse.indices), list(point.sparse.values))
     return EdgePoint(point.id, vectors, dict(point.payload))  # type: ignore[arg-type]
+
+
+def _nearest(query: VectorQuery | ScoreQuery) -> Query | None:
+    """Return what the engine searches by; None for a sparse vector without a term."""
+    if query.dense is not None:
+        return Query.Nearest(query.dense.tolist(), using=_DENSE)
+    if query.sparse is None or not query.sparse.indices:
+        return None
+    return Query.Nearest(EdgeSparseVector(list(query.sparse.indices), list(query.sparse.values)), using=_SPARSE)
+
+
+def _scores(shard: EdgeShard, query: ScoreQuery) -> dict[str, float]:
+    nearest = _nearest(query)
+    if nearest is None or not query.ids:
+        return {}
+    chosen = Filter(must=[HasIdCondition(set(query.ids))])
+    request = QueryRequest(len(query.ids), query=nearest, filter=chosen, with_payload=False)
+    return {str(hit.id): hit.score for hit in shard.query(request)}
 
 
 def _matches_any(shard: EdgeShard, condition: Condition) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import json
 import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import aiohttp
 import numpy as np
 from pydantic import ValidationError
 
@@ -36,7 +38,7 @@ _CHARS_PER_REQUEST = 200_000
 _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
 _LONGEST_DELAY_SECONDS = 1.0
-_LOST = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+_LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
 _COMING_BACK = {502, 503, 504}
 
 
@@ -46,6 +48,16 @@ class _PassingError(Exception):
     def __init__(self, failure: UnavailableError) -> None:
         super().__init__(failure.detail)
         self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    body: bytes
+
+    def json(self) -> Any:
+        """Raise ValueError if it is not JSON."""
+        return json.loads(self.body)
 
 
 class OpenAIEmbedder:
@@ -75,12 +87,10 @@ class OpenAIEmbedder:
         self._timeout_seconds = timeout_seconds
         self._retry_seconds = retry_seconds
         self._size: int | None = None
-        self._client = httpx.AsyncClient(
-            base_url=base_url or "http://embedding/v1",
-            transport=httpx.AsyncHTTPTransport(uds=str(uds)) if uds else None,
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
-            timeout=httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
-        )
+        self._base_url = (base_url or "http://embedding/v1").rstrip("/")
+        self._uds = uds
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._session: aiohttp.ClientSession | None = None
 
     async def identity(self) -> ModelIdentity:
         """Return name, size and digest as the server has them.
@@ -113,7 +123,19 @@ class OpenAIEmbedder:
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
-        await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
+
+    def _open(self) -> aiohttp.ClientSession:
+        # Opened by the first call: a session belongs to the event loop that runs when it is made.
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
+                headers=self._headers,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+                trust_env=self._uds is None,  # a proxy is for what is elsewhere
+            )
+        return self._session
 
     async def _model_row(self) -> ModelRow:
         try:
@@ -145,7 +167,7 @@ class OpenAIEmbedder:
         except (ValueError, ValidationError) as error:
             raise _nonsense("something that is not a vector for each text") from error
 
-    async def _send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+    async def _send(self, method: str, path: str, **arguments: Any) -> _Answer:
         loop = asyncio.get_running_loop()
         last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
         delay = _FIRST_DELAY_SECONDS
@@ -159,22 +181,22 @@ class OpenAIEmbedder:
                             raise passing.failure from passing
                     await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
                     delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
-        except (TimeoutError, httpx.TimeoutException) as error:
+        except TimeoutError as error:
             raise UnavailableError("embedding", f"no answer within {self._timeout_seconds:g} s") from error
 
-    async def _try(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+    async def _try(self, method: str, path: str, **arguments: Any) -> _Answer:
         try:
-            response = await self._client.request(method, path, **arguments)
+            url = self._base_url + path
+            async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
+                answer = _Answer(response.status, await response.read())
         except _LOST as error:
             raise _PassingError(_unreachable(error)) from error
-        except httpx.TimeoutException:
-            raise
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except aiohttp.ClientError as error:
             raise _unreachable(error) from error
-        if response.is_success:
-            return response
-        failure = _failure(response)
-        if isinstance(failure, UnavailableError) and response.status_code in _COMING_BACK:
+        if 200 <= answer.status < 300:
+            return answer
+        failure = _failure(answer)
+        if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
             raise _PassingError(failure)
         raise failure
 
@@ -210,8 +232,8 @@ def _vector(embedding: list[float] | str) -> NDArray[np.float64]:
     return np.asarray(embedding, dtype=np.float64)
 
 
-def _failure(response: httpx.Response) -> VicwError:
-    status, detail = response.status_code, _detail(response)
+def _failure(answer: _Answer) -> VicwError:
+    status, detail = answer.status, _detail(answer)
     said = f"the embedding server answered {status}: {detail}"
     if status == 429:
         return OverloadedError(said)
@@ -224,11 +246,11 @@ def _failure(response: httpx.Response) -> VicwError:
     return UnavailableError("embedding", said)
 
 
-def _detail(response: httpx.Response) -> str:
+def _detail(answer: _Answer) -> str:
     try:
-        body = response.json()
+        body = answer.json()
     except ValueError:
-        return response.text[:200]
+        return answer.body.decode("utf-8", "replace")[:200]
     if isinstance(body, dict):
         error = body.get("error")
         return str(body.get("detail") or (error.get("message") if isinstance(error, dict) else error) or body)[:500]

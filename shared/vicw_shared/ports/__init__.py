@@ -19,7 +19,7 @@ from vicw_shared.ports.graph import (
     Spread,
 )
 from vicw_shared.ports.scope import Audience, Scope
-from vicw_shared.ports.vectors import Point, SparseVector, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 
 __all__ = [
     "Audience",
@@ -39,6 +39,7 @@ __all__ = [
     "Point",
     "Receipt",
     "Scope",
+    "ScoreQuery",
     "SparseVector",
     "Spread",
     "VectorHit",

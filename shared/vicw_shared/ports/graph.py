@@ -167,7 +167,10 @@ class GraphStore(Protocol):
         ...
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
-        """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread, heaviest first."""
+        """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread.
+
+        They come spread by spread, in each the heaviest first.
+        """
         ...
 
     async def contexts(self, tenant: str) -> list[Node]:

@@ -32,16 +32,21 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorQuery:
-    """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits.
-
-    ``among`` restricts it to these point ids: the way to score known candidates exactly.
-    """
+    """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits."""
 
     scope: Scope
     limit: int
     dense: NDArray[np.float32] | None = None
     sparse: SparseVector | None = None
-    among: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreQuery:
+    """Points to score against ``dense`` or ``sparse`` (exactly one)."""
+
+    ids: Sequence[str]
+    dense: NDArray[np.float32] | None = None
+    sparse: SparseVector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,13 @@ class VectorStore(Protocol):
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         """Return the best hits, best first. An empty sparse vector finds nothing."""
+        ...
+
+    async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        """Return the exact scores of known candidates, one mapping a query.
+
+        A point that does not exist, or shares no term with a sparse query, is left out.
+        """
         ...
 
     async def idf(self, terms: Sequence[int]) -> list[float]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_embedding.library import LOCK_FILE, read_card, resolve
+from vicw_embedding.library import LOCK_FILE, pinned_digest, read_card, resolve
 from vicw_embedding.library import ModelFile as File
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
@@ -57,6 +57,15 @@ def test_a_changed_file_is_refused(models_dir: Path, minilm_file: File, tmp_path
 
     with pytest.raises(SettingsError, match=LOCK_FILE):
         resolve(EmbeddingSettings(), tmp_path)
+
+
+def test_another_file_of_a_later_release_is_pinned_anew(minilm_file: File, tmp_path: Path) -> None:
+    shutil.copy(minilm_file.path, tmp_path)
+    entry = {"all-MiniLM-L6-v2": {"file": "of-an-older-release.gguf", "sha256": "0" * 64}}
+    (tmp_path / LOCK_FILE).write_text(json.dumps(entry))
+
+    assert resolve(EmbeddingSettings(), tmp_path).digest == minilm_file.digest
+    assert pinned_digest("all-MiniLM-L6-v2", tmp_path) == minilm_file.digest
 
 
 def test_an_unreadable_lock_is_named(tmp_path: Path, minilm_file: File) -> None:

@@ -38,7 +38,7 @@ def test_the_converted_model_agrees_with_the_published_weights(
 ) -> None:
     row = minilm.submit([text], Lane.QUERY).result().rows[0]
 
-    assert float(row @ reference.embed(text)) >= 0.9999
+    assert float(row @ reference.embed(text)) >= 0.998  # eight bits a weight
 
 
 def test_meaning_is_near_meaning(minilm: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -110,3 +111,35 @@ def test_importing_the_server_loads_no_llama_cpp_and_loading_it_tames_openmp() -
     environment = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
 
     subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+
+
+_WORKERS = """
+import json, os, sys
+from pathlib import Path
+from vicw_embedding.engine import Engine, EngineOptions
+from vicw_embedding.library import ModelFile, read_card
+from vicw_shared.ports.embedder import Lane
+
+path = Path(sys.argv[1])
+engine = Engine(ModelFile(read_card(path), path, ""), EngineOptions(threads=int(sys.argv[2])))
+for lane in Lane:
+    engine.submit(["a river and a stone"], lane).result()
+cores = [os.sched_getaffinity(int(thread)) for thread in os.listdir("/proc/self/task")]
+engine.close()
+print(json.dumps([sorted(os.sched_getaffinity(0)), [min(c) for c in cores if len(c) == 1]]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not pin threads")
+@pytest.mark.parametrize("threads", [0, 1])
+def test_workers_have_a_core_each_where_all_cores_are_used(tiny_encoder: ModelFile, threads: int) -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) == 1:
+        pytest.skip("one core")
+    arguments = [sys.executable, "-c", _WORKERS, str(tiny_encoder.path), str(threads)]
+    done = subprocess.run(arguments, capture_output=True, check=True, timeout=60)
+
+    loader, pinned = json.loads(done.stdout.splitlines()[-1])
+
+    assert loader == mine, "the thread that loads, whose children would share its core, is free again"
+    assert sorted(pinned) == (sorted(mine * 2) if threads == 0 else []), "two lanes, a worker a core in each"

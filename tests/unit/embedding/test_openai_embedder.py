@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import httpx
+import aiohttp
 import numpy as np
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import (
@@ -25,27 +31,36 @@ from vicw_shared.errors import (
 from vicw_shared.ports.embedder import Embedder, Lane
 from vicw_shared.wrapper import WRAPPER_VERSION
 
-Handler = Callable[[httpx.Request], httpx.Response]
+Handler = Callable[["Request"], web.Response]
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: Mapping[str, str]
+    content: bytes
 
 
 @asynccontextmanager
 async def embedder(handler: Handler, **options: Any) -> AsyncIterator[OpenAIEmbedder]:
-    opened = OpenAIEmbedder(base_url="http://elsewhere/v1", **{"retry_seconds": 0.5, **options})
-    await opened._client.aclose()
-    opened._client = httpx.AsyncClient(base_url="http://elsewhere/v1", transport=httpx.MockTransport(handler))
-    yield opened
-    await opened.close()
+    async def handle(request: web.Request) -> web.Response:
+        return handler(Request(request.path, request.headers, await request.read()))
+
+    app = web.Application(client_max_size=2**30)
+    app.router.add_route("*", "/{path:.*}", handle)
+    async with TestServer(app) as server:
+        opened = OpenAIEmbedder(base_url=str(server.make_url("/v1")), **{"retry_seconds": 0.5, **options})
+        yield opened
+        await opened.close()
 
 
-def answer(request: httpx.Request, size: int = 3) -> httpx.Response:
+def answer(request: Request, size: int = 3) -> web.Response:
     """Answer as a plain server does: floats, not normalised, in any order, without our additions."""
-    if request.url.path.endswith("/models"):
-        return httpx.Response(200, json={"object": "list", "data": [{"id": "other"}, {"id": "theirs"}]})
+    if request.path.endswith("/models"):
+        return web.json_response({"object": "list", "data": [{"id": "other"}, {"id": "theirs"}]})
     texts = json.loads(request.content)["input"]
     rows = [{"index": at, "embedding": [float(len(text)), 4.0] + [0.0] * (size - 2)} for at, text in enumerate(texts)]
-    return httpx.Response(
-        200, json={"data": rows[::-1], "model": "theirs", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
-    )
+    return web.json_response({"data": rows[::-1], "model": "theirs", "usage": {"prompt_tokens": 1, "total_tokens": 1}})
 
 
 async def test_vectors_are_put_in_order_and_normalised() -> None:
@@ -57,9 +72,9 @@ async def test_vectors_are_put_in_order_and_normalised() -> None:
 
 
 async def test_big_inputs_are_split_into_requests_and_joined_again() -> None:
-    seen: list[httpx.Request] = []
+    seen: list[Request] = []
 
-    def recording(request: httpx.Request) -> httpx.Response:
+    def recording(request: Request) -> web.Response:
         seen.append(request)
         return answer(request)
 
@@ -90,8 +105,8 @@ async def test_the_identity_of_a_foreign_server_is_probed() -> None:
 
 
 async def test_a_foreign_server_may_lack_the_page_of_models() -> None:
-    def without(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(404) if request.url.path.endswith("/models") else answer(request)
+    def without(request: Request) -> web.Response:
+        return web.Response(status=404) if request.path.endswith("/models") else answer(request)
 
     async with embedder(without, model="mine") as client:
         assert (await client.identity()).name == "mine"
@@ -101,8 +116,8 @@ async def test_a_foreign_server_may_lack_the_page_of_models() -> None:
 
 
 async def test_our_own_server_tells_size_and_digest() -> None:
-    def ours(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json={"data": [{"id": "m", "size": 1024, "digest": "d"}]})
+    def ours(request: Request) -> web.Response:
+        return web.json_response({"data": [{"id": "m", "size": 1024, "digest": "d"}]})
 
     async with embedder(ours) as client:
         assert (await client.identity()).size == 1024
@@ -129,54 +144,94 @@ async def test_our_own_server_tells_size_and_digest() -> None:
     ],
 )
 async def test_every_refusal_becomes_an_error_of_ours(status: int, error: type[VicwError]) -> None:
-    async with embedder(lambda _: httpx.Response(status, json={"error": {"message": "because"}})) as client:
+    async with embedder(lambda _: web.json_response({"error": {"message": "because"}}, status=status)) as client:
         with pytest.raises(error, match="because"):
             await client.embed(["x"], Lane.BULK)
 
 
-TRANSPORT_ERRORS = [
-    httpx.ConnectError,
-    httpx.ReadError,
-    httpx.WriteError,
-    httpx.CloseError,
-    httpx.ConnectTimeout,
-    httpx.ReadTimeout,
-    httpx.WriteTimeout,
-    httpx.PoolTimeout,
-    httpx.RemoteProtocolError,
-    httpx.LocalProtocolError,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-    httpx.TooManyRedirects,
-    httpx.DecodingError,
+TRANSPORT_ERRORS: list[Exception] = [
+    aiohttp.ClientConnectionError("gone"),
+    aiohttp.ClientOSError(32, "gone"),
+    aiohttp.ServerDisconnectedError("gone"),
+    aiohttp.ClientConnectionResetError("gone"),
+    aiohttp.ConnectionTimeoutError("gone"),
+    aiohttp.SocketTimeoutError("gone"),
+    aiohttp.ClientPayloadError("gone"),
+    aiohttp.InvalidURL("gone"),
+    aiohttp.ClientError("gone"),
 ]
 
 
-@pytest.mark.parametrize("kind", TRANSPORT_ERRORS)
-async def test_every_transport_error_becomes_unavailable(kind: type[httpx.HTTPError]) -> None:
-    def failing(request: httpx.Request) -> httpx.Response:
-        raise kind("gone")
+@pytest.mark.parametrize("trouble", TRANSPORT_ERRORS, ids=lambda trouble: type(trouble).__name__)
+async def test_every_transport_error_becomes_unavailable(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise trouble
 
-    async with embedder(failing) as client:
+    monkeypatch.setattr(aiohttp.ClientSession, "request", failing)
+    async with embedder(answer) as client:
         started = time.perf_counter()
         with pytest.raises(UnavailableError, match="embedding"):
             await client.embed(["x"], Lane.BULK)
         assert time.perf_counter() - started < 3
 
 
-@pytest.mark.parametrize("trouble", [httpx.ConnectError, httpx.ReadError, httpx.RemoteProtocolError, 503])
-async def test_a_server_that_comes_back_costs_time_and_no_texts(trouble: type[httpx.HTTPError] | int) -> None:
-    failures = iter(range(3))
+async def test_an_address_where_nobody_listens_is_unavailable(tmp_path: Path) -> None:
+    for opened in (
+        OpenAIEmbedder(base_url="http://127.0.0.1:9/v1", retry_seconds=0.1),
+        OpenAIEmbedder(uds=tmp_path / "none", retry_seconds=0.1),
+    ):
+        with pytest.raises(UnavailableError, match="embedding"):
+            await opened.embed(["x"], Lane.BULK)
+        await opened.close()
 
-    def recovering(request: httpx.Request) -> httpx.Response:
-        if next(failures, None) is None:
-            return answer(request)
-        if isinstance(trouble, int):
-            return httpx.Response(trouble)
-        raise trouble("gone")
 
-    async with embedder(recovering, retry_seconds=5) as client:
-        assert (await client.embed(["abc"], Lane.BULK)).shape == (1, 3)
+def _hang_up(connection: socket.socket) -> None:
+    connection.recv(10_000)
+
+
+def _break_off(connection: socket.socket) -> None:
+    connection.recv(10_000)
+    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{")
+
+
+def _refuse(connection: socket.socket) -> None:
+    connection.recv(10_000)
+    connection.sendall(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+
+
+def _answer(connection: socket.socket) -> None:
+    connection.recv(10_000)
+    body = json.dumps(_body({"index": 0, "embedding": [3.0, 4.0]})).encode()
+    connection.sendall(
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+        % len(body)
+    )
+    connection.sendall(body)
+
+
+@pytest.mark.parametrize("trouble", [_hang_up, _break_off, _refuse])
+async def test_a_server_that_comes_back_costs_time_and_no_texts(trouble: Callable[[socket.socket], None]) -> None:
+    def serve(listener: socket.socket) -> None:
+        for behave in (trouble, trouble, trouble, _answer):
+            connection, _ = listener.accept()
+            with connection:
+                behave(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serving = asyncio.create_task(asyncio.to_thread(serve, listener))
+        client = OpenAIEmbedder(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1", retry_seconds=5)
+        np.testing.assert_allclose(await client.embed(["abc"], Lane.BULK), [[0.6, 0.8]], rtol=1e-6)
+        await client.close()
+        await serving
+
+
+async def test_a_server_that_says_nothing_costs_no_more_than_the_time_allowed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        client = OpenAIEmbedder(base_url=address, timeout_seconds=0.3)
+        with pytest.raises(UnavailableError, match=r"0\.3 s"):
+            await client.embed(["x"], Lane.QUERY)
+        await client.close()
 
 
 def _body(*rows: dict[str, Any]) -> dict[str, Any]:
@@ -198,7 +253,7 @@ def _body(*rows: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 async def test_nonsense_is_never_passed_on(content: bytes) -> None:
-    async with embedder(lambda _: httpx.Response(200, content=content)) as client:
+    async with embedder(lambda _: web.Response(body=content, content_type="application/json")) as client:
         with pytest.raises(UnavailableError, match="not a vector"):
             await client.embed(["x"], Lane.BULK)
 

@@ -55,6 +55,6 @@ def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha
 
 
 def test_a_channel_alone_keeps_its_own_scores() -> None:
-    wave = Wave({"bm25": [VectorHit("a", 7.0)], "dense": []}, {"bm25": {"a": 7.0}, "dense": {}}, 0.0)
+    wave = Wave({"bm25": [VectorHit("a", 7.0)], "dense": []}, {"bm25": {"a": 7.0}, "dense": {}}, {"a": 0.0})
     for method in ("zscore", "blend", "rrf"):
         assert fuse(wave, method=method, alpha=0.6) == {"a": 7.0}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from vicw_shared.ports import Scope, SparseVector, VectorHit, VectorQuery, VectorStore
 
 
@@ -12,7 +10,6 @@ async def search_bm25(
     terms: SparseVector,
     scope: Scope,
     limit: int,
-    among: Sequence[str] | None = None,
 ) -> list[VectorHit]:
     """Return passages by BM25 in [0, ceiling], best first; no terms find nothing."""
-    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, among=among))
+    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +20,6 @@ async def search_dense(
     vector: NDArray[np.float32],
     scope: Scope,
     limit: int,
-    among: Sequence[str] | None = None,
 ) -> list[VectorHit]:
     """Return passages by cosine in [-1, 1], best first."""
-    return await vectors.search(VectorQuery(scope=scope, limit=limit, dense=vector, among=among))
+    return await vectors.search(VectorQuery(scope=scope, limit=limit, dense=vector))

@@ -21,7 +21,12 @@ def fuse(dense: Mapping[str, float], bm25: Mapping[str, float], *, alpha: float)
     >>> fuse({"x": 1.0, "y": 0.0}, {"x": 3.0, "y": 1.0}, alpha=0.5)["x"] == 1 / (1 + math.exp(-1.0))
     True
     """
-    return {name: 1 / (1 + math.exp(-strength)) for name, strength in combine(dense, bm25, alpha).items()}
+    return squash(combine(dense, bm25, alpha))
+
+
+def squash(strengths: Mapping[str, float]) -> dict[str, float]:
+    """Return the logistic function of every value: in (0, 1), in the same order."""
+    return {name: 1 / (1 + math.exp(-strength)) for name, strength in strengths.items()}
 
 
 def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float) -> dict[str, float]:

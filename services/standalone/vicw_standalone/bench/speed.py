@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import httpx
+import aiohttp
 
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
@@ -123,16 +124,15 @@ async def ask(url: str, questions: Sequence[str], clients: int) -> Latency:
     stages: dict[str, list[float]] = {}
 
     async def client() -> None:
-        async with httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_SECONDS, trust_env=False) as connection:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(_TIMEOUT_SECONDS)) as session:
             for question in line:
                 started = time.perf_counter()
-                response = await connection.post("/retrieve", json={"query": question})
+                async with session.post(f"{url}/retrieve", json={"query": question}) as response:
+                    body = await response.read()
                 times.append((time.perf_counter() - started) * 1000)
-                if response.is_error:
-                    raise UnavailableError(
-                        "server", f"/retrieve answered {response.status_code}: {response.text[:200]}"
-                    )
-                for stage, ms in response.json()["took_ms"].items():
+                if response.status != 200:
+                    raise UnavailableError("server", f"/retrieve answered {response.status}: {body[:200]!r}")
+                for stage, ms in json.loads(body)["took_ms"].items():
                     stages.setdefault(stage, []).append(ms)
 
     started = time.perf_counter()

@@ -13,7 +13,7 @@ from pathlib import Path
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 
-_READERS = 4
+_READERS = 1
 _FULL = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,

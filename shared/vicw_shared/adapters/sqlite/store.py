@@ -100,13 +100,16 @@ class SqliteGraphStore:
         return await self._database.read(work)
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        order = {spread: number for number, spread in enumerate(spreads)}
+
         def work(connection: sqlite3.Connection) -> list[Neighbour]:
-            return [
-                _neighbour(uid, direction, row)
-                for edge_type, direction in spreads
-                for uid in uids
-                for row in connection.execute(_EXPAND[direction], (edge_type, pack(uid), tenant, limit))
+            found = [
+                (order[row[2], direction], -row[3], _neighbour(direction, row))
+                for direction, types in _by_direction(spreads).items()
+                for start in range(0, len(uids), _BATCH)
+                for row in _expand_rows(connection, direction, types, uids[start : start + _BATCH], tenant, limit)
             ]
+            return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
 
         return await self._database.read(work)
 
@@ -228,20 +231,37 @@ class SqliteGraphStore:
         await asyncio.to_thread(self._database.close)
 
 
-def _expand_sql(here: str, there: str) -> str:
-    return (
-        f"SELECT e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, {columns_of('n')} "  # noqa: S608
-        f"FROM node o JOIN edge e ON e.{here} = o.pk AND e.type = ? JOIN node n ON n.pk = e.{there} "
-        "WHERE o.uid = ? AND o.tenant = ? ORDER BY e.weight DESC LIMIT ?"
+def _by_direction(spreads: Sequence[Spread]) -> dict[Direction, list[str]]:
+    types: dict[Direction, list[str]] = {}
+    for edge_type, direction in spreads:
+        types.setdefault(direction, []).append(edge_type)
+    return types
+
+
+def _expand_rows(
+    connection: sqlite3.Connection,
+    direction: Direction,
+    types: Sequence[str],
+    uids: Sequence[str],
+    tenant: str,
+    limit: int,
+) -> sqlite3.Cursor:
+    here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
+    # The inner limit reads no more of a hub's edges than it returns: the index has them in order of weight.
+    sql = (
+        f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
+        f"SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, {columns_of('n')} "
+        "FROM node o CROSS JOIN wanted CROSS JOIN edge e ON e.rowid IN "
+        f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = wanted.type ORDER BY x.weight DESC LIMIT ?) "
+        f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(uids))}) AND o.tenant = ?"
     )
+    return connection.execute(sql, (*types, limit, *map(pack, uids), tenant))
 
 
-_EXPAND = {Direction.OUT: _expand_sql("source", "target"), Direction.IN: _expand_sql("target", "source")}
-
-
-def _neighbour(origin: str, direction: Direction, row: tuple[Any, ...]) -> Neighbour:
-    ends = (pack(origin), row[6]) if direction is Direction.OUT else (row[6], pack(origin))
-    return Neighbour(origin, edge_of((*row[:2], *ends, *row[2:6])), node_of(row[6:]))
+def _neighbour(direction: Direction, row: tuple[Any, ...]) -> Neighbour:
+    origin, node = row[0], row[7:]
+    ends = (origin, node[0]) if direction is Direction.OUT else (node[0], origin)
+    return Neighbour(unpack(origin), edge_of((*row[1:3], *ends, *row[3:7])), node_of(node))
 
 
 def _read_pending(connection: sqlite3.Connection, limit: int) -> list[PendingPoint]:
