@@ -26,12 +26,20 @@ def test_blend_divides_by_the_ceiling() -> None:
 
 
 def test_zscore_standardises_over_the_candidates() -> None:
-    fused = zscore.fuse({"x": 0.9, "y": 0.5, "z": 0.1}, {"x": 0.0, "y": 4.0}, alpha=0.25)
-    deviation = math.sqrt((0.4**2 + 0 + 0.4**2) / 3)
-    mean = 4 / 3
-    lexical = math.sqrt((2 * mean**2 + (4 - mean) ** 2) / 3)
+    others = {f"o{n}": 0.5 for n in range(22)}
+    fused = zscore.fuse({"x": 0.9, "z": 0.1} | others, {"x": 0.0, "o0": 4.0}, alpha=0.25)
+    deviation = math.sqrt((0.4**2 + 0.4**2) / 24)
+    mean = 4 / 24
+    lexical = math.sqrt((23 * mean**2 + (4 - mean) ** 2) / 24)
     x = 0.25 * 0.4 / deviation + 0.75 * (0 - mean) / lexical
     assert fused["x"] == pytest.approx(1 / (1 + math.exp(-x)))
+
+
+def test_of_two_candidates_an_exact_word_outranks_a_hair_more_likeness() -> None:
+    fused = zscore.fuse({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
+    assert fused["exact"] > fused["near"]
+    fused = zscore.fuse({"word": 0.05, "meaning": 0.70}, {"word": 0.4, "meaning": 0.3}, alpha=0.6)
+    assert fused["meaning"] > fused["word"], "and a common word does not outrank a much greater likeness"
 
 
 @given(scores, scores, st.floats(0, 1))

@@ -2,23 +2,26 @@
 
 The mean and deviation are those of the query's own candidates, so a channel that separates them well counts more than
 one that sees them all alike; no constant of a model, a corpus or a domain is in it (score standardisation after
-Montague and Aslam, 2001).
+Montague and Aslam, 2001). A query with few candidates is judged as if there were more that have nothing to do with it:
+of two candidates alone, each is one deviation from the mean, however little they differ.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from statistics import fmean
+
+_BACKGROUND = 20
 
 
 def fuse(dense: Mapping[str, float], bm25: Mapping[str, float], *, alpha: float) -> dict[str, float]:
     """Return the logistic function of alpha × z(dense) + (1 − alpha) × z(bm25) for every id of either channel.
 
     A missing score counts as 0 in its channel. The result is in (0, 1), higher is better, .5 is an average
-    candidate; it compares candidates of one query, never of two. Scores that are all equal have z = 0.
+    candidate; it compares candidates of one query, never of two.
 
-    >>> fuse({"x": 1.0, "y": 0.0}, {"x": 3.0, "y": 1.0}, alpha=0.5)["x"] == 1 / (1 + math.exp(-1.0))
+    >>> fused = fuse({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
+    >>> fused["exact"] > fused["near"]
     True
     """
     return squash(combine(dense, bm25, alpha))
@@ -39,8 +42,8 @@ def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float)
 
 def _standardise(scores: Mapping[str, float], ids: list[str]) -> list[float]:
     values = [scores.get(name, 0.0) for name in ids]
-    if len(values) < 2:
-        return [0.0] * len(values)
-    mean = fmean(values)
-    deviation = math.sqrt(fmean((value - mean) ** 2 for value in values))  # pstdev is exact, and slow
+    unrelated = max(0, _BACKGROUND - len(values))  # of score 0
+    count = len(values) + unrelated
+    mean = sum(values) / count
+    deviation = math.sqrt((sum((value - mean) ** 2 for value in values) + unrelated * mean**2) / count)
     return [(value - mean) / deviation if deviation > 0 else 0.0 for value in values]
