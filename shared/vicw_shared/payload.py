@@ -6,15 +6,18 @@ It is a cache of the graph (design: "Vectors"); the outbox rewrites it. Instants
 from __future__ import annotations
 
 from vicw_shared.clock import to_ms
-from vicw_shared.model import Node
+from vicw_shared.ports import PendingPoint
 from vicw_shared.text import fold
 
 
-def payload_of(chunk: Node, item: Node, about: tuple[str, ...]) -> dict[str, object]:
-    """Return the payload of ``chunk``, a passage of ``item``. Fields that are None are left out.
+def payload_of(point: PendingPoint) -> dict[str, object]:
+    """Return the payload of a passage. Fields that are None are left out.
 
-    ``about`` are the names and uids of the item's ABOUT targets; names are folded.
+    Tags, bucket and about are what the edges of its item say, never its properties; names are folded.
     """
+    chunk, item = point.chunk, point.item
+    assert chunk is not None
+    assert item is not None
     instants = {
         "timestamp": item.timestamp,
         "created_at": item.created_at,
@@ -31,11 +34,11 @@ def payload_of(chunk: Node, item: Node, about: tuple[str, ...]) -> dict[str, obj
         "node_id": chunk.uid,
         "item": item.uid,
         "flow_id": item.flow_id,
-        "tags": [fold(tag) for tag in item.tags] or None,
-        "bucket": fold(item.bucket) if item.bucket else None,
+        "tags": [fold(tag) for tag in point.tags] or None,
+        "bucket": [fold(bucket) for bucket in point.buckets] or None,
         "sensitivity": item.sensitivity.value,
         "portable": int(item.portable),  # not a boolean: Edge cannot match one
-        "about": [fold(name) for name in about] or None,
+        "about": [fold(name) for name in point.about] or None,
         "source_id": item.source_id,
         "name": item.name,
         "text": chunk.text,

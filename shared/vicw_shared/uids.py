@@ -47,6 +47,9 @@ def told_event_uid(item: str, local_id: str) -> str:
     return make_uid(item, "event", local_id)
 
 
-def edge_id(edge_type: str, source: str, target: str, desc: str = "") -> str:
-    """Return the id of an edge: one per type, direction, pair and (for RELATED_TO) description."""
-    return make_uid("edge", edge_type, source, target, desc)
+def edge_id(edge_type: str, source: str, target: str, *, desc: str = "", told_by: str = "") -> str:
+    """Return the id of an edge: one per type, direction, pair, (for RELATED_TO) description, and teller.
+
+    ``told_by`` is the item whose extraction tells of the edge: what two items tell stays when one takes it back.
+    """
+    return make_uid("edge", edge_type, source, target, desc, told_by)

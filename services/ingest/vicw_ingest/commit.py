@@ -5,12 +5,13 @@ Everything here may run again from the start if the engine retries the transacti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.history import History
-from vicw_ingest.materialise import Materialiser, reference
+from vicw_ingest.made import made_of, reference
+from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.sequence import Chains
 from vicw_shared.domains import canonical
@@ -37,7 +38,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The outcome, and the item nodes whose passages the vector store has to follow: new and retired ones."""
+    """The outcome, and the item nodes whose passages the vector store has to follow: new, retired, told of anew."""
 
     response: IngestResponse
     touched: tuple[str, ...]
@@ -56,16 +57,19 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     latest = await transaction.items([draft.item.id for draft in drafts if draft.item.id is not None])
     fresh = [draft for draft in drafts if not _unchanged(draft, latest)]
     nodes = await _place_nodes(command, transaction, fresh, latest)
-    made = await _write(command, transaction, fresh, nodes, latest, root)
+    plan = await _write(command, transaction, fresh, nodes, latest, root)
+    kept = [latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in nodes]
+    made_before = await made_of(transaction, kept)
     response = IngestResponse(
         context=root.name,
         context_uid=root.uid,
         domain=domain,
         job=command.job,
-        items=tuple(_outcome(draft, nodes, latest, made) for draft in drafts),
+        items=tuple(_outcome(draft, nodes, latest, plan.made, made_before) for draft in drafts),
     )
     await remember(command, transaction, response)
-    return Committed(response, (*(item.uid for item in response.items), *(node.uid for node in latest.values())))
+    touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
+    return Committed(response, tuple(touched))
 
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:
@@ -175,8 +179,8 @@ async def _write(
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
-) -> Mapping[int, Sequence[Node]]:
-    """Retire old versions, open the chains, store nodes and edges. Returns what was made of each item."""
+) -> Plan:
+    """Retire old versions, open the chains, store nodes and edges. Returns what was planned and done."""
     materialiser = Materialiser(transaction, command.registry, command.now, root)
     ends = await materialiser.item_ends(drafts, nodes, latest)
     plan = await materialiser.plan(drafts, nodes, ends)
@@ -187,21 +191,28 @@ async def _write(
     ]
     chains = Chains(transaction, command.registry, command.now)
     history = History(transaction, command.registry, command.now, chains)
-    carried = await history.retire(pairs)
+    carried, dropped = await history.retire(pairs)
     linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     await transaction.put_nodes(plan.nodes)
-    await transaction.put_edges([*plan.edges, *linked, *carried])
-    return plan.made
+    plan.edges += [*linked, *carried]
+    await transaction.put_edges(plan.edges)
+    plan.described |= {edge.source for edge in (*plan.edges, *dropped) if edge.type in {"ABOUT", "TAGGED"}}
+    return plan
 
 
 def _outcome(
-    draft: Draft, nodes: Mapping[int, Node], latest: Mapping[str, Node], made: Mapping[int, Iterable[Node]]
+    draft: Draft,
+    nodes: Mapping[int, Node],
+    latest: Mapping[str, Node],
+    made: Mapping[int, Sequence[Node]],
+    made_before: Mapping[str, Sequence[Node]],
 ) -> IngestedItem:
     node = nodes.get(draft.index)
     previous = latest.get(draft.item.id) if draft.item.id is not None else None
+    around = made.get(draft.index, ())
     if node is None:
         assert previous is not None
-        node, status = previous, ItemStatus.UNCHANGED
+        node, status, around = previous, ItemStatus.UNCHANGED, made_before[previous.uid]
     else:
         status = ItemStatus.UPDATED if previous is not None and previous.retired_at is None else ItemStatus.CREATED
     return IngestedItem(
@@ -211,5 +222,5 @@ def _outcome(
         label=node.label,
         flow_id=node.flow_id,
         flow_step=node.flow_step,
-        nodes=tuple(reference(made_node) for made_node in made.get(draft.index, ())),
+        nodes=tuple(reference(made_node) for made_node in around),
     )

@@ -13,7 +13,7 @@ from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import edge_id
 
 _OWN = frozenset({"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "TAGGED", "ABOUT", "SUPERSEDES"})
-"""Types that every version derives anew from its own content."""
+"""Types that every version derives anew from its own content; another item's telling of one is carried over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +25,39 @@ class History:
     now: datetime
     chains: Chains
 
-    async def retire(self, pairs: Sequence[tuple[Node, Node]]) -> list[Edge]:
+    async def retire(self, pairs: Sequence[tuple[Node, Node]]) -> tuple[list[Edge], list[Edge]]:
         """Retire the old node of each (old, new) pair, with its passages, and take it out of the chains.
 
-        Returns edges to store once the new nodes are: SUPERSEDES, and what others said of the old version. What
-        the old version alone told of other things is dropped with it.
+        Returns edges to store once the new nodes are: SUPERSEDES, and what others said of the old version. The
+        events that the old version told of are retired with it, and keep their edges; what it told of things that
+        others tell of, too, is dropped: the second list returned.
         """
         if not pairs:
-            return []
+            return [], []
         replaced = {old.uid: new.uid for old, new in pairs}
         edges = await self.transaction.edges(list(replaced), [t.name for t in self.registry])
-        await self._retire_nodes(pairs, edges)
+        events = await self._retire_nodes(pairs, edges)
         await self.chains.unlink(replaced)
-        told = {e.target for e in edges if e.type == "MENTIONS" and e.source in replaced}
-        told |= await self._told_events(edges, replaced)
-        around = await self.transaction.edges(sorted(told), [t.name for t in self.registry])
-        await self.transaction.drop_edges([e.id for e in around if e.properties.get(TOLD_BY) in replaced])
+        history = {*replaced, *events}
+        told = await self.transaction.told_by(list(replaced))
+        taken_back = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
+        await self.transaction.drop_edges([e.id for e in taken_back])
         labels = {new.uid: new.label for _, new in pairs}
-        return [self._supersedes(old, new) for old, new in pairs] + self._carry(edges, replaced, labels)
+        supersedes = [self._supersedes(old, new) for old, new in pairs]
+        return supersedes + self._carry(edges, replaced, labels), taken_back
 
-    async def _retire_nodes(self, pairs: Sequence[tuple[Node, Node]], edges: Sequence[Edge]) -> None:
-        chunk_of = {e.target: e.source for e in edges if e.type == "EVIDENCED_BY"}
+    async def _retire_nodes(self, pairs: Sequence[tuple[Node, Node]], edges: Sequence[Edge]) -> set[str]:
+        """Retire the old items, their passages, and the events that these prove; return the uids of the events."""
+        item_of = {e.target: e.source for e in edges if e.type == "EVIDENCED_BY"}
+        proofs = await self.transaction.edges(list(item_of), ["EVIDENCED_BY"])
         ends = {old.uid: self._valid_to(old, new) for old, new in pairs}
-        chunks = await self.transaction.nodes(list(chunk_of))
+        item_of |= {e.source: item_of[e.target] for e in proofs if e.source not in ends}
+        nodes = await self.transaction.nodes(list(item_of))
+        mine = [node for node in nodes.values() if node.label in {Label.CHUNK, Label.EVENT}]
         retired = [replace(old, retired_at=self.now, valid_to=ends[old.uid]) for old, _ in pairs]
-        retired += [
-            replace(chunk, retired_at=self.now, valid_to=ends[chunk_of[chunk.uid]]) for chunk in chunks.values()
-        ]
+        retired += [replace(node, retired_at=self.now, valid_to=ends[item_of[node.uid]]) for node in mine]
         await self.transaction.put_nodes(retired)
+        return {node.uid for node in mine if node.label is Label.EVENT}
 
     @staticmethod
     def _valid_to(old: Node, new: Node) -> datetime | None:
@@ -64,25 +69,21 @@ class History:
             return None
         return new.timestamp
 
-    async def _told_events(self, edges: Sequence[Edge], replaced: dict[str, str]) -> set[str]:
-        chunks = [e.target for e in edges if e.type == "EVIDENCED_BY" and e.source in replaced]
-        proofs = await self.transaction.edges(chunks, ["EVIDENCED_BY"])
-        sources = {e.source for e in proofs} - replaced.keys()
-        nodes = await self.transaction.nodes(sorted(sources))
-        return {uid for uid, node in nodes.items() if node.label is Label.EVENT}
-
     def _carry(self, edges: Sequence[Edge], replaced: Mapping[str, str], labels: Mapping[str, Label]) -> list[Edge]:
         """Point what others said to the new version, unless that has become something the edge may not join."""
         carried = []
         for edge in edges:
-            if edge.type in _OWN or edge.properties.get(TOLD_BY) in replaced:
+            teller = edge.properties.get(TOLD_BY)
+            if teller in replaced or (teller is None and edge.type in _OWN):
                 continue
             source, target = replaced.get(edge.source, edge.source), replaced.get(edge.target, edge.target)
             allowed = self.registry.get(edge.type).pairs
             if not any(labels.get(source, s) is s and labels.get(target, t) is t for s, t in allowed):
                 continue
-            desc = str(edge.properties.get("desc", ""))
-            carried.append(replace(edge, id=edge_id(edge.type, source, target, desc), source=source, target=target))
+            uid = edge_id(
+                edge.type, source, target, desc=str(edge.properties.get("desc", "")), told_by=str(teller or "")
+            )
+            carried.append(replace(edge, id=uid, source=source, target=target))
         return carried
 
     def _supersedes(self, old: Node, new: Node) -> Edge:

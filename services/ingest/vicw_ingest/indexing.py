@@ -126,7 +126,7 @@ class Indexer:
             self.require_room()  # embedding took its time
             await self.vectors.upsert(points)
         payloads = {
-            point.point_id: payload_of(point.chunk, point.item, point.about)
+            point.point_id: payload_of(point)
             for point in batch
             if point.kind is PendingKind.PAYLOAD and point.chunk is not None and point.item is not None
         }
@@ -147,10 +147,7 @@ class Indexer:
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
         points = []
         for point, text in zip(pending, texts, strict=True):
-            assert point.chunk is not None
-            assert point.item is not None
-            payload = payload_of(point.chunk, point.item, point.about)
-            points.append(Point(point.point_id, rows[text], encode_document(lexical(point)), payload))
+            points.append(Point(point.point_id, rows[text], encode_document(lexical(point)), payload_of(point)))
         return points
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> list[Point]:

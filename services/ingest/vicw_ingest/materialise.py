@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from vicw_ingest.extraction.caller import SELF, End, ToldNode, told_edges, told_nodes
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
 from vicw_shared.uids import chunk_uid, edge_id, named_uid
 from vicw_shared.wire.extraction import ToldEvent
-from vicw_shared.wire.ingest import NodeRef
 
 _INGEST, _CALLER = "ingest", "caller"
 TOLD_BY = "item"
 """The edge property that names the item whose extraction told of the edge."""
 
 
-def reference(node: Node) -> NodeRef:
-    """Return a node as the wire shows it."""
-    return NodeRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name)
-
-
 @dataclass(slots=True)
 class Plan:
-    """What a request adds: nodes and edges, and what was made of each item."""
+    """What a request adds: nodes and edges, what was made of each item, and which nodes it says new things of."""
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     made: dict[int, list[Node]] = field(default_factory=dict)
+    described: set[str] = field(default_factory=set)
 
 
 class Materialiser:
@@ -44,14 +39,15 @@ class Materialiser:
         self._now = now
         self._root = root
         self._named: dict[str, Node] = {}
+        self._told_at: dict[str, str] = {}  # where in the request a named thing was told of
         self._plan = Plan()
 
     async def item_ends(
         self, drafts: Sequence[Draft], nodes: Mapping[int, Node], latest: Mapping[str, Node]
     ) -> dict[str, End]:
         """Return what the items' relations may name by the id of an item: of this request or stored before."""
-        ends = {key: End(node.uid, node.label) for key, node in latest.items() if node.retired_at is None}
-        ends |= {d.item.id: End(nodes[d.index].uid, d.label) for d in drafts if d.item.id is not None}
+        ends = _ends(latest)
+        ends |= {d.item.id: End(nodes[d.index].uid, d.label, d.subtype) for d in drafts if d.item.id is not None}
         wanted = {
             reference
             for draft in drafts
@@ -60,7 +56,7 @@ class Materialiser:
             for reference in (relation.source, relation.target)
         }
         stored = await self._transaction.items(sorted(wanted - ends.keys()))
-        return {key: End(node.uid, node.label) for key, node in stored.items() if node.retired_at is None} | ends
+        return _ends(stored) | ends
 
     async def plan(self, drafts: Sequence[Draft], nodes: Mapping[int, Node], ends: Mapping[str, End]) -> Plan:
         """Return the nodes and edges of all drafts."""
@@ -90,11 +86,13 @@ class Materialiser:
             concept = self._name(Label.CONCEPT, subtype, name)
             self._plan.edges.append(self._edge("TAGGED", item.uid, concept.uid, by=_CALLER))
             made.append(concept)
-        for name in draft.item.about:
-            whom = about.get(name) or self._name(Label.ENTITY, "person", name)
-            self._plan.edges.append(self._edge("ABOUT", item.uid, whom.uid, by=_CALLER))
-            made.append(whom)
-        made += self._add_extraction(draft, item, chunks, ends)
+        whom = [about.get(name) or self._name(Label.ENTITY, "person", name) for name in draft.item.about]
+        self._plan.edges += [self._edge("ABOUT", item.uid, person.uid, by=_CALLER) for person in whom]
+        told = self._add_extraction(draft, item, chunks, ends)
+        # What a memory tells of is seen by those whom the memory is about.
+        events = [node for node in told if node.label is Label.EVENT]
+        self._plan.edges += [self._edge("ABOUT", e.uid, p.uid, by=_CALLER, item=item.uid) for e in events for p in whom]
+        made += [*whom, *told]
 
     def _add_extraction(self, draft: Draft, item: Node, chunks: Sequence[Node], ends: Mapping[str, End]) -> list[Node]:
         extraction = draft.item.extraction
@@ -104,7 +102,7 @@ class Materialiser:
         told = told_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
         made = []
         for entry in told.values():
-            node = self._told(entry, item)
+            node = self._told(entry, item, path)
             proof = next((c for c in chunks if fold(node.name) in fold(c.text or "")), chunks[0])
             self._plan.edges.append(self._edge("EVIDENCED_BY", node.uid, proof.uid, by=_CALLER, item=item.uid))
             if node.label is not Label.EVENT:
@@ -113,14 +111,14 @@ class Materialiser:
 
         def resolve(name: str) -> End | None:
             if name == SELF:
-                return End(item.uid, item.label)
+                return End(item.uid, item.label, item.subtype)
             return told[name].end if name in told else ends.get(name)
 
         for edge in told_edges(extraction, registry=self._registry, resolve=resolve, path=path):
             desc = str(edge.properties.get("desc", ""))
             self._plan.edges.append(
                 Edge(
-                    id=edge_id(edge.type, edge.source.uid, edge.target.uid, desc),
+                    id=edge_id(edge.type, edge.source.uid, edge.target.uid, desc=desc, told_by=item.uid),
                     type=edge.type,
                     source=edge.source.uid,
                     target=edge.target.uid,
@@ -132,12 +130,13 @@ class Materialiser:
             )
         return made
 
-    def _told(self, entry: ToldNode, item: Node) -> Node:
-        told = entry.told
+    def _told(self, entry: ToldNode, item: Node, path: str) -> Node:
+        told, subtype = entry.told, entry.end.subtype
         if not isinstance(told, ToldEvent):
-            return self._name(entry.end.label, entry.subtype, told.name, description=told.description)
+            self._told_at.setdefault(entry.end.uid, path)
+            return self._name(entry.end.label, subtype, told.name, description=told.description)
         event = replace(
-            self._node(entry.end.uid, Label.EVENT, entry.subtype, told.name),
+            self._node(entry.end.uid, Label.EVENT, subtype, told.name),
             text=told.description,
             timestamp=told.timestamp or item.timestamp,
             timestamp_inferred=told.timestamp is None,
@@ -172,7 +171,7 @@ class Materialiser:
     def _name(self, label: Label, subtype: str, name: str, *, description: str | None = None) -> Node:
         node = self._node(named_uid(self._root.tenant, self._root.context, subtype, name), label, subtype, name)
         known = self._named.setdefault(node.uid, replace(node, text=description))
-        _require_label(known, label)
+        self._require_label(known, label)
         if description is not None and known.text is None:
             known = self._named[node.uid] = replace(known, text=description)
         return known
@@ -200,14 +199,20 @@ class Materialiser:
             ]
             candidates[name] = [*([name.lower()] if _is_uid(name) else []), *by_name]
         known = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
-        found = {name: next((known[uid] for uid in uids if uid in known), None) for name, uids in candidates.items()}
-        return {name: node for name, node in found.items() if node is not None and node.label is Label.ENTITY}
+        found: dict[str, Node] = {}
+        for name, uids in candidates.items():
+            stored = (known[uid] for uid in uids if uid in known and known[uid].label is Label.ENTITY)
+            if (node := next(stored, None)) is not None:
+                found[name] = node
+            elif _is_uid(name):
+                raise InvalidInputError(*_nobody(name, drafts))
+        return found
 
     async def _keep_known(self) -> None:
         """A named thing that is stored already keeps its creation and gains a description if it had none."""
         for uid, known in (await self._transaction.nodes(list(self._named))).items():
             new = self._named[uid]
-            _require_label(known, new.label)
+            self._require_label(known, new.label)
             self._named[uid] = replace(known, text=known.text or new.text)
 
     def _edge(self, edge_type: str, source: str, target: str, *, by: str = _INGEST, item: str | None = None) -> Edge:
@@ -222,14 +227,31 @@ class Materialiser:
             properties={TOLD_BY: item} if item is not None else {},
         )
 
+    def _require_label(self, known: Node, label: Label) -> None:
+        if known.label is not label:
+            raise InvalidInputError(
+                FieldProblem(
+                    self._told_at.get(known.uid, "extraction"),
+                    f"{known.name!r} of subtype {known.subtype!r} is known as {known.label}, not {label}",
+                    "Give it another subtype",
+                )
+            )
+
+
+def _ends(items: Mapping[str, Node]) -> dict[str, End]:
+    return {key: End(node.uid, node.label, node.subtype) for key, node in items.items() if node.retired_at is None}
+
+
+def _nobody(uid: str, drafts: Sequence[Draft]) -> Iterator[FieldProblem]:
+    for draft in drafts:
+        for place, name in enumerate(draft.item.about):
+            if name == uid:
+                yield FieldProblem(
+                    f"{draft.path}.about[{place}]",
+                    f"{uid} is the uid of nobody known",
+                    "Give a name, or a uid that an answer of /ingest or /retrieve named",
+                )
+
 
 def _is_uid(name: str) -> bool:
     return len(name) == 36 and name.count("-") == 4 and all(c in "0123456789abcdef-" for c in name.lower())
-
-
-def _require_label(known: Node, label: Label) -> None:
-    if known.label is not label:
-        raise ConflictError(
-            f"extraction: {known.name!r} of subtype {known.subtype!r} is known as {known.label}, not {label}. "
-            "Give it another subtype"
-        )

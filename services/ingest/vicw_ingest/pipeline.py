@@ -9,16 +9,19 @@ import hashlib
 import uuid
 from dataclasses import dataclass, replace
 
+import structlog
+
 from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.planning.limits import check_limits
 from vicw_shared.clock import now
-from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError
+from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphStore
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus
 
+_log = structlog.get_logger()
 _NOT_YET = frozenset({Extract.LLM, Extract.RULES})
 
 
@@ -80,13 +83,20 @@ async def job_status(job: str, tenant: str, ports: IngestPorts) -> JobStatus:
 
 
 async def _as_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
-    """Turn a wait that took too long into a job: the items are durable, the vectors follow."""
+    """Turn a wait that took too long into a job: the items are durable, the vectors follow.
+
+    They are durable whatever becomes of the job's record, so its failure is no error.
+    """
     command = replace(command, job=str(uuid.uuid4()), receipt_key=None)
-    response = response.model_copy(update={"job": command.job})
-    await ports.graph.write(
-        command.tenant, command.request.context, lambda transaction: remember(command, transaction, response)
-    )
-    return response
+    with_job = response.model_copy(update={"job": command.job})
+    try:
+        await ports.graph.write(
+            command.tenant, command.request.context, lambda transaction: remember(command, transaction, with_job)
+        )
+    except RetryableError as error:
+        _log.warning("a job could not be recorded; its items are durable", error=str(error))
+        return response
+    return with_job
 
 
 def _check_extraction(request: IngestRequest) -> None:
@@ -98,7 +108,7 @@ def _check_extraction(request: IngestRequest) -> None:
             )
         )
     if request.extract is Extract.NONE:
-        given = [index for index, item in enumerate(request.items) if item.extraction is not None]
+        given = [index for index, item in enumerate(request.items) if item.extraction]
         if given:
             raise InvalidInputError(
                 FieldProblem(

@@ -32,6 +32,22 @@ class Candidate:
     passages: list[tuple[str, float]] = field(default_factory=list)
 
 
+def is_full(wave: Wave, limit: int) -> bool:
+    """Tell whether a channel found as much as it may, so that there can be more."""
+    return any(len(hits) >= limit for hits in wave.ranked.values())
+
+
+def merge(wave: Wave, more: Wave, alpha: float) -> Wave:
+    """Return both waves as one, every passage judged anew among all."""
+    ranked = {
+        name: sorted([*wave.ranked.get(name, ()), *more.ranked.get(name, ())], key=lambda hit: -hit.score)
+        for name in wave.ranked.keys() | more.ranked.keys()
+    }
+    scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in ranked}
+    strengths = zscore.combine(scores.get("dense", {}), scores.get("bm25", {}), alpha)
+    return Wave(ranked, scores, strengths, wave.bm25_ceiling)
+
+
 def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
     """Return the fused score of every passage. A channel alone ranks by its own score."""
     present = [name for name, hits in wave.ranked.items() if hits]

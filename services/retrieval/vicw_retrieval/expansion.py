@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from vicw_retrieval.scope import sees
+from vicw_retrieval.scope import is_named, sees
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
 from vicw_shared.text import fold
@@ -48,7 +48,7 @@ async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: S
     shown = set(proofs)
     _add(around, [n for n in hop if n.edge.type == "EVIDENCED_BY" and n.node.uid in shown])
     found = [n for n in hop if n.edge.type != "EVIDENCED_BY"]
-    told = _told_events(back, scope, around)
+    told = await _told_events(graph, back, scope, around)
     if told:
         found += await graph.expand(scope.tenant, list(told), _SPREADS, _FANOUT)
     visible = await _visible(graph, scope, found)
@@ -60,11 +60,13 @@ async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: S
     return around
 
 
-def _told_events(proving: Sequence[Neighbour], scope: Scope, around: Surroundings) -> dict[str, str]:
+async def _told_events(
+    graph: GraphStore, proving: Sequence[Neighbour], scope: Scope, around: Surroundings
+) -> dict[str, str]:
     """Return the events that the found passages prove, each with the result it was told in."""
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
     events = [n for n in proving if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
-    kept = [n for n in events if n.origin in owner and sees(scope, n.node, ())]
+    kept = await _visible(graph, scope, [n for n in events if n.origin in owner])
     _add(around, kept)
     return {n.node.uid: owner[n.origin] for n in kept}
 
@@ -81,10 +83,13 @@ async def _visible(graph: GraphStore, scope: Scope, found: Iterable[Neighbour]) 
 
 
 async def _load_texts(graph: GraphStore, scope: Scope, around: Surroundings) -> dict[str, str]:
-    """Return what each node says: its own text, or its first passage."""
+    """Return what each node says: its own text, or its first passage.
+
+    A viewer gets no description of a named thing: whoever told of it may have done so in confidence.
+    """
     first = {n.qdrant_id: uid for uid, n in around.nodes.items() if n.qdrant_id and n.label is not Label.CHUNK}
     passages = await graph.texts(scope.tenant, [point for point in first if point])
-    own = {uid: node.text for uid, node in around.nodes.items() if node.text}
+    own = {u: n.text for u, n in around.nodes.items() if n.text and (scope.audience is None or not is_named(n))}
     return own | {first[point]: text for point, text in passages.items()}
 
 

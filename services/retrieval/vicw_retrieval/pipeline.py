@@ -5,7 +5,8 @@ scope → channels (dense, bm25) → fusion → domain → expansion → synthes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from vicw_retrieval.answer import explain, to_results
@@ -18,7 +19,7 @@ from vicw_retrieval.search import RetrievalPorts, Search, Stopwatch
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
-from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError
+from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError
 from vicw_shared.ports import GraphStore, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -45,8 +46,7 @@ async def _find(
 ) -> tuple[Decision, Sequence[Candidate], Wave]:
     """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
     domain = canonical(request.domain) if request.domain is not None else None
-    wave = await search.run(search.scope, domain)
-    candidates = await search.rank(wave, search.scope)
+    candidates, wave = await search.find(search.scope, domain)
     if domain is not None:
         return given(request), candidates, wave
     sizes = await ports.vectors.domains(search.scope.tenant)
@@ -56,8 +56,9 @@ async def _find(
         if (len(decision.domains) == 1 and len(kept) < len(candidates)) or len(kept) < request.limit:
             # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back.
             narrowed = replace(search.scope, domains=decision.domains)
-            wave = await search.run(narrowed, decision.domains[0] if len(decision.domains) == 1 else None)
-            kept = await search.rank(wave, narrowed)
+            only = decision.domains[0] if len(decision.domains) == 1 else None
+            with contextlib.suppress(RetryableError):  # what was found stands; `degraded` names the channels
+                kept, wave = await search.find(narrowed, only)
         candidates = kept
     search.watch.lap("domain")
     return decision, candidates, wave
@@ -109,8 +110,21 @@ def _check(request: RetrieveRequest, limits: LimitSettings) -> None:
     )
     problems = [
         FieldProblem(name, f"asks for {size} {unit}, over the limit of {limit}", f"Ask for less, or raise {setting}")
-        for name, size, limit, setting, unit in sizes
+        for name, size, limit, setting, unit in (*sizes, *_name_sizes(request, limits))
         if size > limit
     ]
     if problems:
         raise InvalidInputError(*problems)
+
+
+def _name_sizes(request: RetrieveRequest, limits: LimitSettings) -> Iterator[tuple[str, int, int, str, str]]:
+    names: dict[str, str | None] = {"context": request.context, "domain": request.domain}
+    lists: dict[str, tuple[str, ...]] = {f"tags.{kind}": getattr(request.tags, kind) for kind in ("any", "all", "none")}
+    if request.viewer is not None:
+        names |= {"viewer.user": request.viewer.user, "viewer.context": request.viewer.context}
+        lists["viewer.participants"] = request.viewer.participants
+    for field, values in lists.items():
+        yield field, len(values), limits.tags, "VICW_MAX_TAGS", "names"
+        names |= {f"{field}[{index}]": value for index, value in enumerate(values[: limits.tags])}
+    for field, name in names.items():
+        yield field, len(name or ""), limits.name_chars, "VICW_MAX_NAME_CHARS", "characters"

@@ -46,9 +46,14 @@ def sees(scope: Scope, node: Node, about: Collection[str]) -> bool:
     """
     if node.tenant != scope.tenant or (scope.contexts is not None and node.context not in scope.contexts):
         return False
-    if node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None:
-        return True  # a named thing carries no memory of its own
+    if is_named(node):
+        return True  # its name is known to whoever sees a memory of it; its description is not, see expansion
     return in_time(scope, node) and (scope.audience is None or _visible_to(scope.audience, node, about))
+
+
+def is_named(node: Node) -> bool:
+    """Tell a named thing (a person, a tag, a root) from what carries a memory of its own."""
+    return node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None
 
 
 def in_time(scope: Scope, node: Node | ItemRef) -> bool:

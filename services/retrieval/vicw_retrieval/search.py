@@ -10,20 +10,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_retrieval.candidates import Candidate, Wave, fuse, group
+from vicw_retrieval.candidates import Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import embed_query, search_dense
 from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time
 from vicw_shared import sparse
-from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
 
 _SHORTLIST = 100
+_WIDENINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,36 @@ class Search:
         self._terms = sparse.encode_query(request.query)
         self._vector: NDArray[np.float32] | None = None
         self._wanted = set(request.channels or Channel)
+        self._limit = max(ports.settings.candidates, request.limit)
 
-    async def run(self, scope: Scope, domain: str | None) -> Wave:
+    async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
+        """Return the items found, best first, and what the channels brought.
+
+        A channel counts passages, an answer counts items: as long as the passages of a few long items crowd out
+        the others, the search is run again without these items.
+        """
+        wave = last = await self._run(scope, domain)
+        candidates = await self._rank(wave, scope)
+        for _ in range(_WIDENINGS):
+            if len(candidates) >= self._request.limit or not is_full(last, self._limit):
+                break
+            seen = tuple(candidate.item.uid for candidate in candidates)
+            try:
+                last = await self._run(scope, domain, without=seen)
+            except RetryableError:
+                break  # what was found stands; `degraded` names the channels
+            wave = merge(wave, last, self._ports.settings.alpha)
+            candidates = await self._rank(wave, scope)
+        return candidates, wave
+
+    async def _run(self, scope: Scope, domain: str | None, without: tuple[str, ...] = ()) -> Wave:
         """Run the wanted channels at the same time, then score what only one of them found in the other."""
-        limit = max(self._ports.settings.candidates, self._request.limit)
+        limit = self._limit
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
-            channels["dense"] = self._dense(scope, domain, limit)
+            channels["dense"] = self._dense(scope, domain, limit, without)
         if Channel.BM25 in self._wanted and self._terms.indices:
-            channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit)
+            channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
         ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
         self.degraded += failed
         _raise_if_all_failed(ranked, failed)
@@ -87,25 +109,30 @@ class Search:
         self.watch.lap("complete")
         return wave
 
-    async def rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
+    async def _rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
         fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
         # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
         shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
-        owners = await self._ports.graph.owners(scope.tenant, shortlist)
-        # The filters saw the payload, which may lag a moment behind the graph.
-        current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
-        candidates = group({passage: fused[passage] for passage in shortlist}, current)
+        candidates = await self._group(fused, shortlist, scope)
+        if len(candidates) < min(self._request.limit, len(fused)) and len(shortlist) < len(fused):
+            candidates = await self._group(fused, list(fused), scope)
         self.watch.lap("fuse")
         return candidates
 
-    async def _dense(self, scope: Scope, domain: str | None, limit: int) -> list[VectorHit]:
+    async def _group(self, fused: Mapping[str, float], passages: Sequence[str], scope: Scope) -> list[Candidate]:
+        owners = await self._ports.graph.owners(scope.tenant, passages)
+        # The filters saw the payload, which may lag a moment behind the graph.
+        current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
+        return group({passage: fused[passage] for passage in passages}, current)
+
+    async def _dense(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]) -> list[VectorHit]:
         with_prefix = self._ports.query_prefix + wrap(self._request.query, domain=domain)
         if self._vector is None or with_prefix != self.wrapped_query:
             self.wrapped_query = with_prefix
             self._vector = await embed_query(self._ports.embedder, with_prefix)
             self.watch.lap("embed")
-        return await search_dense(self._ports.vectors, self._vector, scope, limit)
+        return await search_dense(self._ports.vectors, self._vector, scope, limit, without)
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]]) -> Wave:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}

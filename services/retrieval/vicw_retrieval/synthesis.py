@@ -34,8 +34,8 @@ class Block:
 def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> tuple[str, list[str]]:
     """Return text of at most ``budget`` characters, and the uids of results that it had no room for.
 
-    Results get 70 % first, their neighbours 30 %; what one side leaves goes to the other. A result that is
-    alone too long is cut.
+    Results get 70 % first, their neighbours 30 %; what one side leaves goes to the other. The best result is
+    always in it, cut if it is alone too long.
     """
     anchors = [Block((r.rank, 0), True, _anchor_text(r)) for r in results]
     neighbours = [
@@ -43,9 +43,8 @@ def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> 
         for result in results
         for number, line in enumerate(_neighbour_lines(result, around), start=1)
     ]
-    chosen = _fill(anchors, int(budget * ANCHOR_SHARE))
-    if not chosen and anchors:
-        chosen = [Block(anchors[0].order, True, _shorten(anchors[0].text, budget))]
+    chosen = [Block(first.order, True, _shorten(first.text, budget - 1)) for first in anchors[:1]]
+    chosen += _fill(anchors[1:], int(budget * ANCHOR_SHARE) - _length(chosen))
     ranks = {block.order[0] for block in chosen}
     beside = _fill([b for b in neighbours if b.order[0] in ranks], budget - _length(chosen))
     late = [a for a in anchors if a.order[0] not in ranks]
@@ -92,13 +91,14 @@ def _anchor_text(result: Result) -> str:
 
 
 def _neighbour_lines(result: Result, around: Surroundings) -> Iterator[str]:
-    told: set[str] = set()
+    told: set[tuple[str, str, str]] = set()
     for neighbour in around.neighbours.get(result.uid, ()):
         direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((neighbour.edge.type, direction))
-        if word is None or neighbour.node.uid == result.uid or neighbour.edge.id in told:
+        said = (neighbour.origin, word or "", neighbour.node.uid)  # two tellings of a relation are one line
+        if word is None or neighbour.node.uid == result.uid or said in told:
             continue
-        told.add(neighbour.edge.id)
+        told.add(said)
         # An event that the result's text tells of is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.uid else ""
         yield f"    {subject}{word}: {_say(neighbour, around)}"

@@ -52,13 +52,24 @@ async def check(audit: GraphAudit, vectors: VectorStore, registry: EdgeRegistry)
 async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report) -> None:
     points = await point_ids(vectors)
     report.points = len(points)
+    waiting: list[str] = []
+    orphans = set(points)
     async for chunk in _nodes(audit, Label.CHUNK):
         if not chunk.indexed:
-            report.waiting += 1
+            waiting.append(chunk.uid)
         elif chunk.uid not in points:
             report.violations.append(f"Chunk {chunk.uid} is marked indexed but has no point")
-        points.discard(chunk.uid)
-    report.violations += [f"Point {uid} has no Chunk" for uid in sorted(points)]
+        orphans.discard(chunk.uid)
+    report.waiting = len(waiting)
+    queued = await audit.queued(waiting)
+    report.violations += [f"Chunk {uid} is neither indexed nor queued" for uid in waiting if uid not in queued]
+    report.violations += [f"Point {uid} has no Chunk" for uid in sorted(orphans)]
+    indexed = points.difference(waiting)
+    for label in (Label.ENTITY, Label.EVENT, Label.CONCEPT):
+        async for node in _nodes(audit, label):
+            if node.indexed != (node.qdrant_id in indexed):
+                said, found = ("", "no") if node.indexed else ("not ", "a")
+                report.violations.append(f"{label} {node.uid} is {said}marked indexed but has {found} point")
 
 
 async def _read_nodes(

@@ -26,6 +26,7 @@ from qdrant_edge import (
     HnswIndexConfig,
     IntegerIndexParams,
     KeywordIndexParams,
+    MatchAny,
     Modifier,
     Query,
     QueryBatchRequest,
@@ -123,7 +124,7 @@ class EdgeVectorStore:
             return []
 
         def work(shard: EdgeShard) -> list[VectorHit]:
-            chosen = self._filter(shard, query.scope)
+            chosen = self._filter(shard, query.scope, query.without)
             request = QueryRequest(query.limit, query=nearest, filter=chosen, with_payload=False)
             return [VectorHit(str(hit.id), hit.score) for hit in shard.query(request)]
 
@@ -135,13 +136,15 @@ class EdgeVectorStore:
 
         return await self._do(work)
 
-    def _filter(self, shard: EdgeShard, scope: Scope) -> Filter | None:
+    def _filter(self, shard: EdgeShard, scope: Scope, without: Sequence[str]) -> Filter | None:
         """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
         if scope.tenant not in self._tenants:
             return Filter(must=[HasIdCondition(set())])
         must, must_not = conditions(scope)
         must += self._of_tenant(scope.tenant)
         must_not = [condition for condition in must_not if _matches_any(shard, condition)]
+        if without:
+            must_not.append(FieldCondition("item", match=MatchAny(list(without))))
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
     def _of_tenant(self, tenant: str) -> list[Condition]:

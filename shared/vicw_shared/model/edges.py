@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from vicw_shared.errors import FieldProblem, ForbiddenEdgeError, SettingsError, UnknownTypeError
 from vicw_shared.model.core5 import Label
+from vicw_shared.text import fold
 
 Pair = tuple[Label, Label]
 
@@ -45,13 +46,17 @@ class OnConsolidate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EdgeType:
-    """A registered type: its name, category, allowed (source, target) labels and default weight in [0, 1]."""
+    """A registered type: its name, category, allowed (source, target) labels and default weight in [0, 1].
+
+    ``target_subtypes`` restricts what the target may be; empty: anything.
+    """
 
     name: str
     category: Category
     pairs: frozenset[Pair]
     weight: float
     on_consolidate: OnConsolidate = OnConsolidate.REPOINT
+    target_subtypes: frozenset[str] = frozenset()
 
 
 class EdgeRegistry:
@@ -93,18 +98,30 @@ class EdgeRegistry:
                 FieldProblem(field, f"edge type {name!r} is not registered", f"Use one of {', '.join(self._types)}")
             ) from None
 
-    def check(self, name: str, source: Label, target: Label, *, field: str = "type") -> EdgeType:
-        """Return the type if it may join ``source`` to ``target``.
+    def check(
+        self, name: str, source: Label, target: Label, *, target_subtype: str | None = None, field: str = "type"
+    ) -> EdgeType:
+        """Return the type if it may join ``source`` to ``target``, which is of ``target_subtype`` (None: not judged).
 
         Raises:
             UnknownTypeError: the type is not registered.
-            ForbiddenEdgeError: the pair is not allowed; the message names both labels and the allowed pairs.
+            ForbiddenEdgeError: the pair is not allowed; the message names both labels and the allowed pairs, or
+                the subtypes that the target may have.
         """
         edge_type = self.get(name, field=field)
         if (source, target) not in edge_type.pairs:
             allowed = ", ".join(sorted(f"{s} → {t}" for s, t in edge_type.pairs))
             raise ForbiddenEdgeError(
                 FieldProblem(field, f"{name} may not join {source} → {target}", f"It joins {allowed}")
+            )
+        subtypes = edge_type.target_subtypes
+        if subtypes and target_subtype is not None and fold(target_subtype) not in subtypes:
+            raise ForbiddenEdgeError(
+                FieldProblem(
+                    field,
+                    f"{name} may not join anything to a {target} of subtype {target_subtype!r}",
+                    f"Give the target the subtype {' or '.join(sorted(subtypes))}",
+                )
             )
         return edge_type
 
@@ -130,7 +147,7 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("STATED_BY", Category.AGENCY, _pairs(_THINGS, "N"), 0.6),
     EdgeType("ABOUT", Category.ABOUTNESS, _pairs(_THINGS, "NC"), 0.7),
     EdgeType("MENTIONS", Category.ABOUTNESS, _pairs(_THINGS + "K", "NC"), 0.5),
-    EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_THINGS, "C"), 0.5),
+    EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_THINGS, "C"), 0.5, target_subtypes=frozenset({"tag", "bucket"})),
     EdgeType("IS_PERSON", Category.IDENTITY, _pairs("N", "N"), 1.0),
     EdgeType("MERGED_INTO", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 1.0),
     EdgeType("HAS_RELATIONSHIP", Category.IDENTITY, _pairs("N", "N"), 0.7),

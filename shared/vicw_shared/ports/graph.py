@@ -77,9 +77,10 @@ class ItemRef:
 
 @dataclass(frozen=True, slots=True)
 class PendingPoint:
-    """Work for the indexer: a Chunk whose point lags behind, its item and the item's ABOUT targets.
+    """Work for the indexer: a Chunk whose point lags behind, its item, and what the item's edges say of it.
 
-    ``seq`` acknowledges it. For DELETE both nodes are None.
+    ``about`` are the names and uids of its ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
+    targets. ``seq`` acknowledges it. For DELETE both nodes are None.
     """
 
     seq: int
@@ -87,7 +88,9 @@ class PendingPoint:
     kind: PendingKind
     chunk: Node | None
     item: Node | None
-    about: tuple[str, ...]
+    about: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +134,23 @@ class GraphTransaction(Protocol):
         """Return all edges of these types that touch one of ``uids``, each once."""
         ...
 
+    async def told_by(self, items: Sequence[str]) -> list[Edge]:
+        """Return the edges that the extractions of these items (uids) told of: those whose property ``item`` is one."""
+        ...
+
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
         """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending; so does its new payload."""
         ...
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
-        """Insert edges; one with a known id keeps its ``created_at`` and ``created_by``."""
+        """Insert edges; one with a known id keeps its ``created_at`` and ``created_by``.
+
+        ABOUT and TAGGED make the new payload of their source's Chunks pending.
+        """
         ...
 
     async def drop_edges(self, ids: Sequence[str]) -> None:
-        """Remove edges. Ids that are not there are ignored."""
+        """Remove edges, with the same consequence for payloads. Ids that are not there are ignored."""
         ...
 
 
@@ -186,7 +196,7 @@ class GraphStore(Protocol):
         ...
 
     async def settle(self, seqs: Sequence[int]) -> None:
-        """Acknowledge pending work: the points are in the vector store, their Chunks are ``indexed``."""
+        """Acknowledge pending work: the points are in the vector store, the nodes they stand for ``indexed``."""
         ...
 
     async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
@@ -223,6 +233,10 @@ class GraphAudit(Protocol):
 
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
+        ...
+
+    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
+        """Return which of these Chunks wait for the indexer."""
         ...
 
     async def edge_page(self, *, after: str | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:

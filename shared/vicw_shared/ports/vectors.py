@@ -32,12 +32,16 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorQuery:
-    """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits."""
+    """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits.
+
+    The passages of the items ``without`` (uids) are left out.
+    """
 
     scope: Scope
     limit: int
     dense: NDArray[np.float32] | None = None
     sparse: SparseVector | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

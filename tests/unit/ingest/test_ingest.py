@@ -232,8 +232,10 @@ async def test_what_an_old_version_told_goes_and_what_others_told_of_it_stays(me
 async def test_unavailable_ways_of_extraction_are_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInputError, match="not available"):
         await memory.ingest({"text": "x"}, extract="llm")
-    with pytest.raises(InvalidInputError, match="extraction"):
-        await memory.ingest({"text": "x", "extraction": {}}, extract="none")
+    with pytest.raises(InvalidInputError, match=r"items\[0\]\.extraction"):
+        await memory.ingest({"text": "x", "extraction": {"entities": [{"name": "Ana"}]}}, extract="none")
+    empty: dict[str, list[object]] = {"entities": [], "events": [], "concepts": [], "relations": []}
+    await memory.ingest({"text": "an extraction of nothing contradicts nothing", "extraction": empty}, extract="none")
 
 
 async def test_without_waiting_a_job_tells_when_it_is_found(memory: Memory) -> None:

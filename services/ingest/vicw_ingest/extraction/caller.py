@@ -22,6 +22,7 @@ class End:
 
     uid: str
     label: Label
+    subtype: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,6 @@ class ToldNode:
     """A node that the extraction tells of."""
 
     end: End
-    subtype: str
     told: ToldThing | ToldEvent
 
 
@@ -48,9 +48,9 @@ def told_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, 
     """Return the told nodes by local id. Raises InvalidInputError for a local id used twice."""
     found: dict[str, ToldNode] = {}
 
-    def add(told: ToldThing | ToldEvent, end: End, subtype: str, where: str) -> None:
+    def add(told: ToldThing | ToldEvent, end: End, where: str) -> None:
         local = told.id or told.name
-        known = found.setdefault(local, ToldNode(end, subtype, told))
+        known = found.setdefault(local, ToldNode(end, told))
         if known.end != end:
             raise InvalidInputError(
                 FieldProblem(where, f"the local id {local!r} names two things", "Give each an `id` of its own")
@@ -61,10 +61,10 @@ def told_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, 
         for index, thing in enumerate(things):
             subtype = thing.subtype or default
             uid = named_uid(tenant, context, subtype, thing.name)
-            add(thing, End(uid, label), subtype, f"{path}.{kind}[{index}]")
+            add(thing, End(uid, label, subtype), f"{path}.{kind}[{index}]")
     for index, event in enumerate(extraction.events):
         uid = told_event_uid(item, event.id or fold(event.name))
-        add(event, End(uid, Label.EVENT), event.subtype or "event", f"{path}.events[{index}]")
+        add(event, End(uid, Label.EVENT, event.subtype or "event"), f"{path}.events[{index}]")
     return found
 
 
@@ -96,7 +96,7 @@ def _edge(relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], E
     target = _end(relation.target, resolve, f"{path}.target")
     if source.uid == target.uid:
         raise InvalidInputError(FieldProblem(path, "joins a thing to itself", "Name two things"))
-    registry.check(relation.type, source.label, target.label, field=f"{path}.type")
+    registry.check(relation.type, source.label, target.label, target_subtype=target.subtype, field=f"{path}.type")
     properties = {"certainty": relation.certainty, "desc": relation.desc}
     return ToldEdge(
         relation.type,

@@ -75,9 +75,13 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         name=item.name or item.speaker or _headline(item.text),
         domain=domain,
         flow_id=flow_id,
-        passages=tuple(cut(item.text, size=chunk_chars, code=domain == CODING)),
+        passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
         content_hash=_hash(item, flow_id, domain),
     )
+
+
+def _is_code(item: Item, domain: str) -> bool:
+    return domain == CODING or (item.subtype or "").casefold() in _CODE_SUBTYPES
 
 
 def _headline(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.settings import LimitSettings
+from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.ingest import IngestRequest, Item
 
 
@@ -39,12 +40,7 @@ def _problems(request: IngestRequest, limits: LimitSettings) -> Iterator[FieldPr
 
 
 def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[FieldProblem]:
-    if len(item.text) > limits.text_chars:
-        yield FieldProblem(
-            f"{path}.text",
-            f"has {len(item.text)} characters, over the limit of {limits.text_chars}",
-            "Cut it into several items, or raise VICW_MAX_TEXT_CHARS",
-        )
+    yield from _text(f"{path}.text", item.text, limits)
     names = {
         "id": item.id,
         "name": item.name,
@@ -70,11 +66,35 @@ def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[Fie
             f"is over {limits.metadata_bytes} bytes as JSON",
             "Put large content into text, or raise VICW_MAX_METADATA_BYTES",
         )
-    if item.extraction is not None and len(item.extraction) > limits.extracted:
+    if item.extraction is not None:
+        yield from _extraction_problems(f"{path}.extraction", item.extraction, limits)
+
+
+def _extraction_problems(path: str, extraction: Extraction, limits: LimitSettings) -> Iterator[FieldProblem]:
+    if len(extraction) > limits.extracted:
         yield FieldProblem(
-            f"{path}.extraction",
-            f"has {len(item.extraction)} nodes and relations, over the limit of {limits.extracted}",
+            path,
+            f"has {len(extraction)} nodes and relations, over the limit of {limits.extracted}",
             "Cut the item into several, or raise VICW_MAX_EXTRACTED",
+        )
+        return
+    for kind in ("entities", "events", "concepts"):
+        for index, told in enumerate(getattr(extraction, kind)):
+            where = f"{path}.{kind}[{index}]"
+            yield from _names({f"{where}.{f}": getattr(told, f) for f in ("id", "name", "subtype")}, limits)
+            yield from _text(f"{where}.description", told.description, limits)
+    for index, relation in enumerate(extraction.relations):
+        where = f"{path}.relations[{index}]"
+        yield from _names({f"{where}.{f}": getattr(relation, f) for f in ("source", "type", "target")}, limits)
+        yield from _names({f"{where}.desc": relation.desc}, limits)
+
+
+def _text(field: str, text: str | None, limits: LimitSettings) -> Iterator[FieldProblem]:
+    if text is not None and len(text) > limits.text_chars:
+        yield FieldProblem(
+            field,
+            f"has {len(text)} characters, over the limit of {limits.text_chars}",
+            "Cut it into several items, or raise VICW_MAX_TEXT_CHARS",
         )
 
 

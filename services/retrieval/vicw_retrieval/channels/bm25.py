@@ -10,6 +10,7 @@ async def search_bm25(
     terms: SparseVector,
     scope: Scope,
     limit: int,
+    without: tuple[str, ...] = (),
 ) -> list[VectorHit]:
     """Return passages by BM25 in [0, ceiling], best first; no terms find nothing."""
-    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms))
+    return await vectors.search(VectorQuery(scope=scope, limit=limit, sparse=terms, without=without))

@@ -20,6 +20,7 @@ async def search_dense(
     vector: NDArray[np.float32],
     scope: Scope,
     limit: int,
+    without: tuple[str, ...] = (),
 ) -> list[VectorHit]:
     """Return passages by cosine in [-1, 1], best first."""
-    return await vectors.search(VectorQuery(scope=scope, limit=limit, dense=vector))
+    return await vectors.search(VectorQuery(scope=scope, limit=limit, dense=vector, without=without))

@@ -112,6 +112,16 @@ MIGRATIONS: tuple[str, ...] = (
         INSERT INTO fulltext (rowid, name, tags, text) VALUES (new.pk, new.name, new.tags, new.text);
     END;
     """,
+    # What an item told of is found when the item changes.
+    """
+    ALTER TABLE edge ADD COLUMN told_by TEXT GENERATED ALWAYS AS (json_extract(properties, '$.item')) VIRTUAL;
+    CREATE INDEX edge_told_by ON edge (told_by) WHERE told_by IS NOT NULL;
+    """,
+    # An item is indexed when the passage that stands for it is.
+    """
+    UPDATE node SET indexed = 1
+    WHERE label <> 'Chunk' AND qdrant_id IN (SELECT uid FROM node WHERE label = 'Chunk' AND indexed);
+    """,
 )
 
 

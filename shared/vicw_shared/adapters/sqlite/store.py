@@ -7,14 +7,13 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite import outbox
 from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.hop import read_neighbours
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
-    NODE_WIDTH,
-    columns_of,
     edge_of,
     marks,
     node_of,
@@ -25,12 +24,10 @@ from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_node
 from vicw_shared.clock import from_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import (
-    Direction,
     GraphTransaction,
     ItemRef,
     ModelIdentity,
     Neighbour,
-    PendingKind,
     PendingPoint,
     Receipt,
     Spread,
@@ -100,18 +97,7 @@ class SqliteGraphStore:
         return await self._database.read(work)
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
-        order = {spread: number for number, spread in enumerate(spreads)}
-
-        def work(connection: sqlite3.Connection) -> list[Neighbour]:
-            found = [
-                (order[row[2], direction], -row[3], _neighbour(direction, row))
-                for direction, types in _by_direction(spreads).items()
-                for start in range(0, len(uids), _BATCH)
-                for row in _expand_rows(connection, direction, types, uids[start : start + _BATCH], tenant, limit)
-            ]
-            return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
-
-        return await self._database.read(work)
+        return await self._database.read(lambda c: read_neighbours(c, tenant, uids, spreads, limit))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608
@@ -121,23 +107,10 @@ class SqliteGraphStore:
         return await self._database.read(lambda c: read_receipt(c, tenant, key))
 
     async def pending(self, limit: int) -> list[PendingPoint]:
-        return await self._database.read(lambda c: _read_pending(c, limit))
+        return await self._database.read(lambda c: outbox.read_pending(c, limit))
 
     async def settle(self, seqs: Sequence[int]) -> None:
-        rows = [{"seq": seq} for seq in seqs]
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = :seq) "
-                "AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.point = node.uid AND o.seq > :seq "
-                "AND o.kind = 'upsert')",
-                rows,
-            )
-            connection.executemany(
-                "DELETE FROM outbox WHERE point = (SELECT point FROM outbox WHERE seq = :seq) AND seq <= :seq", rows
-            )
-
-        await self._write_atomically(work)
+        await self._write_atomically(lambda c: outbox.settle(c, seqs))
 
     async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
         def work(connection: sqlite3.Connection) -> int:
@@ -177,21 +150,9 @@ class SqliteGraphStore:
             await self._database.write(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (value,)))
 
     async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
-        def some(connection: sqlite3.Connection, uids: Sequence[str]) -> int:
-            rows = [(pack(uid),) for uid in uids]
-            connection.executemany("UPDATE node SET indexed = 0 WHERE uid = ? AND label = 'Chunk'", rows)
-            connection.executemany("INSERT INTO outbox (point, kind) VALUES (?, 'upsert')", rows)
-            return len(rows)
-
-        def every(connection: sqlite3.Connection) -> int:
-            connection.execute("DELETE FROM outbox")
-            connection.execute("UPDATE node SET indexed = 0 WHERE label = 'Chunk'")
-            added = connection.execute(
-                "INSERT INTO outbox (point, kind) SELECT uid, 'upsert' FROM node WHERE label = 'Chunk' ORDER BY pk"
-            )
-            return added.rowcount
-
-        return await self._write_atomically(lambda c: every(c) if chunk_uids is None else some(c, chunk_uids))
+        return await self._write_atomically(
+            lambda c: outbox.queue_all(c) if chunk_uids is None else outbox.queue_some(c, chunk_uids)
+        )
 
     async def _write_atomically[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` as one transaction of its own."""
@@ -214,95 +175,26 @@ class SqliteGraphStore:
         start = pack(after) if after else b""
         return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
 
+    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
+        return await self._database.read(lambda c: outbox.which_wait(c, chunk_uids))
+
     async def edge_page(self, *, after: str | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         sql = (
-            "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties, s.label, t.label "
-            "FROM edge e JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
+            "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "
+            "e.created_by, e.properties, s.label, t.label "
+            "FROM edge e LEFT JOIN node s ON s.pk = e.source LEFT JOIN node t ON t.pk = e.target "
             "WHERE e.id > ? ORDER BY e.id LIMIT ?"
         )
         start = pack(after) if after else b""
 
         def work(connection: sqlite3.Connection) -> list[tuple[Edge, Label | None, Label | None]]:
-            return [(edge_of(r), Label(r[8]), Label(r[9])) for r in connection.execute(sql, (start, limit))]
+            rows = connection.execute(sql, (start, limit))
+            return [(edge_of(r), r[8] and Label(r[8]), r[9] and Label(r[9])) for r in rows]
 
         return await self._database.read(work)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._database.close)
-
-
-def _by_direction(spreads: Sequence[Spread]) -> dict[Direction, list[str]]:
-    types: dict[Direction, list[str]] = {}
-    for edge_type, direction in spreads:
-        types.setdefault(direction, []).append(edge_type)
-    return types
-
-
-def _expand_rows(
-    connection: sqlite3.Connection,
-    direction: Direction,
-    types: Sequence[str],
-    uids: Sequence[str],
-    tenant: str,
-    limit: int,
-) -> sqlite3.Cursor:
-    here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
-    # The inner limit reads no more of a hub's edges than it returns: the index has them in order of weight.
-    sql = (
-        f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
-        f"SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, {columns_of('n')} "
-        "FROM node o CROSS JOIN wanted CROSS JOIN edge e ON e.rowid IN "
-        f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = wanted.type ORDER BY x.weight DESC LIMIT ?) "
-        f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(uids))}) AND o.tenant = ?"
-    )
-    return connection.execute(sql, (*types, limit, *map(pack, uids), tenant))
-
-
-def _neighbour(direction: Direction, row: tuple[Any, ...]) -> Neighbour:
-    origin, node = row[0], row[7:]
-    ends = (origin, node[0]) if direction is Direction.OUT else (node[0], origin)
-    return Neighbour(unpack(origin), edge_of((*row[1:3], *ends, *row[3:7])), node_of(node))
-
-
-def _read_pending(connection: sqlite3.Connection, limit: int) -> list[PendingPoint]:
-    rows = connection.execute(
-        f"SELECT o.seq, o.point, o.kind, i.pk, {columns_of('k')}, {columns_of('i')} "  # noqa: S608
-        "FROM (SELECT max(seq) AS seq, point, max(kind) AS kind FROM "
-        "      (SELECT seq, point, kind FROM outbox ORDER BY seq LIMIT ?) GROUP BY point) o "
-        "LEFT JOIN node k ON k.uid = o.point "
-        "LEFT JOIN node i ON i.pk = (SELECT e.source FROM edge e JOIN node x ON x.pk = e.source "
-        "     WHERE e.target = k.pk AND e.type = 'EVIDENCED_BY' AND x.content_hash IS NOT NULL) "
-        "ORDER BY o.seq",
-        (limit,),
-    ).fetchall()
-    about = _read_about(connection, [row[3] for row in rows if row[3] is not None])
-    points = []
-    for row in rows:
-        chunk, item = row[4 : 4 + NODE_WIDTH], row[4 + NODE_WIDTH :]
-        points.append(
-            PendingPoint(
-                seq=row[0],
-                point_id=unpack(row[1]),
-                kind=PendingKind(row[2]) if row[3] is not None else PendingKind.DELETE,
-                chunk=node_of(chunk) if row[3] is not None else None,
-                item=node_of(item) if row[3] is not None else None,
-                about=about.get(row[3], ()),
-            )
-        )
-    return points
-
-
-def _read_about(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """Return, for each item's key, the names and uids that its ABOUT edges point to."""
-    rows = connection.execute(
-        "SELECT e.source, t.name, t.uid FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
-        f"WHERE e.type = 'ABOUT' AND e.source IN ({marks(len(items))})",
-        tuple(items),
-    )
-    about: dict[int, tuple[str, ...]] = {}
-    for item, name, uid in rows:
-        about[item] = (*about.get(item, ()), name, unpack(uid))
-    return about
 
 
 async def _finish[T](work: Awaitable[T]) -> T:

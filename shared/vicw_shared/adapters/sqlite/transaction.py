@@ -40,6 +40,11 @@ _COUNT = (
     "INSERT INTO counter (tenant, context, flow, value) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (tenant, context, flow) DO UPDATE SET value = max(value, excluded.value)"
 )
+_IN_PAYLOAD = ("ABOUT", "TAGGED")
+_RENEW_PAYLOAD = (
+    "INSERT INTO outbox (point, kind) SELECT k.uid, 'payload' FROM edge p JOIN node k ON k.pk = p.target AND k.indexed "
+    "WHERE p.type = 'EVIDENCED_BY' AND p.source"
+)
 _ARRIVAL = ""
 """The counter of arrivals is kept under the flow id that no caller can give."""
 
@@ -126,6 +131,22 @@ class SqliteTransaction:
 
         return await self._do(work)
 
+    async def told_by(self, items: Sequence[str]) -> list[Edge]:
+        def work(connection: sqlite3.Connection) -> list[Edge]:
+            found: list[Edge] = []
+            for start in range(0, len(items), _BATCH):
+                part = items[start : start + _BATCH]
+                rows = connection.execute(
+                    "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties "  # noqa: S608
+                    "FROM edge e JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
+                    f"WHERE e.told_by IN ({marks(len(part))}) AND s.tenant = ?",
+                    (*part, self._tenant),
+                )
+                found += [edge_of(row) for row in rows]
+            return found
+
+        return await self._do(work)
+
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
         rows = [node_row(node) for node in nodes]
         outbox = [(pack(n.uid), "payload" if n.indexed else "upsert") for n in nodes if n.label is Label.CHUNK]
@@ -147,12 +168,20 @@ class SqliteTransaction:
         def work(connection: sqlite3.Connection) -> None:
             keys = _keys(connection, self._tenant, {uid for e in edges for uid in (e.source, e.target)})
             connection.executemany(_PUT_EDGE, [edge_row(e, keys[e.source], keys[e.target]) for e in edges])
+            told = sorted({(keys[e.source],) for e in edges if e.type in _IN_PAYLOAD})
+            connection.executemany(f"{_RENEW_PAYLOAD} = ?", told)
 
         await self._do(work)
 
     async def drop_edges(self, ids: Sequence[str]) -> None:
         rows = [(pack(edge),) for edge in ids]
-        await self._do(lambda c: c.executemany("DELETE FROM edge WHERE id = ?", rows))
+
+        def work(connection: sqlite3.Connection) -> None:
+            source = "(SELECT source FROM edge WHERE id = ? AND type IN ('ABOUT', 'TAGGED'))"
+            connection.executemany(f"{_RENEW_PAYLOAD} = {source}", rows)
+            connection.executemany("DELETE FROM edge WHERE id = ?", rows)
+
+        await self._do(work)
 
 
 def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Receipt | None:

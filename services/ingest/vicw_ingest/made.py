@@ -1,0 +1,39 @@
+"""What was made of an item: its passages, its speaker, tags and people, and what it told of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.wire.ingest import NodeRef
+
+_FROM_ITEM = ("EVIDENCED_BY", "TAGGED", "ABOUT", "MENTIONS")
+_TO_ITEM = "INITIATED"
+
+
+def reference(node: Node) -> NodeRef:
+    """Return a node as the wire shows it."""
+    return NodeRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name)
+
+
+async def made_of(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[Node]]:
+    """Return, by the uid of each stored item, the nodes made of it, passages first."""
+    beside: dict[str, list[str]] = {item.uid: [] for item in items}
+    owner: dict[str, str] = {}
+    for edge in await transaction.edges(list(beside), [*_FROM_ITEM, _TO_ITEM]):
+        if edge.type == _TO_ITEM and edge.target in beside:
+            beside[edge.target].append(edge.source)
+        elif edge.type != _TO_ITEM and edge.source in beside:
+            beside[edge.source].append(edge.target)
+            if edge.type == "EVIDENCED_BY":
+                owner[edge.target] = edge.source
+    for proof in await transaction.edges(list(owner), ["EVIDENCED_BY"]):
+        if proof.source not in beside:
+            beside[owner[proof.target]].append(proof.source)
+    nodes = await transaction.nodes(list({uid for uids in beside.values() for uid in uids}))
+    return {item: sorted((nodes[uid] for uid in dict.fromkeys(uids)), key=_order) for item, uids in beside.items()}
+
+
+def _order(node: Node) -> tuple[bool, int, str]:
+    return node.label is not Label.CHUNK, node.flow_step or 0, node.name

@@ -1,0 +1,59 @@
+"""One hop along edges, in one statement a direction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from vicw_shared.adapters.sqlite.rows import columns_of, edge_of, marks, node_of, pack, unpack
+from vicw_shared.ports import Direction, Neighbour, Spread
+
+_BATCH = 500
+
+
+def read_neighbours(
+    connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
+) -> list[Neighbour]:
+    """Return the neighbours spread by spread, in each the heaviest edge first."""
+    order = {spread: number for number, spread in enumerate(spreads)}
+    found = [
+        (order[row[2], direction], -row[3], _neighbour(direction, row))
+        for direction, types in _by_direction(spreads).items()
+        for start in range(0, len(uids), _BATCH)
+        for row in _expand_rows(connection, direction, types, uids[start : start + _BATCH], tenant, limit)
+    ]
+    return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
+
+
+def _by_direction(spreads: Sequence[Spread]) -> dict[Direction, list[str]]:
+    types: dict[Direction, list[str]] = {}
+    for edge_type, direction in spreads:
+        types.setdefault(direction, []).append(edge_type)
+    return types
+
+
+def _expand_rows(
+    connection: sqlite3.Connection,
+    direction: Direction,
+    types: Sequence[str],
+    uids: Sequence[str],
+    tenant: str,
+    limit: int,
+) -> sqlite3.Cursor:
+    here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
+    # The inner limit reads no more of a hub's edges than it returns: the index has them in order of weight.
+    sql = (
+        f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
+        f"SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, {columns_of('n')} "
+        "FROM node o CROSS JOIN wanted CROSS JOIN edge e ON e.rowid IN "
+        f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = wanted.type ORDER BY x.weight DESC LIMIT ?) "
+        f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(uids))}) AND o.tenant = ?"
+    )
+    return connection.execute(sql, (*types, limit, *map(pack, uids), tenant))
+
+
+def _neighbour(direction: Direction, row: tuple[Any, ...]) -> Neighbour:
+    origin, node = row[0], row[7:]
+    ends = (origin, node[0]) if direction is Direction.OUT else (node[0], origin)
+    return Neighbour(unpack(origin), edge_of((*row[1:3], *ends, *row[3:7])), node_of(node))
