@@ -18,13 +18,14 @@ SIZE = 64
 class HashEmbedder:
     """Embedder over hashed words. ``down`` makes it unreachable; ``seen`` lists what it was asked."""
 
-    def __init__(self, name: str = "hash") -> None:
+    def __init__(self, name: str = "hash", digest: str = "0" * 64) -> None:
         self.name = name
+        self.digest = digest
         self.down = False
         self.seen: list[tuple[Lane, str]] = []
 
     async def identity(self) -> ModelIdentity:
-        return ModelIdentity(self.name, SIZE, "0" * 64, WRAPPER_VERSION)
+        return ModelIdentity(self.name, SIZE, self.digest, WRAPPER_VERSION)
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         if self.down:

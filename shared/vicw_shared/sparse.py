@@ -22,8 +22,10 @@ K1 = 1.2
 B = 0.75
 AVERAGE_TERMS = 60
 
-_WORD = re.compile(r"\w+")
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_MARKS = "".join(chr(code) for code in range(0x300, 0xFE30) if unicodedata.category(chr(code))[0] == "M")
+_WORD = re.compile(rf"[\w{re.escape(_MARKS)}]+")
+"""``\\w`` lacks marks, which are inside words: vowel signs of Indic scripts, points of Hebrew and Arabic."""
+_PARTS = re.compile(rf"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|(?:[^\W\d_a-zA-Z]|[{re.escape(_MARKS)}])+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _QUESTION_WORDS = frozenset("what who whom whose when where how why which do does did".split())
 """They say what kind of answer is wanted, not what it is about. All other words stay: IDF weighs them, and `I` and

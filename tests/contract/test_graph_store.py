@@ -189,6 +189,77 @@ async def test_receipts_are_per_tenant(graph: SqliteGraphStore) -> None:
     assert await graph.receipt("u", "k") is None
 
 
+async def test_receipts_are_forgotten_by_age_and_tenant(graph: SqliteGraphStore) -> None:
+    async def keep(transaction: GraphTransaction) -> None:
+        for days in (0, 1, 2):
+            await transaction.remember(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
+
+    await graph.write("t", "c", keep)
+    await graph.write("u", "c", keep)
+    await graph.write("t", "c", lambda transaction: transaction.forget_receipts(AT + timedelta(days=1)))
+
+    assert [await graph.receipt("t", f"k{days}") is not None for days in (0, 1, 2)] == [False, True, True]
+    assert await graph.receipt("u", "k0") is not None
+
+
+async def test_what_an_item_told_is_found_by_it(graph: SqliteGraphStore) -> None:
+    told = replace(edge("RELATED_TO", "a", "b"), properties={"item": "x"})
+    await put(graph, [node("a"), node("b")], [told, edge("DEPENDS_ON", "a", "b")])
+
+    async def work(transaction: GraphTransaction) -> None:
+        assert [found.id for found in await transaction.told_by(["x", "y"])] == [told.id]
+        assert await transaction.told_by(["y"]) == []
+
+    await graph.write("t", "c", work)
+
+
+@pytest.mark.parametrize("edge_type", ["ABOUT", "TAGGED"])
+async def test_an_edge_that_filters_look_at_makes_the_payload_pending(graph: SqliteGraphStore, edge_type: str) -> None:
+    target = node("sea", Label.CONCEPT, subtype="tag")
+    chunk = node("chunk", Label.CHUNK, text="proof")
+    await put(graph, [node("item", content_hash="h"), chunk, target], [edge("EVIDENCED_BY", "item", "chunk")])
+    await graph.settle([(await graph.pending(10))[0].seq])
+    assert await graph.queued([chunk.uid]) == set()
+
+    said = edge(edge_type, "item", "sea")
+    await put(graph, [], [said])
+    (pending,) = await graph.pending(10)
+    assert await graph.queued([chunk.uid, target.uid]) == {chunk.uid}
+    assert (pending.kind, pending.about[:1], pending.tags) == (
+        PendingKind.PAYLOAD,
+        ("sea",) if edge_type == "ABOUT" else (),
+        ("sea",) if edge_type == "TAGGED" else (),
+    )
+    await graph.settle([pending.seq])
+
+    await graph.write("t", "c", lambda transaction: transaction.drop_edges([said.id]))
+    (pending,) = await graph.pending(10)
+    assert (pending.kind, pending.about, pending.tags) == (PendingKind.PAYLOAD, (), ())
+
+
+async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: SqliteGraphStore) -> None:
+    first, second = (node(name, Label.CHUNK, text=name) for name in ("first", "second"))
+    item = node("item", content_hash="h", qdrant_id=first.uid)
+    await put(
+        graph, [item, first, second], [edge("EVIDENCED_BY", "item", "first"), edge("EVIDENCED_BY", "item", "second")]
+    )
+
+    async def indexed() -> bool:
+        return (await graph.nodes("t", [item.uid]))[item.uid].indexed
+
+    by_point = {point.point_id: point.seq for point in await graph.pending(10)}
+    await graph.settle([by_point[second.uid]])
+    assert not await indexed()
+    await graph.settle([by_point[first.uid]])
+    assert await indexed()
+    await graph.requeue([first.uid])
+    assert not await indexed()
+    await graph.settle([point.seq for point in await graph.pending(10)])
+    assert await indexed()
+    await graph.requeue()
+    assert not await indexed()
+
+
 async def test_a_chunk_is_pending_until_settled(graph: SqliteGraphStore) -> None:
     item, whom = node("item", content_hash="h"), node("Ana")
     chunk = node("chunk", Label.CHUNK, text="proof")

@@ -95,7 +95,7 @@ def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progres
 def _check(card: EmbeddingModel, part: Path, etag: str | None) -> None:
     digest = library.sha256(part)
     expected = etag if etag and _SHA256.fullmatch(etag) else digest
-    pinned = library.pinned_digest(card.name, part.parent) or digest
+    pinned = library.pinned_digest(card.name, part.parent, str(card.file)) or digest
     if digest != expected or digest != pinned:
         part.unlink()
         source = "the hub announced" if digest != expected else f"{library.LOCK_FILE} has"

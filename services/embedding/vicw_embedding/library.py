@@ -68,9 +68,10 @@ def pin(name: str, path: Path) -> str:
     return digest
 
 
-def pinned_digest(name: str, models_dir: Path) -> str | None:
-    """Return the SHA-256 recorded for ``name`` at first use, or None."""
-    return _read_lock(models_dir / LOCK_FILE).get(name, {}).get("sha256")
+def pinned_digest(name: str, models_dir: Path, file: str) -> str | None:
+    """Return the SHA-256 recorded for ``file`` of the model ``name`` at first use, or None."""
+    known = _read_lock(models_dir / LOCK_FILE).get(name, {})
+    return known.get("sha256") if known.get("file") == file else None
 
 
 def sha256(path: Path) -> str:

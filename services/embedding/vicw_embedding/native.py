@@ -6,6 +6,7 @@ call becomes an exception. Nothing here is shared between threads but the model,
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -57,7 +58,8 @@ def _library() -> Any:
     import llama_cpp.llama_cpp as library
 
     if cores:  # pinned workers were asked for, not the thread that loads, whose children would all share its core
-        os.sched_setaffinity(0, cores)
+        with contextlib.suppress(OSError):  # a sandbox may refuse it, and then none was changed
+            os.sched_setaffinity(0, cores)
     callback = library.llama_log_callback(_forward_log)
     _kept_alive.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))

@@ -134,14 +134,10 @@ class EmbeddingProcess:
 
     async def _run_once(self, first: asyncio.Future[None]) -> VicwError:
         """Run a child to its end; return why it ended."""
-        self._process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "vicw_embedding"),
-            *("--uds", str(self.uds), "--parent-pid", str(os.getpid())),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            env=self._environment(),
-            start_new_session=True,
-        )
+        try:
+            self._process = process = await self._spawn()
+        except OSError as error:  # no process or file descriptor left: that may pass
+            return UnavailableError("embedding", f"the process cannot be started: {error.strerror or error}")
         assert process.stdout is not None
         failure: VicwError | None = None
         try:
@@ -157,6 +153,16 @@ class EmbeddingProcess:
         finally:
             self._ready = False
         return failure or UnavailableError("embedding", f"the process ended with code {code}")
+
+    async def _spawn(self) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "vicw_embedding"),
+            *("--uds", str(self.uds), "--parent-pid", str(os.getpid())),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            env=self._environment(),
+            start_new_session=True,
+        )
 
     def _environment(self) -> dict[str, str]:
         mine = {

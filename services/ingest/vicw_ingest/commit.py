@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from vicw_ingest.history import History
 from vicw_ingest.made import made_of, reference
@@ -34,6 +34,7 @@ class Command:
     fingerprint: str
     receipt_key: str | None = None
     job: str | None = None
+    receipt_hours: float = 24.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,14 @@ def _replay(known: Receipt, command: Command) -> IngestResponse:
 
 
 async def remember(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
-    """Keep the outcome under the request's Idempotency-Key and job, where it has them."""
+    """Keep the outcome under the request's Idempotency-Key and job, where it has them; old ones are forgotten."""
+    keys = [key for key in (command.receipt_key, f"job:{command.job}" if command.job else None) if key is not None]
+    if not keys:
+        return
     body = response.model_dump(mode="json")
-    for key in (command.receipt_key, f"job:{command.job}" if command.job else None):
-        if key is not None:
-            await transaction.remember(Receipt(key, command.fingerprint, command.now, body))
+    for key in keys:
+        await transaction.remember(Receipt(key, command.fingerprint, command.now, body))
+    await transaction.forget_receipts(command.now - timedelta(hours=command.receipt_hours))
 
 
 async def _find_or_make_root(command: Command, transaction: GraphTransaction) -> Node:

@@ -37,6 +37,7 @@ class History:
         replaced = {old.uid: new.uid for old, new in pairs}
         edges = await self.transaction.edges(list(replaced), [t.name for t in self.registry])
         events = await self._retire_nodes(pairs, edges)
+        await self._end_earlier(pairs)
         await self.chains.unlink(replaced)
         history = {*replaced, *events}
         told = await self.transaction.told_by(list(replaced))
@@ -58,6 +59,33 @@ class History:
         retired += [replace(node, retired_at=self.now, valid_to=ends[item_of[node.uid]]) for node in mine]
         await self.transaction.put_nodes(retired)
         return {node.uid for node in mine if node.label is Label.EVENT}
+
+    async def _end_earlier(self, pairs: Sequence[tuple[Node, Node]]) -> None:
+        """Where the new version is of a time before the old one, it is what ended the versions before that."""
+        for old, new in pairs:
+            if self._valid_to(old, new) is not None or new.timestamp is None:
+                continue
+            version = await self._before(old)
+            while version is not None:
+                if version.valid_to is not None and version.timestamp is not None:
+                    ends = new.timestamp if version.timestamp < new.timestamp else None
+                    await self._set_end(version, ends)
+                    if ends is not None:
+                        break
+                version = await self._before(version)
+
+    async def _before(self, version: Node) -> Node | None:
+        edges = await self.transaction.edges([version.uid], ["SUPERSEDES"])
+        older = [edge.target for edge in edges if edge.source == version.uid]
+        return next(iter((await self.transaction.nodes(older)).values()), None)
+
+    async def _set_end(self, version: Node, ends: datetime | None) -> None:
+        proofs = await self.transaction.edges([version.uid], ["EVIDENCED_BY"])
+        chunks = [edge.target for edge in proofs]
+        told = [edge.source for edge in await self.transaction.edges(chunks, ["EVIDENCED_BY"])]
+        nodes = await self.transaction.nodes([version.uid, *chunks, *told])
+        mine = [node for node in nodes.values() if node.retired_at is not None]
+        await self.transaction.put_nodes([replace(node, valid_to=ends) for node in mine])
 
     @staticmethod
     def _valid_to(old: Node, new: Node) -> datetime | None:

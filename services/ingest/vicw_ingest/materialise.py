@@ -101,9 +101,11 @@ class Materialiser:
         path = f"{draft.path}.extraction"
         told = told_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
         made = []
+        folded = [(chunk, fold(chunk.text or "")) for chunk in chunks]
         for entry in told.values():
             node = self._told(entry, item, path)
-            proof = next((c for c in chunks if fold(node.name) in fold(c.text or "")), chunks[0])
+            name = fold(node.name)
+            proof = next((chunk for chunk, text in folded if name in text), chunks[0])
             self._plan.edges.append(self._edge("EVIDENCED_BY", node.uid, proof.uid, by=_CALLER, item=item.uid))
             if node.label is not Label.EVENT:
                 self._plan.edges.append(self._edge("MENTIONS", item.uid, node.uid, by=_CALLER, item=item.uid))

@@ -55,6 +55,7 @@ async def ingest(
         fingerprint=hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
         receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
         job=None if request.wait else str(uuid.uuid4()),
+        receipt_hours=ports.settings.receipt_hours,
     )
     done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
     ports.indexer.wake()

@@ -12,7 +12,8 @@ from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
 from vicw_shared.text import fold
 
 _FANOUT = 20
-_PROOF = ("EVIDENCED_BY", Direction.OUT)
+_TOLD_EVENTS = 100
+_ABOUT = 1000
 _SPREADS = (
     ("CAUSED", Direction.OUT),
     ("CAUSED", Direction.IN),
@@ -39,15 +40,13 @@ async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: S
     """
     if not uids:
         return Surroundings()
-    items, hop, back = await asyncio.gather(
-        graph.nodes(scope.tenant, uids),
-        graph.expand(scope.tenant, uids, (_PROOF, *_SPREADS), _FANOUT),
-        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _FANOUT),
+    nodes, found, back = await asyncio.gather(  # on connections of their own
+        graph.nodes(scope.tenant, [*uids, *proofs]),
+        graph.expand(scope.tenant, uids, _SPREADS, _FANOUT),
+        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _TOLD_EVENTS),
     )
-    around = Surroundings(nodes=dict(items))
-    shown = set(proofs)
-    _add(around, [n for n in hop if n.edge.type == "EVIDENCED_BY" and n.node.uid in shown])
-    found = [n for n in hop if n.edge.type != "EVIDENCED_BY"]
+    around = Surroundings(nodes=dict(nodes))
+    around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
     told = await _told_events(graph, back, scope, around)
     if told:
         found += await graph.expand(scope.tenant, list(told), _SPREADS, _FANOUT)
@@ -71,15 +70,26 @@ async def _told_events(
     return {n.node.uid: owner[n.origin] for n in kept}
 
 
-async def _visible(graph: GraphStore, scope: Scope, found: Iterable[Neighbour]) -> list[Neighbour]:
-    """Keep what the scope may see. ABOUT is read from edges, and only where it decides."""
-    found = list(found)
-    private = {n.node.uid for n in found if scope.audience is not None and n.node.sensitivity != "public"}
+async def _visible(graph: GraphStore, scope: Scope, found: Sequence[Neighbour]) -> list[Neighbour]:
+    """Keep what the scope may see: the node, and the item whose extraction told of the edge."""
+    told_by = {n.edge.id: str(n.edge.properties["item"]) for n in found if "item" in n.edge.properties}
+    tellers = await graph.nodes(scope.tenant, sorted(set(told_by.values()))) if told_by else {}
+    about = await _subjects(graph, scope, [*(n.node for n in found), *tellers.values()])
+
+    def seen(node: Node | None) -> bool:
+        return node is not None and sees(scope, node, about.get(node.uid, ()))
+
+    return [n for n in found if seen(n.node) and (n.edge.id not in told_by or seen(tellers.get(told_by[n.edge.id])))]
+
+
+async def _subjects(graph: GraphStore, scope: Scope, nodes: Iterable[Node]) -> dict[str, set[str]]:
+    """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
+    private = {node.uid for node in nodes if scope.audience is not None and node.sensitivity != "public"}
     about: dict[str, set[str]] = {uid: set() for uid in private}
     if private:
-        for edge in await graph.expand(scope.tenant, sorted(private), [("ABOUT", Direction.OUT)], _FANOUT):
+        for edge in await graph.expand(scope.tenant, sorted(private), [("ABOUT", Direction.OUT)], _ABOUT):
             about[edge.origin] |= {fold(edge.node.name), edge.node.uid}
-    return [n for n in found if sees(scope, n.node, about.get(n.node.uid, ()))]
+    return about
 
 
 async def _load_texts(graph: GraphStore, scope: Scope, around: Surroundings) -> dict[str, str]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from vicw_shared.domains import CODING, CREATIVE, GENERAL
 
 _SYMBOL = re.compile(
-    r"[a-z]+[A-Z]\w*\b|\b\w+_\w+\b|\w+\(\)|\b\w+\.(?:py|js|ts|go|rs|java|c|h|cpp|toml|ya?ml|json)\b"
+    # Each alternative may start at one place of a word only: else a long word costs the square of its length.
+    r"(?<![a-z])[a-z]+[A-Z]\w*\b|\b\w+_\w+\b|\b\w+\(\)|\b\w+\.(?:py|js|ts|go|rs|java|c|h|cpp|toml|ya?ml|json)\b"
     r"|\bHTTP \d{3}\b|[{}<>]|=="
 )
+_READ_CHARS = 2000
 _CODING_WORDS = frozenset(
     "api argument array async boolean bug build cli code commit compile compiler config cpu csv database dataframe "
     "debug dependency deploy dict dictionary docker endpoint enum exception function git html http integer iterable "
@@ -41,6 +43,7 @@ def read_words(query: str) -> WordEvidence:
     >>> read_words("what did we eat?").confidence
     0.0
     """
+    query = query[:_READ_CHARS]  # a longer one is a document, and its head says what it is
     words = re.findall(r"[a-z]+", query.lower())
     coding = sum(word in _CODING_WORDS for word in words) + 2 * len(_SYMBOL.findall(query))
     creative = sum(word in _CREATIVE_WORDS for word in words)

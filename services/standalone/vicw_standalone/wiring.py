@@ -101,9 +101,9 @@ class Standalone:
             await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
-                f"The store was filled by {known.name} ({known.size}-d, wrapper {known.wrapper_version}), the embedder "
-                f"is {identity.name} ({identity.size}-d, wrapper {identity.wrapper_version}). Run `vicw reindex` to "
-                f"embed everything anew, or set VICW_EMBEDDING_MODEL={known.name}"
+                f"The store was filled by {_described(known)}, the embedder is {_described(identity)}. "
+                "Run `vicw reindex` to embed everything anew"
+                + (f", or set VICW_EMBEDDING_MODEL={known.name}" if known.name != identity.name else "")
             )
         if not rebuild and not EdgeVectorStore.exists(path) and await self.graph.any_indexed():
             raise DataDirError(f"The vector index {path} is missing. `vicw reindex` rebuilds it from the graph")
@@ -160,3 +160,7 @@ class Standalone:
     async def probe_vectors(self) -> None:
         """Raise if the vector index does not answer."""
         await self.vectors.ids(after=None, limit=1)
+
+
+def _described(model: ModelIdentity) -> str:
+    return f"{model.name} ({model.size}-d, file {model.digest[:12]}, wrapper {model.wrapper_version})"

@@ -12,6 +12,7 @@ from typing import Self
 from vicw_shared.errors import DataDirError, StorageFullError
 
 _LOCK = "vicw.lock"
+_OURS = {_LOCK, "graph.sqlite3", "models", "vicw.env"}
 _INDEX_SHARE = 0.5
 
 
@@ -35,10 +36,11 @@ class DataDir:
     def open(self) -> None:
         """Create the directory (mode 0700) and lock it.
 
-        Raises DataDirError: another process has it, or it cannot be written.
+        Raises DataDirError: another process has it, it holds something else, or it cannot be written.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._require_ours()
             self.path.chmod(0o700)
             lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -55,6 +57,12 @@ class DataDir:
         os.ftruncate(lock, 0)
         os.pwrite(lock, str(os.getpid()).encode(), 0)
         self._lock = lock
+
+    def _require_ours(self) -> None:
+        """Refuse somebody's home or /tmp: a wrong path would make it private, and mix the store into it."""
+        entries = {entry.name for entry in self.path.iterdir()} - {"lost+found"}
+        if entries and entries.isdisjoint(_OURS):
+            raise DataDirError(f"{self.path} holds other files. Name a directory that is new, empty or VICW's own")
 
     def close(self) -> None:
         """Give the lock back. Safe to call twice."""

@@ -90,10 +90,16 @@ class EdgeVectorStore:
         try:
             if not self._created:
                 return EdgeShard.load(str(self._path))
-            self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shard = EdgeShard.create(str(self._path), _config(size))
+            # Made aside and moved: a kill in the middle leaves no index that lacks half of its own.
+            aside = self._path.with_name(f"{self._path.name}.new")
+            shutil.rmtree(aside, ignore_errors=True)
+            aside.mkdir(mode=0o700, parents=True)
+            shard = EdgeShard.create(str(aside), _config(size))
             _create_indexes(shard)
-            return shard
+            shard.close()
+            shutil.rmtree(self._path, ignore_errors=True)
+            aside.rename(self._path)
+            return EdgeShard.load(str(self._path))
         except Exception as error:
             raise DataDirError(
                 f"The vector index {self._path} cannot be opened ({error}). `vicw reindex` builds it anew"
@@ -167,9 +173,10 @@ class EdgeVectorStore:
             request = FacetRequest("domain", 1000, False, Filter(must=mine) if mine else None)
             return {str(hit.value): hit.count for hit in shard.facet(request).hits}
 
-        if tenant not in self._domains:
-            self._domains[tenant] = await self._do(work)
-        return dict(self._domains[tenant])
+        known = self._domains.get(tenant)
+        if known is None:
+            known = self._domains[tenant] = await self._do(work)
+        return dict(known)
 
     def _forget_old_counts(self, points: int) -> None:
         """Keep counts until the collection has changed by a hundredth, which moves an IDF by about 0.01."""
@@ -197,11 +204,11 @@ class EdgeVectorStore:
         self._thread.shutdown()
 
     async def _update(self, operation: UpdateOperation) -> None:
-        def work(shard: EdgeShard) -> int:
+        def work(shard: EdgeShard) -> None:
             shard.update(operation)
-            return shard.count(CountRequest(exact=False))
+            self._forget_old_counts(shard.count(CountRequest(exact=False)))
 
-        self._forget_old_counts(await self._do(work))
+        await self._do(work)
 
     async def _do[T](self, work: Callable[[EdgeShard], T]) -> T:
         shard = self._shard

@@ -114,6 +114,10 @@ class GraphTransaction(Protocol):
         """Keep a receipt, replacing one of the same key."""
         ...
 
+    async def forget_receipts(self, before: datetime) -> None:
+        """Remove this tenant's receipts that were created before an instant."""
+        ...
+
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         """Return the nodes that exist among ``uids`` and belong to the transaction's tenant."""
         ...

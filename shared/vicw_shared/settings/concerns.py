@@ -97,6 +97,9 @@ class IngestSettings(BaseSettings):
     wait_seconds: float = Field(
         60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
     )
+    receipt_hours: float = Field(
+        168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
+    )
 
 
 class RetrievalSettings(BaseSettings):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
 from vicw_shared.wire.base import Id, Message, Prose, Timestamp, Unit
@@ -32,7 +30,7 @@ class Relation(Message):
     """A typed edge. Ends are local ids of this extraction, ``$item`` (this item), or ids of items in the context."""
 
     source: Id
-    type: Annotated[str, Field(description="A registered edge type, such as CAUSED")]
+    type: Id = Field(description="A registered edge type, such as CAUSED")
     target: Id
     certainty: Unit | None = Field(None, description="How sure the cause is (CAUSED, ENABLED)")
     desc: Prose | None = Field(None, description="What kind of relation (RELATED_TO)")

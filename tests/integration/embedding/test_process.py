@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import stat
@@ -178,6 +179,24 @@ def test_it_listens_on_a_port_and_stops_on_sigterm(settings: EmbeddingSettings, 
 
     assert len(answer.json()["data"][0]["embedding"]) == 1024
     assert code == 0
+
+
+async def test_a_start_that_the_system_refuses_is_tried_again(
+    process: EmbeddingProcess, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spawn, refusals = process._spawn, iter([OSError(errno.EAGAIN, "Resource temporarily unavailable")] * 2)
+
+    async def refused() -> asyncio.subprocess.Process:
+        if (error := next(refusals, None)) is not None:
+            raise error
+        return await spawn()
+
+    monkeypatch.setattr(process, "_spawn", refused)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+
+    assert (await embedder.embed(["river"], Lane.QUERY)).shape == (1, 512)
+    assert next(refusals, None) is None
 
 
 def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_pulled_model_is_whole_pinned_and_found(hub: Hub, tmp_path: Path) -> N
     pulled = model_hub.pull(NAME, tmp_path, repository=REPOSITORY, progress=lambda *step: seen.append(step))
 
     assert pulled.path.read_bytes() == CONTENT
-    assert pulled.digest == library.pinned_digest(NAME, tmp_path) == DIGEST
+    assert pulled.digest == library.pinned_digest(NAME, tmp_path, pulled.path.name) == DIGEST
     assert seen[0] == (0, len(CONTENT))
     assert seen[-1] == (len(CONTENT), len(CONTENT))
     assert library.resolve(EmbeddingSettings(model=NAME), tmp_path) == pulled

@@ -65,7 +65,8 @@ def test_another_file_of_a_later_release_is_pinned_anew(minilm_file: File, tmp_p
     (tmp_path / LOCK_FILE).write_text(json.dumps(entry))
 
     assert resolve(EmbeddingSettings(), tmp_path).digest == minilm_file.digest
-    assert pinned_digest("all-MiniLM-L6-v2", tmp_path) == minilm_file.digest
+    assert pinned_digest("all-MiniLM-L6-v2", tmp_path, minilm_file.path.name) == minilm_file.digest
+    assert pinned_digest("all-MiniLM-L6-v2", tmp_path, "of-an-older-release.gguf") is None
 
 
 def test_an_unreadable_lock_is_named(tmp_path: Path, minilm_file: File) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory import Memory
+from memory import Memory, open_memory
 from vicw_shared.errors import InvalidInputError, StorageFullError
 from vicw_shared.ports import Direction
 from vicw_shared.uids import named_uid
@@ -71,6 +72,33 @@ async def test_tags_and_subjects_are_what_edges_say_whoever_tells_them(memory: M
     assert "s" not in await memory.found("harbour", viewer={"user": "Ana"})
     assert await memory.found("harbour", tags={"any": ["sea"]}) == []
     assert (await memory.check()).violations == []
+
+
+async def test_a_late_edge_on_a_passage_that_is_just_being_indexed_is_not_lost(store: Path) -> None:
+    async with open_memory(store) as memory:
+        memory.embedder.down = True
+        await memory.ingest({"id": "s", "text": "the harbour", "sensitivity": "personal"}, wait=False)
+        graph = memory.standalone.graph
+        (under_way,) = await graph.pending(10)
+        told = {
+            "entities": [{"name": "Ana", "subtype": "person"}],
+            "relations": [{"source": "s", "type": "ABOUT", "target": "Ana"}],
+        }
+        await memory.ingest({"id": "t", "text": "later", "extraction": told}, wait=False)
+
+        await graph.settle([under_way.seq])  # as an indexer does that had read it before
+
+        pending = [(point.point_id, point.about[0]) for point in await graph.pending(10) if point.about]
+        assert pending == [(under_way.point_id, "Ana")]
+
+
+async def test_events_with_an_id_and_with_that_name_are_two(memory: Memory) -> None:
+    told = {"events": [{"id": "x", "name": "first"}, {"name": "X"}]}
+    response = await memory.ingest({"text": "two things happened", "extraction": told})
+    assert {node.name for node in response.items[0].nodes if node.subtype == "event" and node.label == "Event"} == {
+        "first",
+        "X",
+    }
 
 
 async def test_only_tags_and_buckets_tag(memory: Memory) -> None:

@@ -95,6 +95,47 @@ async def test_an_old_version_is_answered_with_its_causes_as_of_its_time(memory:
     assert ("caused by: a flood" in then.text, "a repair" in then.text) == (True, False)
 
 
+async def test_a_relation_that_a_hidden_memory_tells_is_hidden(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": "a vault was open"}, {"id": "b", "text": "the money is gone"}, flow_id="f")
+    told = {"relations": [{"source": "a", "type": "CAUSED", "target": "b", "desc": "Carol did it"}]}
+    secret = {"id": "s", "text": "between us", "sensitivity": "sensitive", "about": ["Ana"], "extraction": told}
+    await memory.ingest(secret)
+
+    async def causes(user: str) -> list[str | None]:
+        answer = await memory.retrieve("the money is gone", viewer={"user": user})
+        return [edge.desc for edge in answer.graph.edges if edge.type == "CAUSED"]
+
+    assert await causes("eve") == []
+    assert await causes("ana") == ["Carol did it"]
+
+
+async def test_a_hit_deep_in_a_long_item_has_its_proof_and_what_it_tells(memory: Memory) -> None:
+    parts = [f"Part {n}. " + f"word{n} " * 160 for n in range(40)]
+    parts[37] = "The mill burned down. " + "and more words follow " * 50
+    told = {
+        "events": [{"id": "m", "name": "mill burned down"}, {"id": "c", "name": "a spark flew"}],
+        "relations": [{"source": "c", "type": "CAUSED", "target": "m"}],
+    }
+    await memory.ingest({"id": "long", "text": "\n\n".join(parts), "extraction": told})
+
+    answer = await memory.retrieve("the mill burned down", limit=1)
+
+    assert any(via.type == "EVIDENCED_BY" for via in answer.results[0].via)
+    assert len(answer.graph.paths) == 1
+
+
+async def test_a_correction_of_an_earlier_time_ends_the_version_before(memory: Memory) -> None:
+    for year, text in ((2020, "green"), (2022, "red"), (2021, "blue")):
+        await memory.ingest({"id": "door", "text": f"The door is {text}", "timestamp": f"{year}-01-01T00:00:00Z"})
+
+    async def seen(instant: str) -> list[str]:
+        return [r.text for r in (await memory.retrieve("door", as_of=f"{instant}T00:00:00Z")).results]
+
+    assert await seen("2020-06-01") == ["The door is green"]
+    assert await seen("2021-06-01") == ["The door is blue"]
+    assert await seen("2023-06-01") == ["The door is blue"], "red was corrected: it never was"
+
+
 @pytest.mark.parametrize(
     ("fields", "names"),
     [

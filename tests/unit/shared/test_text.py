@@ -103,3 +103,10 @@ def test_question_words_alone_give_nothing_and_every_script_gives_something() ->
     for text in ("東京タワー", "Привет", "naïve", "42", "한국어"):
         assert sparse.encode_query(text).indices
     assert set(sparse.encode_query("京タ").indices) <= set(sparse.encode_query("東京タワー").indices)
+
+
+def test_words_of_scripts_with_vowel_signs_stay_whole() -> None:
+    for words in ("हिन्दी भाषा", "বাংলা ভাষা", "עִבְרִית שָׂפָה"):
+        one, two = words.split()
+        assert len(sparse.encode_query(words).indices) == 2
+        assert sparse.encode_query(one).indices != sparse.encode_query(two).indices

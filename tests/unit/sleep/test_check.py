@@ -37,6 +37,13 @@ def spoil(memory: Memory, statement: str) -> None:
         ("UPDATE edge SET type = 'HATES' WHERE type = 'INITIATED'", "'HATES' is not registered"),
         ("UPDATE edge SET type = 'CAUSED' WHERE type = 'INITIATED'", "CAUSED may not join Entity → Event"),
         ("UPDATE node SET flow_step = 9 WHERE source_id = 'm3'", "not gap-free"),
+        ("UPDATE node SET indexed = 0 WHERE label = 'Chunk'", "neither indexed nor queued"),
+        (
+            "UPDATE node SET indexed = 0 WHERE source_id = 'm3' AND label = 'Event'",
+            "not marked indexed but has a point",
+        ),
+        ("UPDATE node SET indexed = 1 WHERE label = 'Entity'", "marked indexed but has no point"),
+        ("DELETE FROM node WHERE name = 'Ana'", "an end that does not exist"),
     ],
 )
 async def test_every_broken_invariant_is_named(filled: Memory, statement: str, says: str) -> None:

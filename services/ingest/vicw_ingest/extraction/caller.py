@@ -63,7 +63,7 @@ def told_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, 
             uid = named_uid(tenant, context, subtype, thing.name)
             add(thing, End(uid, label, subtype), f"{path}.{kind}[{index}]")
     for index, event in enumerate(extraction.events):
-        uid = told_event_uid(item, event.id or fold(event.name))
+        uid = told_event_uid(item, f"id {event.id}" if event.id is not None else f"name {fold(event.name)}")
         add(event, End(uid, Label.EVENT, event.subtype or "event"), f"{path}.events[{index}]")
     return found
 

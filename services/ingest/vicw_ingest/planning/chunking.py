@@ -13,10 +13,9 @@ from itertools import pairwise
 
 from semantic_text_splitter import TextSplitter
 
-_CODE_BREAK = re.compile(
-    r"(?:\n[ \t]*)+\n(?=\S)"  # a blank line before something at the margin
-    r"|\n(?=[ \t]{0,8}"
-    r"(?:@|(?:async\s+)?def\s|class\s|func\s|fn\s|pub\s|impl\s|function\s|export\s|interface\s|struct\s))"
+_DEFINITION = re.compile(
+    r"[ \t]{0,8}"
+    r"(?:@|(?:async )?def\s|class\s|func\s|fn\s|pub\s|impl\s|function\s|export\s|interface\s|struct\s)"
 )
 _WINDOW = 16
 
@@ -45,9 +44,8 @@ def _cut_prose(text: str, size: int) -> Iterator[str]:
 
 def _cut_code(text: str, size: int) -> Iterator[str]:
     """Fill passages with whole blocks; a block over the size is cut like prose."""
-    starts = [0, *(match.end() for match in _CODE_BREAK.finditer(text)), len(text)]
     held = ""
-    for start, end in pairwise(starts):
+    for start, end in pairwise([*_block_starts(text), len(text)]):
         block = text[start:end]
         if held and len(held) + len(block) > size:
             yield held
@@ -58,6 +56,17 @@ def _cut_code(text: str, size: int) -> Iterator[str]:
             held += block
     if held:
         yield held
+
+
+def _block_starts(text: str) -> Iterator[int]:
+    """Yield where blocks start: at definitions, and after a blank line at whatever stands at the margin."""
+    yield 0
+    position, after_blank = 0, False
+    for line in text.split("\n"):
+        if position and ((after_blank and line[:1].strip()) or _DEFINITION.match(line)):
+            yield position
+        after_blank = not line or line.isspace()
+        position += len(line) + 1
 
 
 def _absorb_blanks(pieces: list[str]) -> list[str]:

@@ -90,8 +90,8 @@ def _headline(text: str) -> str:
 
 
 def _hash(item: Item, flow_id: str | None, domain: str) -> str:
-    """Return the SHA-256 of everything that the caller said of the item."""
-    said = item.model_dump(mode="json", exclude={"id", "flow_id"})
+    """Return the SHA-256 of everything that the caller said of the item; a default is as good as nothing said."""
+    said = item.model_dump(mode="json", exclude={"id", "flow_id"}, exclude_defaults=True)
     canonical_json = json.dumps([said, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(canonical_json.encode()).hexdigest()
 

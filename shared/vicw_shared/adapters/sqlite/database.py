@@ -13,7 +13,7 @@ from pathlib import Path
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 
-_READERS = 1
+_READERS = 3  # questions must not wait for the page that the indexer or a check reads
 _FULL = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,

@@ -117,6 +117,10 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE edge ADD COLUMN told_by TEXT GENERATED ALWAYS AS (json_extract(properties, '$.item')) VIRTUAL;
     CREATE INDEX edge_told_by ON edge (told_by) WHERE told_by IS NOT NULL;
     """,
+    # Receipts are kept for a time.
+    """
+    CREATE INDEX receipt_age ON receipt (tenant, created_at);
+    """,
     # An item is indexed when the passage that stands for it is.
     """
     UPDATE node SET indexed = 1

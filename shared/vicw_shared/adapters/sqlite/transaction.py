@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import (
@@ -42,7 +43,7 @@ _COUNT = (
 )
 _IN_PAYLOAD = ("ABOUT", "TAGGED")
 _RENEW_PAYLOAD = (
-    "INSERT INTO outbox (point, kind) SELECT k.uid, 'payload' FROM edge p JOIN node k ON k.pk = p.target AND k.indexed "
+    "INSERT INTO outbox (point, kind) SELECT k.uid, 'payload' FROM edge p JOIN node k ON k.pk = p.target "
     "WHERE p.type = 'EVIDENCED_BY' AND p.source"
 )
 _ARRIVAL = ""
@@ -72,6 +73,10 @@ class SqliteTransaction:
             json.dumps(receipt.body, ensure_ascii=False),
         )
         await self._do(lambda c: c.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?)", row))
+
+    async def forget_receipts(self, before: datetime) -> None:
+        sql = "DELETE FROM receipt WHERE tenant = ? AND created_at < ?"
+        await self._do(lambda c: c.execute(sql, (self._tenant, to_us(before))))
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         return await self._do(lambda c: read_nodes(c, self._tenant, uids))

@@ -1,0 +1,70 @@
+"""What a text may do to the server: it takes time in proportion to its length, and holds up nobody but itself."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from doubles import HashEmbedder
+from memory import open_memory
+from vicw_ingest.planning.chunking import cut
+from vicw_retrieval.intent import read_words
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import Lane
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" + "\n" * 400_000, "\n \t" * 150_000 + "x", "a" * 400_000, "def " * 100_000, "\n@" * 200_000],
+    ids=["newlines", "blank lines", "one word", "def", "decorators"],
+)
+def test_code_is_cut_in_time_that_grows_with_its_length(text: str) -> None:
+    started = time.perf_counter()
+    assert "".join(cut(text, size=1200, code=True)) == text
+    assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize("part", ["a", "aA", "_", "a_", ".", "(", "a.", "1"])
+def test_a_question_is_read_in_time_that_grows_with_its_length(part: str) -> None:
+    started = time.perf_counter()
+    read_words(part * 20_000)
+    assert time.perf_counter() - started < 0.1
+
+
+async def test_many_names_in_a_long_text_do_not_stop_the_server(store: Path) -> None:
+    told = {"entities": [{"name": f"nobody {n}"} for n in range(900)]}
+    async with open_memory(store) as memory:
+        started = time.perf_counter()
+        await memory.ingest({"text": "Some long text. " * 30_000, "extraction": told}, wait=False)
+        assert time.perf_counter() - started < 5
+
+
+class Picky(HashEmbedder):
+    """Fails at one word as servers do that refuse an input with a 500."""
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if any("poison" in text for text in texts):
+            raise UnavailableError("embedding", "the embedding server answered 500")
+        return await super().embed(texts, lane)
+
+
+async def test_a_passage_that_the_embedder_fails_at_holds_up_nobody(store: Path) -> None:
+    async with open_memory(store, Picky()) as memory:
+        poisoned = [{"id": f"p{n}", "text": f"poison {n}"} for n in range(3)]
+        await memory.ingest(*poisoned, *({"id": f"i{n}", "text": f"apple {n}"} for n in range(8)), wait=False)
+        async with asyncio.timeout(15):
+            while len(await memory.found("apple")) < 8:  # noqa: ASYNC110 - it happens in the background
+                await asyncio.sleep(0.05)
+
+        started = time.perf_counter()
+        await memory.ingest({"id": "new", "text": "a new pear"})
+
+        assert time.perf_counter() - started < 2, "and new items do not wait for it"
+        assert await memory.found("pear", limit=1) == ["new"]
+        assert (await memory.check()).waiting == 3
