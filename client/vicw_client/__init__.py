@@ -4,6 +4,7 @@ from vicw_client._async import AsyncVicwClient
 from vicw_client._protocol import Readiness, Retry
 from vicw_client._sync import VicwClient
 from vicw_client.errors import (
+    AddressError,
     BadRequestError,
     ConflictError,
     JobTimeoutError,
@@ -19,6 +20,7 @@ from vicw_client.errors import (
 )
 
 __all__ = [
+    "AddressError",
     "AsyncVicwClient",
     "BadRequestError",
     "ConflictError",

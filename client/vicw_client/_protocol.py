@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from vicw_client._problems import failing_in, failure_of, invalid_request
 from vicw_client.errors import (
+    AddressError,
     JobTimeoutError,
     RetryLaterError,
     ServerUnreachableError,
@@ -77,18 +78,22 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether the server can work; ``detail`` names what is missing. True and false like a bool."""
+    """Whether the server can work; ``detail`` names what is missing. True and false like a bool.
+
+    ``answered`` is false if there is no server at the address at all.
+    """
 
     ready: bool
     detail: str = ""
+    answered: bool = True
 
     def __bool__(self) -> bool:
         return self.ready
 
 
 def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
-    """Return the arguments that both kinds of httpx client take."""
-    url = httpx.URL(base_url or os.environ.get("VICW_URL") or DEFAULT_URL)
+    """Return the arguments that both kinds of httpx client take. Raises AddressError."""
+    url = _address(base_url or os.environ.get("VICW_URL") or DEFAULT_URL)
     return {
         "base_url": url,
         "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},
@@ -96,6 +101,16 @@ def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -
         # A proxy from the environment must not swallow what is meant for this machine.
         "trust_env": not _loopback(url.host),
     }
+
+
+def _address(given: str) -> httpx.URL:
+    try:
+        url = httpx.URL(given)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise AddressError(f"{given!r} is no address: {error}") from error
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise AddressError(f"{given!r} is no address: give one such as {DEFAULT_URL}")
+    return url
 
 
 def ingest(
@@ -149,7 +164,7 @@ def ready() -> Steps[Readiness]:
     if isinstance(failure, RetryLaterError) and isinstance(reply, httpx.Response):
         return Readiness(False, failing_in(reply))
     if isinstance(failure, ServerUnreachableError):
-        return Readiness(False, str(failure))
+        return Readiness(False, str(failure), answered=False)
     raise failure
 
 

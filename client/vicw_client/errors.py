@@ -12,6 +12,7 @@
     │   └── TimedOutError           connected, but no answer in time; the server may still be at it
     ├── ServerFaultError        a fault inside the server; ``problem.request_id`` finds it in the log
     ├── UnexpectedAnswerError   what answers is not VICW, or another version of it
+    ├── AddressError            the server's address is none; nothing was sent
     └── JobTimeoutError         the job still runs; nothing is lost, wait again
 """
 
@@ -74,3 +75,7 @@ class UnexpectedAnswerError(VicwClientError):
 
 class JobTimeoutError(VicwClientError):
     """A job was not done in time. It goes on."""
+
+
+class AddressError(VicwClientError):
+    """What was given as the server's address is none."""

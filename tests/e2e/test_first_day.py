@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,12 +146,28 @@ def test_refusals_exit_with_one_and_an_absent_server_with_two(day: Server) -> No
     done = command(day, "ingest", str(broken))
     assert done.returncode == 1
     assert "broken.jsonl:2" in done.stderr
-    nobody = subprocess.run(
-        [VICW, "retrieve", "x", "--url", "http://127.0.0.1:9"], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert nobody.returncode == 1
-    assert "vicw serve" in nobody.stderr
-    assert "Traceback" not in nobody.stderr
+    started = time.monotonic()
+    for arguments, code, says in (
+        (["retrieve", "x", "--url", "http://127.0.0.1:9"], 1, "vicw serve"),
+        (["ingest", str(broken), "--url", "http://127.0.0.1:9"], 2, "vicw serve"),
+        (["ingest", str(broken), "--url", "ftp://somewhere"], 2, "is no address"),
+        (["retrieve", "x", "--url", "http://[::1"], 2, "is no address"),
+    ):
+        nobody = subprocess.run([VICW, *arguments], capture_output=True, text=True, timeout=60, check=False)
+        assert (nobody.returncode, "Traceback" in nobody.stderr) == (code, False), nobody.stderr
+        assert says in nobody.stderr
+    assert time.monotonic() - started < 30, "an import is patient with a busy server, not with none"
+    assert "query" in command(day, "retrieve", "").stderr
+
+
+def test_stored_text_cannot_drive_the_terminal(day: Server) -> None:
+    with VicwClient(day.url) as client:
+        client.ingest(
+            context="hostile", items=[{"text": "a volcano \x1b]0;owned\x07 erupts \x9b2J", "name": "\x1b[31mred"}]
+        )
+    shown = command(day, "retrieve", "volcano erupts", "--context", "hostile")
+    assert "volcano" in shown.stdout
+    assert not {"\x1b", "\x07", "\x9b"} & set(shown.stdout)
 
 
 def test_the_server_explains_itself(day: Server) -> None:

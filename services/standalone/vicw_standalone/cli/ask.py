@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from vicw_client import ServerUnreachableError, VicwClient, VicwClientError
-from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
-from vicw_standalone.cli.console import err, fail, out
+from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
+from vicw_shared.wire.retrieve import Result, RetrieveResponse
+from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.importing import PATIENT, ImportStoppedError, Summary, import_paths
 
 _SHOWN_REFUSALS = 20
@@ -58,7 +58,8 @@ def ingest(
         console=err,
         transient=True,
     )
-    with VicwClient(url, retry=PATIENT) as client, bar:
+    with _connect(url, PATIENT) as client, bar:
+        _require_server(client)
         task = bar.add_task("items", total=None)
         try:
             summary = import_paths(
@@ -118,23 +119,22 @@ def retrieve(
     url: UrlOption = None,
 ) -> None:
     """Ask for evidence."""
-    fields = {
-        "query": query,
-        "context": context,
-        "domain": domain,
-        "limit": limit,
-        "tags": {"all": tag or []},
-        "budget": {"chars": chars},
-    }
-    with VicwClient(url) as client:
+    with _connect(url) as client:
         try:
-            answer = client.retrieve(RetrieveRequest.model_validate_json(json.dumps(fields)))
+            answer = client.retrieve(
+                query=query,
+                context=context,
+                domain=domain,
+                limit=limit,
+                tags={"all": tuple(tag or ())},
+                budget={"chars": chars},
+            )
         except VicwClientError as error:
             fail(f"{error}{_hint(error)}")
     if as_json:
         print(answer.model_dump_json(indent=2))
     elif text:
-        print(answer.text)
+        print(harmless(answer.text) if sys.stdout.isatty() else answer.text)
     else:
         _print_answer(answer)
 
@@ -157,18 +157,39 @@ def _print_answer(answer: RetrieveResponse) -> None:
 def _print_result(result: Result, answer: RetrieveResponse) -> None:
     when = f" · {result.timestamp:%Y-%m-%d %H:%M}" if result.timestamp else ""
     out.print(
-        f"[bold cyan]{result.rank}.[/] [bold]{escape(result.name)}[/] [dim]{escape(result.context)} · "
-        f"{escape(result.subtype)}{when} · {escape(result.id or result.uid)} · {result.score:.3f}[/]"
+        f"[bold cyan]{result.rank}.[/] [bold]{_shown(result.name)}[/] [dim]{_shown(result.context)} · "
+        f"{_shown(result.subtype)}{when} · {_shown(result.id or result.uid)} · {result.score:.3f}[/]"
     )
-    out.print(result.text.strip(), markup=False)
+    out.print(harmless(result.text.strip()), markup=False)
     nodes = {node.uid: node for node in answer.graph.nodes}
     for via in result.via:
         other = nodes.get(via.uid)
         if other is not None and via.type != "EVIDENCED_BY":
             arrow = "→" if via.direction == "out" else "←"
             said = " ".join((other.text or other.name).split())[:100]
-            out.print(f"   [dim]{arrow} {via.type}[/] [dim]{escape(said)}[/]")
+            out.print(f"   [dim]{arrow} {via.type}[/] [dim]{_shown(said)}[/]")
     out.print()
+
+
+def _shown(text: str) -> str:
+    return escape(harmless(text))
+
+
+def _connect(url: str | None, retry: Retry | None = None) -> VicwClient:
+    try:
+        return VicwClient(url, retry=retry)
+    except VicwClientError as error:
+        fail(f"{error}. Mend --url or VICW_URL", code=2)
+
+
+def _require_server(client: VicwClient) -> None:
+    """End at once where there is no server: an import is patient with one that is busy."""
+    try:
+        state = client.ready()
+    except VicwClientError as error:
+        fail(str(error), code=2)
+    if not state.answered:
+        fail(f"{state.detail}. Is the server running? Start it with `vicw serve`", code=2)
 
 
 def _hint(error: BaseException | None) -> str:

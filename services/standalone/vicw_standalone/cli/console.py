@@ -11,6 +11,14 @@ out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
+_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+
+
+def harmless(text: str) -> str:
+    """Return stored text without control characters: a terminal would obey its escape sequences."""
+    return text.translate(_CONTROLS)
+
+
 def problem(text: str) -> None:
     """Print an error."""
     err.print("[bold red]error:[/] ", end="")

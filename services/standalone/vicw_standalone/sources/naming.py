@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+_SLUG_CHARS = 300
 _DROPPED = re.compile(r"[^\w\- ]")
 
 
@@ -27,5 +28,5 @@ class Unique:
 
 def slug(heading: str) -> str:
     """Return the anchor that GitHub gives a heading: lower case, no punctuation, hyphens for spaces."""
-    plain = _LINK.sub(r"\1", heading).strip().lower()
+    plain = _LINK.sub(r"\1", heading[:_SLUG_CHARS]).strip().lower()
     return _DROPPED.sub("", plain).replace(" ", "-") or "section"
