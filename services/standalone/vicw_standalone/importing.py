@@ -20,6 +20,7 @@ from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
 from vicw_standalone.sources.batches import Batch, batched
 from vicw_standalone.sources.ledger import Ledger, Mark, digest_of
+from vicw_standalone.sources.roots import claim_contexts
 
 PATIENT = Retry(attempts=12, longest_seconds=30.0)
 """For a client that imports: a server with a full queue is waited for, up to two and a half minutes."""
@@ -80,9 +81,12 @@ def import_paths(
 
     What cannot be read or stored is in the summary; everything else is stored. ``state_path`` is by default a
     file of its own for this server and these paths; ``again`` sends what it holds as acknowledged, too.
-    Raises ImportStoppedError if the server cannot be reached or refuses more than single items.
+    Raises ImportStoppedError if the server cannot be reached or refuses more than single items,
+    ContextTakenError if a folder's name is the context of another folder.
     """
     state = state_path or default_state_path(client.address, paths)
+    if context is None:
+        claim_contexts(state.with_name("contexts.json"), client.address, paths)
     with Ledger(state, again=again) as ledger:
         run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found)
         records = read_paths(paths, context=context, domain=domain, flow=flow)

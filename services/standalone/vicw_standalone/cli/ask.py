@@ -15,6 +15,7 @@ from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientErr
 from vicw_shared.wire.retrieve import Result, RetrieveResponse
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.importing import PATIENT, ImportStoppedError, Summary, import_paths
+from vicw_standalone.sources.roots import ContextTakenError
 
 _SHOWN_REFUSALS = 20
 UrlOption = Annotated[
@@ -76,6 +77,9 @@ def ingest(
             bar.stop()
             _print_summary(error.summary)
             fail(f"{error}{_hint(error.__cause__)}", code=2)
+        except ContextTakenError as error:
+            bar.stop()
+            fail(str(error), code=2)
         except OSError as error:
             bar.stop()
             fail(f"cannot keep what the import has done ({error}); set XDG_STATE_HOME to a writable folder", code=2)
