@@ -25,7 +25,7 @@ from vicw_sleep.reconcile import reconcile
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
-VECTORS = "vectors"
+GRAPH, VECTORS = "graph.sqlite3", "vectors"
 _STOP_SECONDS = 1.5
 
 
@@ -84,7 +84,7 @@ class Standalone:
     async def _start_embedder(self) -> Embedder:
         settings = self.settings.embedding
         if settings.url is not None:
-            return elsewhere(settings, settings.url, timeout_seconds=settings.timeout_seconds)
+            return elsewhere(settings, settings.url)
         self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
         self._stack.push_async_callback(self.process.close)
         await self.process.start()
@@ -98,7 +98,7 @@ class Standalone:
             await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
-                f"The store was filled by {_described(known)}, the embedder is {_described(identity)}. "
+                f"The store was filled by {known}, the embedder is {identity}. "
                 "Run `vicw reindex` to embed everything anew"
                 + (f", or set VICW_EMBEDDING_MODEL={known.name}" if known.name != identity.name else "")
             )
@@ -158,11 +158,7 @@ class Standalone:
         await self.vectors.ids(after=None, limit=1)
 
 
-def _described(model: ModelIdentity) -> str:
-    return f"{model.name} ({model.size}-d, file {model.digest[:12]}, wrapper {model.wrapper_version})"
-
-
-def elsewhere(settings: EmbeddingSettings, url: str, *, timeout_seconds: float) -> OpenAIEmbedder:
+def elsewhere(settings: EmbeddingSettings, url: str, *, retry_seconds: float = 20.0) -> OpenAIEmbedder:
     """Return the embedder over the server at ``url``; the model is that server's own unless one was chosen."""
     return OpenAIEmbedder(
         base_url=url,
@@ -170,7 +166,8 @@ def elsewhere(settings: EmbeddingSettings, url: str, *, timeout_seconds: float) 
         model=settings.chosen_model,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         dimensions=settings.dimensions,
-        timeout_seconds=timeout_seconds,
+        timeout_seconds=settings.timeout_seconds,
+        retry_seconds=retry_seconds,
     )
 
 

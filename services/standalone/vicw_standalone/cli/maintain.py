@@ -81,7 +81,10 @@ def check_command(data_dir: DataDirOption = None) -> None:
 
 
 def doctor_command(data_dir: DataDirOption = None) -> None:
-    """Say what is wrong with this machine or these settings, and what to do; exit code 1 if anything is."""
+    """Say what is wrong with this machine, these settings or what is stored, and what to do.
+
+    Exit code 1 if anything is. It only looks; a server may be running.
+    """
     from vicw_standalone.doctor import Verdict, examine
 
     marks = {Verdict.FINE: "[green]ok[/]  ", Verdict.NOTE: "[yellow]note[/]", Verdict.PROBLEM: "[bold red]bad[/] "}
