@@ -16,6 +16,7 @@ import pytest
 from e2e.serving import VICW, environment
 from memory import open_memory
 from unit.embedding.hub_server import REPOSITORY, Hub, serving
+from unit.standalone import foreign_server
 from vicw_shared.embedding_models import MODELS
 
 pytestmark = pytest.mark.process
@@ -110,17 +111,24 @@ def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
     assert [path for path in store.rglob("*") if path.is_file()] == []
 
 
-def fill(store: Path) -> None:
-    async def work() -> None:
-        async with open_memory(store) as memory:
-            turns = ({"id": f"m{n}", "text": f"turn {n}", "speaker": "Ana"} for n in range(4))
-            await memory.ingest(*turns, flow_id="f")
+async def fill(store: Path) -> None:
+    async with open_memory(store) as memory:
+        turns = ({"id": f"m{n}", "text": f"turn {n}", "speaker": "Ana"} for n in range(4))
+        await memory.ingest(*turns, flow_id="f")
 
-    asyncio.run(work())
+
+async def test_reindex_embeds_with_the_model_of_a_server_elsewhere_and_names_it(vicw: Vicw, store: Path) -> None:
+    await fill(store)
+    async with foreign_server.serving("their-model") as foreign:
+        done = await asyncio.to_thread(vicw, "reindex", VICW_EMBEDDING_URL=foreign.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "4 passages embedded anew with their-model\n"
+    assert set(foreign.asked_for) == {"their-model"}
+    assert vicw("check").returncode == 0
 
 
 def test_check_says_clean_or_lists_what_is_broken(vicw: Vicw, store: Path) -> None:
-    fill(store)
+    asyncio.run(fill(store))
     clean = vicw("check")
     assert clean.returncode == 0, clean.stdout + clean.stderr
     counts, verdict = clean.stdout.splitlines()
