@@ -63,11 +63,12 @@ class _Answer:
 class OpenAIEmbedder:
     """Talks to ``base_url`` (``…/v1``), or to the server on the unix domain socket ``uds``.
 
+    It asks for ``model``, or without one for the only model that the server has.
+
     A lost connection, or an answer that the server is on its way up or down, is tried again for
     ``retry_seconds``: embedding changes nothing, so a call may be repeated, and a server that restarts costs
-    its callers time, no texts. ``timeout_seconds`` bounds each request, repeats included. ``model`` is the one
-    asked for; without it, the one that the server has. ``dimensions`` asks for vectors cut to that size.
-    Connections open with the first call.
+    its callers time, no texts. ``timeout_seconds`` bounds each request, repeats included. ``dimensions`` asks
+    for vectors cut to that size. Connections open with the first call.
     """
 
     def __init__(
