@@ -10,7 +10,7 @@ from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import VECTORS
+from vicw_standalone.wiring import GRAPH, VECTORS
 
 
 @asynccontextmanager
@@ -20,7 +20,7 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
     Raises DataDirError if there is no store or another process has it open.
     """
     path = settings.storage.data_dir
-    if not (path / "graph.sqlite3").exists():
+    if not (path / GRAPH).exists():
         raise DataDirError(f"{path} holds no store. `vicw serve` makes one; --data-dir names another")
     async with AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(path))

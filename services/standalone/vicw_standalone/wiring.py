@@ -20,11 +20,12 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import Embedder, ModelIdentity
+from vicw_shared.settings import EmbeddingSettings
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
-VECTORS = "vectors"
+GRAPH, VECTORS = "graph.sqlite3", "vectors"
 _STOP_SECONDS = 1.5
 
 
@@ -35,6 +36,7 @@ class Standalone:
         self.settings = settings
         self.registry = load_registries().edges
         self._given = embedder
+        self._query_prefix = ""
         self._stack = contextlib.AsyncExitStack()
         self.process: EmbeddingProcess | None = None
         self.graph: SqliteGraphStore
@@ -63,6 +65,7 @@ class Standalone:
         self.embedder = self._given or await self._start_embedder()
         self._stack.push_async_callback(self.embedder.close)
         identity = await self.embedder.identity()
+        self._query_prefix = _query_prefix(self.settings.embedding, identity)
         path = data_dir.path / VECTORS
         if rebuild:
             # In this order: killed at any point, the next start finds vectors of the remembered model or none.
@@ -81,13 +84,7 @@ class Standalone:
     async def _start_embedder(self) -> Embedder:
         settings = self.settings.embedding
         if settings.url is not None:
-            return OpenAIEmbedder(
-                base_url=settings.url,
-                model=settings.model,
-                api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-                dimensions=settings.dimensions,
-                timeout_seconds=settings.timeout_seconds,
-            )
+            return elsewhere(settings, settings.url)
         self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
         self._stack.push_async_callback(self.process.close)
         await self.process.start()
@@ -101,7 +98,7 @@ class Standalone:
             await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
-                f"The store was filled by {_described(known)}, the embedder is {_described(identity)}. "
+                f"The store was filled by {known}, the embedder is {identity}. "
                 "Run `vicw reindex` to embed everything anew"
                 + (f", or set VICW_EMBEDDING_MODEL={known.name}" if known.name != identity.name else "")
             )
@@ -137,12 +134,11 @@ class Standalone:
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return what the read path works with."""
-        card = MODELS.get(self.settings.embedding.model)
         return RetrievalPorts(
             self.graph,
             self.vectors,
             self.embedder,
-            card.query_prefix if card is not None else "",
+            self._query_prefix,
             self.settings.limits,
             self.settings.retrieval,
         )
@@ -162,5 +158,22 @@ class Standalone:
         await self.vectors.ids(after=None, limit=1)
 
 
-def _described(model: ModelIdentity) -> str:
-    return f"{model.name} ({model.size}-d, file {model.digest[:12]}, wrapper {model.wrapper_version})"
+def elsewhere(settings: EmbeddingSettings, url: str, *, retry_seconds: float = 20.0) -> OpenAIEmbedder:
+    """Return the embedder over the server at ``url``; the model is that server's own unless one was chosen."""
+    return OpenAIEmbedder(
+        base_url=url,
+        # Not ``model``: its default names the model of our own process, which that server does not have.
+        model=settings.chosen_model,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        dimensions=settings.dimensions,
+        timeout_seconds=settings.timeout_seconds,
+        retry_seconds=retry_seconds,
+    )
+
+
+def _query_prefix(settings: EmbeddingSettings, identity: ModelIdentity) -> str:
+    """Return the prefix that was set, else the one of the registered model that answers, else none."""
+    if settings.query_prefix is not None:
+        return settings.query_prefix
+    card = MODELS.get(identity.name)
+    return card.query_prefix if card is not None else ""

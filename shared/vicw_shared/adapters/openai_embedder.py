@@ -63,6 +63,8 @@ class _Answer:
 class OpenAIEmbedder:
     """Talks to ``base_url`` (``…/v1``), or to the server on the unix domain socket ``uds``.
 
+    It asks for ``model``, or without one for the only model that the server has.
+
     A lost connection, or an answer that the server is on its way up or down, is tried again for
     ``retry_seconds``: embedding changes nothing, so a call may be repeated, and a server that restarts costs
     its callers time, no texts. ``timeout_seconds`` bounds each request, repeats included. ``dimensions`` asks
@@ -83,6 +85,7 @@ class OpenAIEmbedder:
         if (base_url is None) == (uds is None):
             raise ValueError("give either base_url or uds")
         self._model = model
+        self._served: str | None = None
         self._dimensions = dimensions
         self._timeout_seconds = timeout_seconds
         self._retry_seconds = retry_seconds
@@ -96,9 +99,12 @@ class OpenAIEmbedder:
         """Return name, size and digest as the server has them.
 
         Of a server that does not tell size and digest, the size is that of a vector it makes, and the digest
-        the SHA-256 of the model's name. Raises UnavailableError, OverloadedError, SettingsError.
+        the SHA-256 of the model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also
+        where no model is asked for and the server has several.
         """
         row = await self._model_row()
+        # The first name counts: a server that changes its model meanwhile must not fill one store with two.
+        self._served = self._served or row.id
         told = row.size and (self._dimensions or row.size)
         size = self._size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
         digest = row.digest or hashlib.sha256(row.id.encode()).hexdigest()
@@ -148,17 +154,19 @@ class OpenAIEmbedder:
             rows = ModelsResponse.model_validate(response.json()).data
         except (ValueError, ValidationError) as error:
             raise _nonsense("no list of models") from error
-        for row in rows:
-            if self._model in {None, row.id}:
-                return row
-        if self._model is None:
+        if self._model is not None:
+            return next((row for row in rows if row.id == self._model), ModelRow(id=self._model))
+        if len(rows) > 1:
+            names = ", ".join(row.id for row in rows[:20])
+            raise SettingsError(f"the embedding server has several models; set VICW_EMBEDDING_MODEL to one of {names}")
+        if not rows:
             raise _nonsense("an empty list of models")
-        return ModelRow(id=self._model)
+        return rows[0]
 
     async def _embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         body: dict[str, Any] = {"input": list(texts), "encoding_format": "base64"}
-        if self._model is not None:
-            body["model"] = self._model
+        if model := self._model or self._served:
+            body["model"] = model  # most servers insist on it, even those that have one
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
         response = await self._send("POST", "/embeddings", json=body, headers={LANE_HEADER: lane.value})

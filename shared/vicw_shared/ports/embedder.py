@@ -31,6 +31,10 @@ class ModelIdentity:
     digest: str
     wrapper_version: int
 
+    def __str__(self) -> str:
+        file = f"file {self.digest[:12]}, " if self.digest else ""
+        return f"{self.name} ({self.size}-d, {file}wrapper {self.wrapper_version})"
+
 
 class Embedder(Protocol):
     """Turns wrapped texts into unit vectors."""

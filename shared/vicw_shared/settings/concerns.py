@@ -73,6 +73,10 @@ class EmbeddingSettings(BaseSettings):
         None, description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process"
     )
     api_key: SecretStr | None = Field(None, description="Bearer key for that server")
+    query_prefix: str | None = Field(
+        None,
+        description="Text put before every query, taken as it is; default: what the registered model was trained with",
+    )
     dimensions: int | None = Field(
         None, gt=0, description="Cut vectors to this size; only for models trained to allow it"
     )
@@ -85,6 +89,11 @@ class EmbeddingSettings(BaseSettings):
         4096, gt=0, description="Texts that may wait in the embedding server before it answers 429"
     )
     timeout_seconds: float = Field(120.0, gt=0, description="How long one embedding call may take, in seconds")
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The model that somebody named; None where ``model`` is only the default."""
+        return self.model if "model" in self.model_fields_set else None
 
 
 class IngestSettings(BaseSettings):

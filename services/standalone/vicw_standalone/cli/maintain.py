@@ -39,17 +39,18 @@ def reindex_command(
     """
     settings = read_settings(data_dir=data_dir, model=model)
     configure_logs(LogSettings(level="warning"))
-    count = asyncio.run(_reindex(settings))
-    out.print(f"{count} passages embedded anew with {settings.embedding.model}", markup=False)
+    count, model_name = asyncio.run(_reindex(settings))
+    out.print(f"{count} passages embedded anew with {model_name}", markup=False)
 
 
-async def _reindex(settings: Settings) -> int:
+async def _reindex(settings: Settings) -> tuple[int, str]:
     from vicw_standalone.wiring import Standalone
 
     standalone = Standalone(settings)
     await standalone.open(rebuild=True)
     bar = Progress("embedding", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err, transient=True)
     try:
+        identity = await standalone.embedder.identity()
         total = await standalone.graph.waiting()
         with bar:
             task = bar.add_task("passages", total=total)
@@ -57,7 +58,7 @@ async def _reindex(settings: Settings) -> int:
             while part := await standalone.indexer.drain():
                 done += part
                 bar.update(task, completed=done)
-        return total
+        return total, identity.name
     finally:
         await standalone.close()
 
@@ -80,7 +81,10 @@ def check_command(data_dir: DataDirOption = None) -> None:
 
 
 def doctor_command(data_dir: DataDirOption = None) -> None:
-    """Say what is wrong with this machine or these settings, and what to do; exit code 1 if anything is."""
+    """Say what is wrong with this machine, these settings or what is stored, and what to do.
+
+    Exit code 1 if anything is. It only looks; a server may be running.
+    """
     from vicw_standalone.doctor import Verdict, examine
 
     marks = {Verdict.FINE: "[green]ok[/]  ", Verdict.NOTE: "[yellow]note[/]", Verdict.PROBLEM: "[bold red]bad[/] "}

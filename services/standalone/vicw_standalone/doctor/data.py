@@ -1,0 +1,119 @@
+"""The model and the data directory: can they be used, and do they fit each other?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from vicw_embedding import library, minilm
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.sqlite.glance import Glance, glance
+from vicw_shared.embedding_models import MODELS
+from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
+from vicw_shared.ports import ModelIdentity
+from vicw_shared.settings import EmbeddingSettings
+from vicw_shared.wrapper import WRAPPER_VERSION
+from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.settings import Settings
+from vicw_standalone.wiring import GRAPH, VECTORS, elsewhere
+
+_PATIENCE_SECONDS = 15.0
+
+
+def data(settings: Settings) -> Iterator[Finding]:
+    """Look at the model that the settings name, the data directory, and the stores in it."""
+    wanted, finding = _model(settings)
+    yield finding
+    path = settings.storage.data_dir
+    in_use, finding = _directory(path)
+    yield finding
+    if finding.verdict is Verdict.PROBLEM:
+        return
+    if not (path / GRAPH).exists():
+        yield Finding("store", Verdict.FINE, "nothing is stored yet")
+        return
+    try:
+        seen = glance(path / GRAPH)
+    except SchemaVersionError as error:
+        yield Finding("store", Verdict.PROBLEM, error.detail)
+    except UnavailableError as error:
+        yield Finding("store", Verdict.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
+    else:
+        yield _store(seen, wanted)
+        yield _index(path / VECTORS, seen, in_use)
+
+
+def _model(settings: Settings) -> tuple[ModelIdentity | None, Finding]:
+    embedding = settings.embedding
+    try:
+        if embedding.url is not None:
+            identity = asyncio.run(_ask(embedding, embedding.url))
+            return identity, Finding("model", Verdict.FINE, f"{embedding.url} answers as {identity}")
+        card = MODELS.get(embedding.model)
+        if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
+            # Its file is made at the first start, not here: the digest is not known yet.
+            size = embedding.dimensions or card.size
+            unmade = ModelIdentity(card.name, size, "", WRAPPER_VERSION)
+            return unmade, Finding("model", Verdict.FINE, f"{card.name} comes with the installation")
+        file = library.resolve(embedding, settings.models_dir)
+        size = embedding.dimensions or file.card.size
+        identity = ModelIdentity(file.card.name, size, file.digest, WRAPPER_VERSION)
+        return identity, Finding("model", Verdict.FINE, f"{identity} in {file.path}")
+    except VicwError as error:
+        return None, Finding("model", Verdict.PROBLEM, error.detail, _model_fix(embedding))
+
+
+def _model_fix(settings: EmbeddingSettings) -> str:
+    if settings.url is None:
+        return "`vicw model list` shows what can be used"
+    return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to use our own process"
+
+
+async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
+    hasty = settings.model_copy(update={"timeout_seconds": _PATIENCE_SECONDS})
+    embedder = elsewhere(hasty, url, retry_seconds=0)
+    try:
+        return await embedder.identity()
+    finally:
+        await embedder.close()
+
+
+def _directory(path: Path) -> tuple[bool, Finding]:
+    """Return whether another process has it open, and the finding."""
+    try:
+        with DataDir(path):
+            pass  # held no longer: a server that starts meanwhile would be refused
+    except DataDirError as error:
+        if "in use" in error.detail:
+            return True, Finding("data directory", Verdict.FINE, error.detail.split(". ")[0])
+        fix = "Name another with --data-dir or VICW_DATA_DIR"
+        return False, Finding("data directory", Verdict.PROBLEM, error.detail, fix)
+    return False, Finding("data directory", Verdict.FINE, f"{path} can be used")
+
+
+def _store(seen: Glance, wanted: ModelIdentity | None) -> Finding:
+    known = seen.model
+    if known is None:
+        return Finding("store", Verdict.FINE, "no model has filled it yet")
+    if wanted is None or known == replace(wanted, digest=wanted.digest or known.digest):
+        return Finding("store", Verdict.FINE, f"filled by {known}")
+    fix = "Run `vicw reindex` to embed everything anew"
+    if known.name != wanted.name:
+        fix += f", or set VICW_EMBEDDING_MODEL={known.name}"
+    return Finding("store", Verdict.PROBLEM, f"filled by {known}, the model now is {wanted}", fix)
+
+
+def _index(path: Path, seen: Glance, in_use: bool) -> Finding:
+    if not EdgeVectorStore.exists(path):
+        if seen.any_indexed:
+            return Finding("vector index", Verdict.PROBLEM, f"{path} is missing", "`vicw reindex` rebuilds it")
+        return Finding("vector index", Verdict.FINE, "nothing is indexed yet")
+    if in_use:
+        return Finding("vector index", Verdict.FINE, "open in the running process")
+    if not EdgeVectorStore.closed_in_order(path):
+        fix = "Nothing is lost: the next `vicw serve` compares it with the graph before it answers"
+        return Finding("vector index", Verdict.NOTE, "was not closed in order", fix)
+    return Finding("vector index", Verdict.FINE, "closed in order")

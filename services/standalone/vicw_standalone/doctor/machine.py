@@ -1,0 +1,103 @@
+"""The machine: processor, memory, engines, room on the disk, the port."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import sqlite3
+from pathlib import Path
+
+import httpx
+
+from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.settings import Settings
+
+_MIN_MEMORY_MB = 512
+_ROOMY_MB = 1024
+
+
+def processor(_: Settings) -> Finding:
+    """Look for the instructions that llama.cpp was built with."""
+    cores = os.cpu_count() or 1
+    machine = platform.machine()
+    try:
+        flags = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        flags = "avx2"
+    if machine == "x86_64" and "avx2" not in flags:
+        fix = "Build llama.cpp for it: CMAKE_ARGS='-DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF' make clean setup"
+        return Finding("processor", Verdict.PROBLEM, "no AVX2: the embedding process would die", fix)
+    return Finding("processor", Verdict.FINE, f"{machine}, {cores} cores")
+
+
+def memory(_: Settings) -> Finding:
+    """Look at what is available."""
+    try:
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        available = int(lines["MemAvailable"].split()[0]) // 1024
+    except (OSError, KeyError, ValueError):
+        return Finding("memory", Verdict.NOTE, "cannot be read on this system")
+    if available < _MIN_MEMORY_MB:
+        return Finding("memory", Verdict.PROBLEM, f"{available} MiB available", f"Free at least {_MIN_MEMORY_MB} MiB")
+    return Finding("memory", Verdict.FINE, f"{available} MiB available")
+
+
+def engines(_: Settings) -> Finding:
+    """Look at the libraries that everything stands on."""
+    import llama_cpp
+
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    except sqlite3.OperationalError:
+        return Finding("engines", Verdict.PROBLEM, "SQLite has no FTS5", "Use a Python whose SQLite has it")
+    finally:
+        connection.close()
+    return Finding(
+        "engines", Verdict.FINE, f"SQLite {sqlite3.sqlite_version}, llama-cpp-python {llama_cpp.__version__}"
+    )
+
+
+def room(settings: Settings) -> Finding:
+    """Look at what is free where the data directory is or would be."""
+    path = settings.storage.data_dir
+    free = shutil.disk_usage(next(p for p in (path, *path.parents) if p.exists())).free // 1048576
+    if free < settings.storage.min_free_mb:
+        fix = f"Make room; VICW_MIN_FREE_MB asks for {settings.storage.min_free_mb} MiB"
+        return Finding("disk", Verdict.PROBLEM, f"{free} MiB free, writes are refused", fix)
+    if free < _ROOMY_MB:
+        return Finding("disk", Verdict.NOTE, f"{free} MiB free", "100,000 memories take about half a gigabyte")
+    return Finding("disk", Verdict.FINE, f"{free} MiB free")
+
+
+def server(settings: Settings) -> Finding:
+    """Look at who listens on the port, if anybody does."""
+    host, port = settings.server.host, settings.server.port
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    another = "Name another with --port or VICW_PORT"
+    try:
+        return _listener(address, httpx.get(f"http://{address}/readyz", timeout=2, trust_env=False), another)
+    except httpx.HTTPError:
+        pass  # nobody, or nobody who speaks HTTP
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            detail = f"{address} cannot be listened on: {error.strerror}"
+            return Finding("server", Verdict.PROBLEM, detail, another)
+    return Finding("server", Verdict.NOTE, f"not running on {address}", "Start it with `vicw serve`")
+
+
+def _listener(address: str, answer: httpx.Response, another: str) -> Finding:
+    try:
+        status = answer.json()["status"]
+    except (ValueError, KeyError, TypeError):
+        status = None
+    if status == "ready":
+        return Finding("server", Verdict.FINE, f"VICW is ready on {address}")
+    if status == "not ready":
+        return Finding("server", Verdict.PROBLEM, f"VICW on {address} says {answer.text[:200]}", "See its log")
+    return Finding("server", Verdict.PROBLEM, f"something that is not VICW answers on {address}", another)

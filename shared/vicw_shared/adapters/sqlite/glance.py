@@ -1,0 +1,44 @@
+"""A look at a graph's file that takes no lock, makes no file and migrates nothing: safe beside whoever has it open."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from vicw_shared.adapters.sqlite.database import translated
+from vicw_shared.adapters.sqlite.schema import MIGRATIONS
+from vicw_shared.errors import SchemaVersionError
+from vicw_shared.ports import ModelIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """The model that filled the store, None if none has, and whether any Chunk was indexed."""
+
+    model: ModelIdentity | None
+    any_indexed: bool
+
+
+def glance(path: Path) -> Glance:
+    """Read the graph at ``path``.
+
+    Raises SchemaVersionError if it is newer than this program, UnavailableError if it cannot be read.
+    """
+    # Without a log nobody has it open, and SQLite is told so: it would make a log that it cannot remove again,
+    # owned by whoever looks.
+    mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+    with translated(), closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(MIGRATIONS):
+            raise SchemaVersionError(
+                f"The store has schema version {version}, this program knows {len(MIGRATIONS)}. Upgrade VICW"
+            )
+        if version == 0:
+            return Glance(None, any_indexed=False)
+        row = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
+        sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
+        (any_indexed,) = connection.execute(sql).fetchone()
+        return Glance(ModelIdentity(**json.loads(row[0])) if row else None, any_indexed=bool(any_indexed))

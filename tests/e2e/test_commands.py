@@ -1,0 +1,154 @@
+"""The commands that need no server, as a person runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from e2e.serving import VICW, environment
+from memory import open_memory
+from unit.embedding.hub_server import REPOSITORY, Hub, serving
+from unit.standalone import foreign_server
+from vicw_shared.embedding_models import MODELS
+
+pytestmark = pytest.mark.process
+
+NAME = "snowflake-arctic-embed-l-v2.0"
+FILE = MODELS[NAME].file or ""
+CONTENT = os.urandom(1_000_000)
+
+type Vicw = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with serving(Hub({FILE: CONTENT})) as running:
+        yield running
+
+
+@pytest.fixture
+def vicw(store: Path, hub: Hub) -> Vicw:
+    """Run the command on this test's data directory, with the hub of this test."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        clean = environment(store / "models", HF_ENDPOINT=hub.url, NO_PROXY="127.0.0.1", **variables)
+        command = [str(VICW), *arguments, "--data-dir", str(store)]
+        return subprocess.run(command, capture_output=True, text=True, env=clean, timeout=90, check=False)
+
+    return run
+
+
+def rows(listed: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
+    """Return what ``vicw model list`` says of each model: whether it is here, whether it is used."""
+    assert listed.returncode == 0, listed.stderr
+    words = [line.split() for line in listed.stdout.splitlines()]
+    return {found[0]: found[3:] for found in words if found and found[0] in MODELS}
+
+
+def test_a_model_is_pulled_listed_and_used(vicw: Vicw, hub: Hub, store: Path) -> None:
+    listed = rows(vicw("model", "list"))
+    assert listed == {NAME: ["no"], "Qwen3-Embedding-0.6B": ["no"], "all-MiniLM-L6-v2": ["yes", "yes"]}
+    assert not store.exists(), "looking makes nothing"
+
+    pulled = vicw("model", "pull", NAME, "--repository", REPOSITORY)
+    assert pulled.returncode == 0, pulled.stderr
+    assert str(store / "models" / FILE) in pulled.stdout
+    assert hashlib.sha256(CONTENT).hexdigest() in pulled.stdout
+    assert (store / "models" / FILE).read_bytes() == CONTENT
+    asked = hub.gets
+    assert vicw("model", "pull", NAME, VICW_EMBEDDING_REPOSITORY=REPOSITORY).returncode == 0
+    assert hub.gets == asked > 0, "what is here is not fetched again"
+    assert rows(vicw("model", "list"))[NAME] == ["yes"]
+
+    used = vicw("model", "use", NAME)
+    assert used.returncode == 0, used.stderr
+    assert "1024-d" in used.stdout
+    assert "vicw reindex" in used.stdout
+    assert rows(vicw("model", "list")) == {
+        NAME: ["yes", "yes"],
+        "Qwen3-Embedding-0.6B": ["no"],
+        "all-MiniLM-L6-v2": ["yes"],
+    }
+    overruled = rows(vicw("model", "list", VICW_EMBEDDING_MODEL="all-MiniLM-L6-v2"))
+    assert (overruled[NAME], overruled["all-MiniLM-L6-v2"]) == (["yes"], ["yes", "yes"])
+
+
+def test_a_choice_is_a_line_of_the_data_directorys_own_settings(vicw: Vicw, store: Path) -> None:
+    store.mkdir()
+    (store / "vicw.env").write_text("# kept\nVICW_EMBEDDING_THREADS='2'\n")
+    assert vicw("model", "use", "all-MiniLM-L6-v2").returncode == 0
+    assert (store / "vicw.env").read_text().splitlines() == [
+        "# kept",
+        "VICW_EMBEDDING_THREADS='2'",
+        "VICW_EMBEDDING_MODEL='all-MiniLM-L6-v2'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["use", "no-such-model"], "no-such-model is neither a registered model nor a GGUF file"),
+        (["use", NAME], f"vicw model pull {NAME}"),
+        (["pull", "no-such-model"], "no-such-model is not a registered model"),
+        (["pull", NAME, "--repository", "someone/else"], "VICW_EMBEDDING_REPOSITORY"),
+    ],
+)
+def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
+    vicw: Vicw, store: Path, arguments: list[str], says: str
+) -> None:
+    refused = vicw("model", *arguments)
+    assert refused.returncode == 1
+    assert says in " ".join(refused.stderr.split())
+    assert "Traceback" not in refused.stderr
+    assert [path for path in store.rglob("*") if path.is_file()] == []
+
+
+async def fill(store: Path) -> None:
+    async with open_memory(store) as memory:
+        turns = ({"id": f"m{n}", "text": f"turn {n}", "speaker": "Ana"} for n in range(4))
+        await memory.ingest(*turns, flow_id="f")
+
+
+async def test_reindex_embeds_with_the_model_of_a_server_elsewhere_and_names_it(vicw: Vicw, store: Path) -> None:
+    await fill(store)
+    async with foreign_server.serving("their-model") as foreign:
+        done = await asyncio.to_thread(vicw, "reindex", VICW_EMBEDDING_URL=foreign.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "4 passages embedded anew with their-model\n"
+    assert set(foreign.asked_for) == {"their-model"}
+    assert vicw("check").returncode == 0
+
+
+def test_check_says_clean_or_lists_what_is_broken(vicw: Vicw, store: Path) -> None:
+    asyncio.run(fill(store))
+    clean = vicw("check")
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    counts, verdict = clean.stdout.splitlines()
+    assert counts.endswith(", 4 points, 0 waiting")
+    assert verdict == "clean"
+
+    with closing(sqlite3.connect(store / "graph.sqlite3", isolation_level=None)) as graph:
+        graph.execute("DELETE FROM edge WHERE id = (SELECT id FROM edge WHERE type = 'NEXT' LIMIT 1)")
+        graph.execute("UPDATE edge SET type = 'HATES' WHERE type = 'INITIATED'")
+    spoilt = vicw("check")
+    assert spoilt.returncode == 1
+    _, *violations = spoilt.stdout.splitlines()
+    assert len([line for line in violations if line.startswith("NEXT chain is broken")]) == 1
+    assert len([line for line in violations if "'HATES' is not registered" in line]) == 4
+    assert "clean" not in violations
+    assert vicw("check").stdout == spoilt.stdout, "a look changes nothing"
+
+
+def test_check_without_a_store_says_so_and_makes_none(vicw: Vicw, store: Path) -> None:
+    refused = vicw("check")
+    assert refused.returncode == 1
+    assert "holds no store" in refused.stderr
+    assert not store.exists()

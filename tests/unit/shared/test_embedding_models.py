@@ -1,0 +1,53 @@
+"""What the registry says of each model: a wrong card gives poor vectors without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vicw_shared.embedding_models import DEFAULT_MODEL, MODELS, Pooling
+from vicw_shared.settings import EmbeddingSettings
+
+CARDS: dict[str, dict[str, Any]] = {
+    "snowflake-arctic-embed-l-v2.0": {
+        "size": 1024,
+        "pooling": Pooling.CLS,
+        "max_tokens": 512,
+        "query_prefix": "query: ",
+        "repository": "Casual-Autopsy/snowflake-arctic-embed-l-v2.0-gguf",
+        "file": "snowflake-arctic-embed-l-v2.0-q8_0.gguf",
+        "smallest_size": 256,
+    },
+    "Qwen3-Embedding-0.6B": {
+        "size": 1024,
+        "pooling": Pooling.LAST,
+        "max_tokens": 512,
+        "query_prefix": "Instruct: Given a question, retrieve passages that answer it\nQuery:",
+        "repository": "Qwen/Qwen3-Embedding-0.6B-GGUF",
+        "file": "Qwen3-Embedding-0.6B-Q8_0.gguf",
+        "smallest_size": 32,
+    },
+    "all-MiniLM-L6-v2": {
+        "size": 384,
+        "pooling": Pooling.MEAN,
+        "max_tokens": 256,
+        "query_prefix": "",
+        "repository": None,
+        "file": None,
+        "smallest_size": None,
+    },
+}
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_card_says_what_the_model_was_trained_with(name: str) -> None:
+    card = MODELS[name]
+    assert {field: getattr(card, field) for field in CARDS[name]} == CARDS[name]
+    assert card.name == name
+    assert card.licence == "Apache-2.0"
+
+
+def test_every_card_is_pinned_here_and_the_default_is_the_one_that_comes_along() -> None:
+    assert MODELS.keys() == CARDS.keys()
+    assert EmbeddingSettings.model_fields["model"].default == DEFAULT_MODEL == "all-MiniLM-L6-v2"

@@ -1,0 +1,212 @@
+"""The doctor names what is wrong, and what to do about it, and touches nothing that is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from doubles import SIZE, HashEmbedder
+from memory import open_memory, settings_for
+from unit.embedding import tiny_models
+from unit.embedding.hub_server import Hub
+from unit.embedding.hub_server import serving as serving_http
+from unit.standalone.foreign_server import serving
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.errors import DataDirError
+from vicw_shared.settings import EmbeddingSettings, ServerSettings
+from vicw_standalone.doctor import Finding, Verdict, examine
+from vicw_standalone.settings import Settings
+
+NAME = "all-MiniLM-L6-v2"
+
+
+def settings_of(store: Path, **embedding: Any) -> Settings:
+    """Return settings that agree with a store filled by ``HashEmbedder(NAME)``."""
+    chosen: dict[str, Any] = {"dimensions": SIZE, "models_dir": store / "models", **embedding}
+    return replace(settings_for(store), embedding=EmbeddingSettings(**chosen))
+
+
+def findings(settings: Settings) -> dict[str, Finding]:
+    return {finding.what: finding for finding in examine(settings)}
+
+
+def problems(settings: Settings) -> list[tuple[str, str]]:
+    """Return what is wrong, with what to do."""
+    found = findings(settings).values()
+    return [(one.what, f"{one.detail}. {one.fix}") for one in found if one.verdict is Verdict.PROBLEM]
+
+
+@pytest.fixture
+def filled(store: Path) -> Path:
+    """A store that was filled by a model and closed in order."""
+
+    async def fill() -> None:
+        async with open_memory(store, HashEmbedder(NAME)) as memory:
+            await memory.ingest({"id": "a", "text": "a zebra crosses"})
+
+    asyncio.run(fill())
+    return store
+
+
+def test_where_nothing_is_stored_nothing_is_wrong(store: Path) -> None:
+    found = findings(settings_of(store))
+    assert [one for one in found.values() if one.verdict is Verdict.PROBLEM] == []
+    assert found["store"].detail == "nothing is stored yet"
+    assert found["server"].fix == "Start it with `vicw serve`"
+
+
+def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) -> None:
+    def contents() -> dict[str, bytes]:
+        files = (path for path in filled.rglob("*") if path.is_file() and path.name != "vicw.lock")
+        return {str(path): path.read_bytes() for path in files}
+
+    before = contents()
+    found = findings(settings_of(filled))
+    assert [one for one in found.values() if one.verdict is Verdict.PROBLEM] == []
+    assert found["store"].detail == f"filled by {NAME} ({SIZE}-d, file 000000000000, wrapper 1)"
+    assert found["vector index"] == Finding("vector index", Verdict.FINE, "closed in order")
+    assert contents() == before
+
+
+def test_no_room_is_named(store: Path) -> None:
+    settings = replace(settings_of(store), storage=settings_for(store, min_free_mb=10**9).storage)
+    ((what, says),) = problems(settings)
+    assert what == "disk"
+    assert "writes are refused" in says
+    assert "Make room" in says
+    assert "VICW_MIN_FREE_MB" in says
+
+
+def test_a_missing_model_file_is_named_with_the_command_that_gets_it(store: Path) -> None:
+    ((what, says),) = problems(settings_of(store, model="Qwen3-Embedding-0.6B"))
+    assert what == "model"
+    assert "vicw model pull Qwen3-Embedding-0.6B" in says
+
+
+def test_a_taken_port_is_named(store: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        ((what, says),) = problems(replace(settings_of(store), server=ServerSettings(port=port)))
+    assert what == "server"
+    assert f"127.0.0.1:{port} cannot be listened on: Address already in use" in says
+    assert "VICW_PORT" in says
+
+
+def test_a_port_where_another_program_answers_is_named(store: Path) -> None:
+    with serving_http(Hub({})) as other:
+        port = int(other.url.rpartition(":")[2])
+        ((what, says),) = problems(replace(settings_of(store), server=ServerSettings(port=port)))
+    assert what == "server"
+    assert f"not VICW answers on 127.0.0.1:{port}" in says
+    assert "VICW_PORT" in says
+
+
+@pytest.mark.parametrize("changed", [{"dimensions": 32}, {"model": "tiny.gguf"}])
+def test_a_store_of_another_model_is_named(filled: Path, tmp_path: Path, changed: dict[str, Any]) -> None:
+    if "model" in changed:
+        changed = {"model": str(tiny_models.encoder(tmp_path / "tiny.gguf").path)}
+    ((what, says),) = problems(settings_of(filled, **changed))
+    assert what == "store"
+    assert f"filled by {NAME} (64-d" in says
+    assert "vicw reindex" in says
+    assert (f"VICW_EMBEDDING_MODEL={NAME}" in says) == ("model" in changed)
+
+
+def test_another_file_under_the_same_name_is_named(store: Path, tmp_path: Path) -> None:
+    model = tiny_models.encoder(tmp_path / "tiny.gguf")
+
+    async def fill() -> None:
+        async with open_memory(store, HashEmbedder("tiny")):
+            pass
+
+    asyncio.run(fill())
+    ((what, says),) = problems(settings_of(store, model=str(model.path)))
+    assert what == "store"
+    assert "filled by tiny (64-d, file 000000000000" in says
+    assert f"the model now is tiny (64-d, file {model.digest[:12]}" in says
+
+
+async def test_a_foreign_server_is_asked_which_model_it_has(store: Path) -> None:
+    async with serving(NAME) as foreign, open_memory(store, HashEmbedder(NAME)):
+        settings = settings_of(store, url=foreign.url)
+        found = await asyncio.to_thread(findings, settings)
+        assert found["model"].detail.startswith(f"{foreign.url} answers as {NAME} ({SIZE}-d")
+        foreign.models = ["a-better-model"]
+        ((what, says),) = await asyncio.to_thread(problems, settings)
+    assert (what, "the model now is a-better-model" in says) == ("store", True)
+
+
+def test_a_foreign_server_that_is_away_is_named(store: Path) -> None:
+    ((what, says),) = problems(settings_of(store, url="http://127.0.0.1:9/v1"))
+    assert what == "model"
+    assert "unset VICW_EMBEDDING_URL" in says
+
+
+def test_a_missing_vector_index_is_named(filled: Path) -> None:
+    shutil.rmtree(filled / "vectors")
+    ((what, says),) = problems(settings_of(filled))
+    assert what == "vector index"
+    assert f"{filled / 'vectors'} is missing" in says
+    assert "vicw reindex" in says
+
+
+def test_an_unclean_vector_index_is_noted(filled: Path) -> None:
+    (filled / "vectors" / "clean").unlink()
+    found = findings(settings_of(filled))["vector index"]
+    assert (found.verdict, found.detail) == (Verdict.NOTE, "was not closed in order")
+    assert "vicw serve" in found.fix
+
+
+def test_a_schema_newer_than_the_program_is_named(filled: Path) -> None:
+    with closing(sqlite3.connect(filled / "graph.sqlite3")) as graph:
+        graph.execute("PRAGMA user_version = 999")
+    ((what, says),) = problems(settings_of(filled))
+    assert what == "store"
+    assert "schema version 999" in says
+    assert "Upgrade VICW" in says
+
+
+def test_a_graph_that_cannot_be_read_is_named(store: Path) -> None:
+    store.mkdir()
+    (store / "graph.sqlite3").write_bytes(b"not a database at all" * 100)
+    ((what, says),) = problems(settings_of(store))
+    assert what == "store"
+    assert "cannot be read" in says
+    assert "backup" in says
+
+
+def test_a_directory_that_cannot_be_used_is_named() -> None:
+    found = problems(settings_of(Path("/dev/null/a/b")))
+    assert [what for what, _ in found] == ["data directory"]
+    assert "VICW_DATA_DIR" in found[0][1]
+
+
+async def test_a_store_that_a_process_has_open_stays_its_own(store: Path) -> None:
+    async with open_memory(store, HashEmbedder(NAME)) as memory:
+        await memory.ingest({"id": "a", "text": "a zebra crosses"})
+        found = await asyncio.to_thread(findings, settings_of(store))
+        assert [one for one in found.values() if one.verdict is not Verdict.FINE] == [found["server"]]
+        assert "in use by another VICW process" in found["data directory"].detail
+        assert found["vector index"].detail == "open in the running process"
+        with pytest.raises(DataDirError, match="in use"):
+            DataDir(store).open()
+        await memory.ingest({"id": "b", "text": "a yak grazes"})
+        assert sorted(map(str, await memory.found("zebra yak"))) == ["a", "b"]
+
+
+async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -> None:
+    async with open_memory(store, HashEmbedder(NAME)) as memory:
+        await memory.ingest({"id": "a", "text": "a zebra crosses"})
+        left = await asyncio.to_thread(shutil.copytree, store, tmp_path / "left")
+    assert (left / "graph.sqlite3-wal").stat().st_size > 0
+    found = await asyncio.to_thread(findings, settings_of(left))
+    assert found["store"].detail.startswith(f"filled by {NAME}")
+    assert found["vector index"].verdict is Verdict.NOTE

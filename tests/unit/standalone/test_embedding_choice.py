@@ -1,0 +1,114 @@
+"""Which model a memory is told to use, which it remembers, and what it puts before queries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from doubles import SIZE, HashEmbedder
+from memory import Memory, settings_for
+from unit.standalone.foreign_server import serving
+from vicw_shared.errors import ModelMismatchError, SettingsError
+from vicw_shared.settings import EmbeddingSettings
+from vicw_standalone.cli.settings import CHOICES, read_settings
+from vicw_standalone.settings import Settings
+from vicw_standalone.wiring import Standalone
+
+
+@asynccontextmanager
+async def opened(settings: Settings, embedder: HashEmbedder | None = None) -> AsyncIterator[Memory]:
+    standalone = Standalone(settings, embedder)
+    await standalone.open()
+    standalone.start_indexer()
+    try:
+        yield Memory(standalone, embedder or HashEmbedder())
+    finally:
+        await standalone.close()
+
+
+def over(url: str, store: Path, **embedding: Any) -> Settings:
+    return replace(settings_for(store), embedding=EmbeddingSettings(url=url, **embedding))
+
+
+async def test_the_model_of_a_foreign_server_is_asked_for_and_remembered_by_its_own_name(store: Path) -> None:
+    async with serving("their-model") as foreign, opened(over(foreign.url, store)) as memory:
+        await memory.ingest({"id": "a", "text": "a zebra crosses"})
+        assert await memory.found("zebra") == ["a"]
+        known = await memory.standalone.graph.model()
+        assert known is not None
+        assert (known.name, known.size) == ("their-model", SIZE)
+        assert set(foreign.asked_for) == {"their-model"}
+
+
+async def test_a_foreign_server_that_has_another_model_now_is_refused_at_the_next_start(store: Path) -> None:
+    async with serving("their-model") as foreign:
+        async with opened(over(foreign.url, store)) as memory:
+            await memory.ingest({"id": "a", "text": "a zebra crosses"})
+        foreign.models = ["a-better-model"]
+        with pytest.raises(ModelMismatchError, match=r"filled by their-model .* is a-better-model .*vicw reindex"):
+            async with opened(over(foreign.url, store)):
+                pass
+        foreign.models = ["their-model"]
+        async with opened(over(foreign.url, store)) as memory:
+            assert await memory.found("zebra") == ["a"]
+
+
+async def test_a_chosen_model_is_what_a_foreign_server_is_asked_for(store: Path) -> None:
+    async with serving("small", "large") as foreign:
+        with pytest.raises(SettingsError, match="VICW_EMBEDDING_MODEL to one of small, large"):
+            async with opened(over(foreign.url, store)):
+                pass
+        async with opened(over(foreign.url, store, model="large")) as memory:
+            known = await memory.standalone.graph.model()
+            assert known is not None
+            assert known.name == "large"
+        assert set(foreign.asked_for) == {"large"}
+
+
+def test_a_model_is_chosen_by_the_environment_the_data_directory_or_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VICW_EMBEDDING_MODEL", raising=False)
+
+    def chosen(model: str | None = None) -> str | None:
+        return read_settings(data_dir=tmp_path, port=0, model=model).embedding.chosen_model
+
+    assert chosen() is None
+    assert chosen(model="all-MiniLM-L6-v2") == "all-MiniLM-L6-v2", "the default may be chosen, too"
+    (tmp_path / CHOICES).write_text("VICW_EMBEDDING_MODEL=of-the-directory\n")
+    assert chosen() == "of-the-directory"
+    monkeypatch.setenv("VICW_EMBEDDING_MODEL", "of-the-environment")
+    assert chosen() == "of-the-environment"
+    assert chosen(model="of-the-command") == "of-the-command"
+
+
+@pytest.mark.parametrize(
+    ("served", "prefix"), [("snowflake-arctic-embed-l-v2.0", "query: "), ("their-model", ""), ("all-MiniLM-L6-v2", "")]
+)
+async def test_a_registered_model_brings_its_query_prefix_wherever_it_is_served(
+    store: Path, served: str, prefix: str
+) -> None:
+    async with serving(served) as foreign, opened(over(foreign.url, store)) as memory:
+        await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
+        await memory.retrieve("which zebra?", domain="coding")
+        assert foreign.texts[-2:] == [
+            "[Domain: coding] [Type: document] a zebra crosses",
+            f"{prefix}[Domain: coding] which zebra?",
+        ]
+
+
+@pytest.mark.parametrize("model", ["a-file-of-mine", "snowflake-arctic-embed-l-v2.0"])
+async def test_a_set_query_prefix_goes_before_queries_of_any_model(
+    store: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VICW_EMBEDDING_QUERY_PREFIX", "search: ")
+    async with opened(settings_for(store), HashEmbedder(model)) as memory:
+        await memory.ingest({"id": "a", "text": "a zebra crosses"})
+        await memory.retrieve("which zebra?", domain="coding")
+        texts = [text for _, text in memory.embedder.seen]
+    assert texts == ["[Domain: general] [Type: document] a zebra crosses", "search: [Domain: coding] which zebra?"]
