@@ -98,9 +98,7 @@ class Standalone:
             await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
-                f"The store was filled by {known}, the embedder is {identity}. "
-                "Run `vicw reindex` to embed everything anew"
-                + (f", or set VICW_EMBEDDING_MODEL={known.name}" if known.name != identity.name else "")
+                f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
             )
         if not rebuild and not EdgeVectorStore.exists(path) and await self.graph.any_indexed():
             raise DataDirError(f"The vector index {path} is missing. `vicw reindex` rebuilds it from the graph")
@@ -177,3 +175,10 @@ def _query_prefix(settings: EmbeddingSettings, identity: ModelIdentity) -> str:
         return settings.query_prefix
     card = MODELS.get(identity.name)
     return card.query_prefix if card is not None else ""
+
+
+def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
+    """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
+    again = "Run `vicw reindex` to embed everything anew"
+    by_name = known.name != wanted.name and known.name in MODELS
+    return f"{again}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else again

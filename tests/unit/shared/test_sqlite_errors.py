@@ -33,6 +33,7 @@ def sqlite_error(code: int | None, kind: type[sqlite3.Error] = sqlite3.Operation
         (sqlite_error(sqlite3.SQLITE_IOERR_WRITE), StorageFullError, 507),
         (sqlite_error(sqlite3.SQLITE_IOERR_FSYNC), StorageFullError, 507),
         (sqlite_error(sqlite3.SQLITE_IOERR_TRUNCATE), StorageFullError, 507),
+        (sqlite_error(sqlite3.SQLITE_IOERR_SHMSIZE), StorageFullError, 507),
         (sqlite_error(sqlite3.SQLITE_IOERR_READ), UnavailableError, 503),
         (sqlite_error(sqlite3.SQLITE_BUSY), UnavailableError, 503),
         (sqlite_error(sqlite3.SQLITE_CANTOPEN), UnavailableError, 503),

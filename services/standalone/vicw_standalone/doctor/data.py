@@ -18,7 +18,7 @@ from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.finding import Finding, Verdict
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import GRAPH, VECTORS, elsewhere
+from vicw_standalone.wiring import GRAPH, VECTORS, elsewhere, remedy
 
 _PATIENCE_SECONDS = 15.0
 
@@ -100,10 +100,7 @@ def _store(seen: Glance, wanted: ModelIdentity | None) -> Finding:
         return Finding("store", Verdict.FINE, "no model has filled it yet")
     if wanted is None or known == replace(wanted, digest=wanted.digest or known.digest):
         return Finding("store", Verdict.FINE, f"filled by {known}")
-    fix = "Run `vicw reindex` to embed everything anew"
-    if known.name != wanted.name:
-        fix += f", or set VICW_EMBEDDING_MODEL={known.name}"
-    return Finding("store", Verdict.PROBLEM, f"filled by {known}, the model now is {wanted}", fix)
+    return Finding("store", Verdict.PROBLEM, f"filled by {known}, the model now is {wanted}", remedy(known, wanted))
 
 
 def _index(path: Path, seen: Glance, in_use: bool) -> Finding:

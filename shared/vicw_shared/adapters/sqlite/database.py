@@ -19,6 +19,7 @@ _FULL = {
     sqlite3.SQLITE_IOERR_WRITE,
     sqlite3.SQLITE_IOERR_FSYNC,
     sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
 }
 
 
@@ -37,7 +38,11 @@ class Database:
         self._closed = False
         with translated():
             self._writer = self._connect()
-            migrate(self._writer)
+            try:
+                migrate(self._writer)
+            except BaseException:
+                self.close()  # a connection left open would keep its lock
+                raise
 
     async def write[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` on the writer's connection. The caller frames transactions."""
