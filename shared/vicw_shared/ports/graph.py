@@ -215,6 +215,10 @@ class GraphStore(Protocol):
         """Tell whether any Chunk is in the vector store."""
         ...
 
+    async def store_id(self) -> str:
+        """Return the name that the store got when it was made: 32 hexadecimal digits."""
+        ...
+
     async def model(self) -> ModelIdentity | None:
         """Return the identity of the model whose vectors stand beside this graph, or None."""
         ...

@@ -121,6 +121,10 @@ MIGRATIONS: tuple[str, ...] = (
     """
     CREATE INDEX receipt_age ON receipt (tenant, created_at);
     """,
+    # A store has a name of its own: what is known of one says nothing of another at the same address.
+    """
+    INSERT INTO meta VALUES ('store', lower(hex(randomblob(16))));
+    """,
     # An item is indexed when the passage that stands for it is.
     """
     UPDATE node SET indexed = 1

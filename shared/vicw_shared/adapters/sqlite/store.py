@@ -137,6 +137,10 @@ class SqliteGraphStore:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
         return await self._database.read(lambda c: bool(c.execute(sql).fetchone()[0]))
 
+    async def store_id(self) -> str:
+        sql = "SELECT value FROM meta WHERE key = 'store'"
+        return await self._database.read(lambda c: str(c.execute(sql).fetchone()[0]))
+
     async def model(self) -> ModelIdentity | None:
         def work(connection: sqlite3.Connection) -> ModelIdentity | None:
             row = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
