@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Label, Sensitivity
@@ -75,14 +76,14 @@ class Item(Message):
     extraction: Extraction | None = None
 
 
-_EXAMPLE = {
+_EXAMPLE: JsonDict = {
     "context": "Fantasy Novel",
     "domain": "prose",
     "flow_id": "chapter-3",
     "items": [
         {
             "id": "c3-p7",
-            "text": "While the castle slept, Mara took the Sunken Amulet from the vault. At dawn Edran found the door open.",
+            "text": "While the castle slept, Mara took the Sunken Amulet. At dawn Edran found the vault open.",
             "subtype": "scene",
             "name": "The Betrayal",
             "timestamp": "2026-01-19T10:00:00Z",

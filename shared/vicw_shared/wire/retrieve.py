@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp
@@ -47,7 +48,7 @@ class Channel(StrEnum):
     BM25 = "bm25"
 
 
-_EXAMPLE = {
+_EXAMPLE: JsonDict = {
     "query": "who stole the amulet?",
     "context": "Fantasy Novel",
     "limit": 5,

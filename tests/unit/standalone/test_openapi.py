@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -17,7 +17,7 @@ from vicw_shared.wire.ingest import IngestRequest
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_standalone.app import create_standalone_app
 
-RANGES = {
+RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "zscore": ("(0, 1)", lambda score, alpha: 0 < score < 1),
     "blend": ("[-alpha, 1]", lambda score, alpha: -alpha <= score <= 1),
     "rrf": ("(0, 2/61]", lambda score, alpha: 0 < score <= 2 / 61),
