@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import uuid
 from contextlib import suppress
@@ -18,7 +19,8 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 
 def configure_logs(settings: LogSettings) -> None:
-    """Send logs to standard error: JSON lines, or readable text on a terminal."""
+    """Send logs to standard error: JSON lines, or readable text on a terminal. Child processes log as much."""
+    os.environ["VICW_LOG_LEVEL"] = settings.level
     readable = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     renderer: structlog.types.Processor = (
         structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()

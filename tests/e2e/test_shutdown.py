@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import VICW, Server, eventually, require_clean, run
+from e2e.serving import START_SECONDS, VICW, Server, eventually, require_clean, run
 from unit.embedding import tiny_models
 
 pytestmark = pytest.mark.process
@@ -84,6 +84,24 @@ def test_a_request_that_takes_too_long_is_cut_but_what_it_stored_stays(serve: Se
         assert answer.exception() is not None or answer.result().status_code >= 500
     server.start()
     eventually(lambda: _found(server), lambda found: found == 20, 30, "what was stored, indexed")
+    assert server.stop() == 0
+    require_clean(server)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("deaf", [False, True], ids=["its child listens", "its child does not"])
+def test_a_signal_while_the_model_loads_ends_it_in_good_order(serve: Serve, number: int, deaf: bool) -> None:
+    server = serve()
+    server.launch()
+    child = eventually(server.embedder, lambda pid: pid is not None, START_SECONDS, "the embedding process")
+    assert child is not None
+    if deaf:
+        os.kill(child, signal.SIGSTOP)
+    assert server.stop(number, within=10) == 0
+    assert not Path(f"/proc/{child}").exists()
+    assert not list(server.data_dir.parent.glob("vicw-*")), "the socket's folder"
+    assert "Traceback" not in server.log
+    server.start()
     assert server.stop() == 0
     require_clean(server)
 

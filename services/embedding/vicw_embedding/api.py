@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Request, Response
 
 from vicw_embedding import metrics
-from vicw_shared.http import StrictRoute
+from vicw_shared.http import PROBES, StrictRoute
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.wire.embeddings import (
     LANE_HEADER,
@@ -58,7 +58,7 @@ async def embeddings(
     return Response(answer.model_dump_json(), media_type="application/json")
 
 
-@router.get("/models", summary="The model served, its size and the SHA-256 of its file")
+@router.get("/models", summary="The model served, its size and the SHA-256 of its file", tags=[PROBES])
 async def models(request: Request) -> ModelsResponse:
     """Name the one model."""
     served: Served = request.app.state.served

@@ -8,49 +8,66 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import structlog
 import uvicorn
 
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
 
-_log = structlog.get_logger()
+_NOTICED_SECONDS = 0.2
+"""What uvicorn takes to notice that it should end, and pauses before it waits for the requests in flight."""
 
 
 async def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; requests in flight are finished first.
+    """Serve until SIGTERM or SIGINT; requests in flight are finished first, a start under way is given up.
 
     Raises FatalError before it listens if anything cannot be opened, OSError if the port is taken.
     """
-    listener = _listen(settings.server.host, settings.server.port)
-    standalone = Standalone(settings)
-    await standalone.open()
-    config = uvicorn.Config(
-        create_standalone_app(standalone),
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        timeout_graceful_shutdown=max(1, int(settings.server.shutdown_seconds)),
-    )
-    server = _Server(config)
-    host, port = listener.getsockname()[:2]
-    server.announcement = f"VICW answers on http://{host}:{port} (API: /docs), data in {settings.storage.data_dir}"
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.stop)
-    await server.serve(sockets=[listener])
+    with _listen(settings.server.host, settings.server.port) as listener:
+        standalone = Standalone(settings)
+        config = uvicorn.Config(
+            create_standalone_app(standalone),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            # Annotated as int, but handed to asyncio as it is.
+            timeout_graceful_shutdown=max(0.1, settings.server.shutdown_seconds - _NOTICED_SECONDS),  # type: ignore[arg-type]
+        )
+        server = _Server(config)
+        host, port = listener.getsockname()[:2]
+        server.announcement = f"VICW answers on http://{host}:{port} (API: /docs), data in {settings.storage.data_dir}"
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        if await _opened(standalone, server):
+            await server.serve(sockets=[listener])
+
+
+async def _opened(standalone: Standalone, server: _Server) -> bool:
+    """Open ``standalone``; return False, with everything closed again, if the server was told to stop meanwhile."""
+    server.opening = asyncio.create_task(standalone.open())
+    try:
+        await server.opening
+    except asyncio.CancelledError:
+        if not server.should_exit:
+            raise
+    if server.should_exit:  # told in the very moment in which opening was done
+        await standalone.close()
+    return not server.should_exit
 
 
 class _Server(uvicorn.Server):
     """uvicorn's server, with our signals and our word when it is ready."""
 
     announcement = ""
+    opening: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
         """End gracefully; a second signal ends at once."""
         if self.should_exit:
             self.force_exit = True
+        elif self.opening is not None:
+            self.opening.cancel()  # does nothing once it is open
         self.should_exit = True
 
     @contextmanager

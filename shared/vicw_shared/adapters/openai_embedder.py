@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import numpy as np
+import structlog
 from pydantic import ValidationError
 
 from vicw_shared.errors import (
@@ -23,12 +24,13 @@ from vicw_shared.errors import (
     UnavailableError,
     VicwError,
 )
+from vicw_shared.logs import REQUEST_ID_HEADER
 from vicw_shared.ports.embedder import Lane, ModelIdentity
 from vicw_shared.wire.embeddings import LANE_HEADER, EmbeddingsResponse, ModelRow, ModelsResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -68,7 +70,8 @@ class OpenAIEmbedder:
     A lost connection, or an answer that the server is on its way up or down, is tried again for
     ``retry_seconds``: embedding changes nothing, so a call may be repeated, and a server that restarts costs
     its callers time, no texts. ``timeout_seconds`` bounds each request, repeats included. ``dimensions`` asks
-    for vectors cut to that size. Connections open with the first call.
+    for vectors cut to that size. Connections open with the first call. ``tokens_read`` counts, over its lifetime,
+    the tokens that the server says it has read for it. The request id of the caller travels along, for the log.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class OpenAIEmbedder:
         self._dimensions = dimensions
         self._timeout_seconds = timeout_seconds
         self._retry_seconds = retry_seconds
+        self.tokens_read = 0
         self._size: int | None = None
         self._base_url = (base_url or "http://embedding/v1").rstrip("/")
         self._uds = uds
@@ -171,11 +175,17 @@ class OpenAIEmbedder:
             body["dimensions"] = self._dimensions
         response = await self._send("POST", "/embeddings", json=body, headers={LANE_HEADER: lane.value})
         try:
-            return _rows(EmbeddingsResponse.model_validate(response.json()), len(texts))
+            answer = EmbeddingsResponse.model_validate(response.json())
+            rows = _rows(answer, len(texts))
         except (ValueError, ValidationError) as error:
             raise _nonsense("something that is not a vector for each text") from error
+        self.tokens_read += answer.usage.total_tokens
+        return rows
 
-    async def _send(self, method: str, path: str, **arguments: Any) -> _Answer:
+    async def _send(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **arguments: Any
+    ) -> _Answer:
+        arguments["headers"] = {**(headers or {}), **_request_id()}
         loop = asyncio.get_running_loop()
         last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
         delay = _FIRST_DELAY_SECONDS
@@ -207,6 +217,11 @@ class OpenAIEmbedder:
         if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
             raise _PassingError(failure)
         raise failure
+
+
+def _request_id() -> dict[str, str]:
+    bound = structlog.contextvars.get_contextvars().get("request_id")
+    return {REQUEST_ID_HEADER: bound} if bound else {}
 
 
 def _requests(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -9,7 +9,9 @@ from contextlib import AbstractAsyncContextManager
 
 import structlog
 from fastapi import FastAPI, Response
+from fastapi_offline import FastAPIOffline
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vicw_shared.errors import TooLargeError, VicwError
@@ -19,7 +21,11 @@ from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 Probe = Callable[[], Awaitable[None]]
 """Raises if a dependency does not work."""
 
+PROBES = "probes"
+"""Tag of routes that are asked again and again: their requests are logged at debug only."""
+
 _log = structlog.get_logger()
+_CLIENT_GONE = 499
 _PROBE_SECONDS = 5.0
 REQUESTS = Counter("vicw_http_requests_total", "HTTP requests answered", ["method", "route", "status"])
 SECONDS = Histogram("vicw_http_request_seconds", "Time to answer an HTTP request", ["method", "route"])
@@ -35,15 +41,23 @@ def create_app(
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``."""
-    app = FastAPI(title=title, description=description, version=version, lifespan=lifespan)
+    app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
+        title=title,
+        description=description,
+        version=version,
+        lifespan=lifespan,
+        redoc_url=None,
+        static_url="/docs/assets",
+        swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent anywhere
+    )
     problems.install(app)
     app.add_middleware(_Edge, max_body_bytes=max_body_bytes)
 
-    @app.get("/healthz", tags=["probes"], summary="Is the process alive?")
+    @app.get("/healthz", tags=[PROBES], summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", tags=["probes"], summary="Can it answer? Names the failing dependency")
+    @app.get("/readyz", tags=[PROBES], summary="Can it answer? Names the failing dependency")
     async def readyz(response: Response) -> dict[str, object]:
         failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
         if failing:
@@ -51,7 +65,7 @@ def create_app(
             return {"status": "not ready", "failing": failing}
         return {"status": "ready", "dependencies": sorted(probes)}
 
-    @app.get("/metrics", tags=["probes"], summary="Prometheus metrics")
+    @app.get("/metrics", tags=[PROBES], summary="Prometheus metrics")
     async def metrics() -> Response:
         return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
@@ -70,7 +84,7 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
 
 
 class _Edge:
-    """ASGI middleware: binds the request id, counts the body's bytes, measures, logs."""
+    """ASGI middleware: binds the request id, counts the body's bytes, measures, logs, answers what nobody foresaw."""
 
     def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
         self._app = app
@@ -83,7 +97,7 @@ class _Edge:
         headers = dict(scope["headers"])
         request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
         started = time.perf_counter()
-        status = 500
+        status: int | None = None
 
         async def sending(message: Message) -> None:
             nonlocal status
@@ -98,8 +112,16 @@ class _Edge:
             await self._app(scope, self._counted(receive), sending)
         except VicwError as error:
             await problems.respond(error)(scope, receive, sending)
+        except ClientDisconnect:
+            status = _CLIENT_GONE
+        except Exception as error:
+            # Not left to Starlette, which would answer outside of us, without the request id.
+            _log.error("unexpected error", exc_info=error)
+            if status is not None:
+                raise  # too late for another answer; the connection is cut
+            await problems.unexpected()(scope, receive, sending)
         finally:
-            self._record(scope, status, time.perf_counter() - started)
+            self._record(scope, status or 500, time.perf_counter() - started)
 
     def _counted(self, receive: Receive) -> Receive:
         seen = 0
@@ -121,8 +143,10 @@ class _Edge:
 
     @staticmethod
     def _record(scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "unmatched")
+        matched = scope.get("route")
+        route = getattr(matched, "path", "unmatched")
         method = scope["method"] if scope["method"] in {"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"} else "other"
         REQUESTS.labels(method, route, status).inc()
         SECONDS.labels(method, route).observe(seconds)
-        _log.debug("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
+        log = _log.debug if PROBES in getattr(matched, "tags", ()) else _log.info
+        log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

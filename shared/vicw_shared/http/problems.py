@@ -32,7 +32,7 @@ _FIXES = {
 
 
 def install(app: FastAPI) -> None:
-    """Make every error of ``app`` a problem document."""
+    """Make every error that ``app`` foresees a problem document."""
 
     async def known(_: Request, error: Exception) -> Response:
         assert isinstance(error, VicwError)
@@ -52,14 +52,9 @@ def install(app: FastAPI) -> None:
         named.status, named.title, named.slug = error.status_code, str(error.detail), f"http-{error.status_code}"
         return respond(named, headers=error.headers)
 
-    async def unknown(_: Request, error: Exception) -> Response:
-        _log.error("unexpected error", exc_info=error)
-        return respond(VicwError("An unexpected error; the log has it under this request id"))
-
     app.add_exception_handler(VicwError, known)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, unknown)
 
 
 def respond(error: VicwError, headers: Any = None) -> Response:
@@ -71,6 +66,11 @@ def respond(error: VicwError, headers: Any = None) -> Response:
         extra["Retry-After"] = str(error.retry_after_seconds)
     content = body.model_dump_json(exclude_defaults=True).encode("utf-8", "backslashreplace")
     return Response(content, body.status, extra, MEDIA_TYPE)
+
+
+def unexpected() -> Response:
+    """Return the response of an error that nobody foresaw; it tells nothing of it."""
+    return respond(VicwError("An unexpected error; the log has it under this request id"))
 
 
 def describe(errors: Sequence[Any]) -> list[FieldProblem]:

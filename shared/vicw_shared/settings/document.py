@@ -20,6 +20,13 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.SleepSettings,
     settings.LogSettings,
 )
+# Not a setting of a service: the client reads it, and nothing else, from the environment.
+_CLIENT = """
+## The Python client and the `vicw` command.
+
+# Address of the server that they talk to where none is given
+#VICW_URL=http://127.0.0.1:8080
+"""
 _HEAD = """\
 # Every setting of VICW, each with its default. Set what you want to change in the environment.
 # Made by `python -m vicw_shared.settings`; a test keeps it in step with the code.
@@ -28,7 +35,7 @@ _HEAD = """\
 
 def render() -> str:
     """Return the text of ``.env.example``."""
-    return _HEAD + "".join(f"\n{block}" for concern in CONCERNS for block in _blocks(concern))
+    return _HEAD + "".join(f"\n{block}" for concern in CONCERNS for block in _blocks(concern)) + _CLIENT
 
 
 def _blocks(concern: type[BaseSettings]) -> Iterator[str]:

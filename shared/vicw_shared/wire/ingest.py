@@ -6,7 +6,8 @@ import math
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from vicw_shared.model import Label, Sensitivity
@@ -75,8 +76,33 @@ class Item(Message):
     extraction: Extraction | None = None
 
 
+_EXAMPLE: JsonDict = {
+    "context": "Fantasy Novel",
+    "domain": "prose",
+    "flow_id": "chapter-3",
+    "items": [
+        {
+            "id": "c3-p7",
+            "text": "While the castle slept, Mara took the Sunken Amulet. At dawn Edran found the vault open.",
+            "subtype": "scene",
+            "name": "The Betrayal",
+            "timestamp": "2026-01-19T10:00:00Z",
+            "tags": ["amulet"],
+            "extraction": {
+                "entities": [{"name": "Mara", "subtype": "villain"}, {"name": "Sunken Amulet", "subtype": "artifact"}],
+                "events": [{"id": "theft", "name": "Mara takes the amulet"}],
+                "relations": [{"source": "Mara", "type": "INITIATED", "target": "theft"}],
+            },
+        },
+        {"id": "c3-p8", "text": "Edran rode north before anyone could ask him where she had gone."},
+    ],
+}
+
+
 class IngestRequest(Message):
     """Items to remember in one context."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     context: Id = Field(description='Root of a domain: "Python Project Alpha", "Fantasy Novel"')
     domain: Prose | None = Field(None, description="coding, creative, general, or your own; default: the context's")

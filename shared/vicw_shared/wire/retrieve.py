@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp
@@ -47,8 +48,20 @@ class Channel(StrEnum):
     BM25 = "bm25"
 
 
+_EXAMPLE: JsonDict = {
+    "query": "who stole the amulet?",
+    "context": "Fantasy Novel",
+    "limit": 5,
+    "viewer": {"user": "ana", "chat": "private"},
+    "tags": {"none": ["draft"]},
+    "budget": {"chars": 4000},
+}
+
+
 class RetrieveRequest(Message):
     """A question."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     query: Prose
     context: Id | None = Field(None, description="Search one context; null: every context the caller may see")
@@ -93,7 +106,7 @@ class Via(Message):
 
 
 class Passage(Message):
-    """A further passage of a result that was found."""
+    """A further passage of a result that was found; its score is on the result's scale."""
 
     uid: str
     text: str
@@ -101,7 +114,7 @@ class Passage(Message):
 
 
 class Result(Message):
-    """One item of evidence. ``score`` is the fused score: higher is better, comparable inside one answer."""
+    """One item of evidence."""
 
     id: str | None = Field(description="Your id")
     uid: str
@@ -110,7 +123,11 @@ class Result(Message):
     name: str
     text: str = Field(description="Its best passage, verbatim: the proof")
     passages: tuple[Passage, ...] = ()
-    score: float
+    score: float = Field(
+        description="Higher is better; compares the results of one answer, never two answers. By the fusion: zscore "
+        "(0, 1), blend [-alpha, 1], rrf (0, 2/61]. Where one channel alone found anything, its own score: dense the "
+        "cosine [-1, 1], bm25 from 0 up"
+    )
     rank: int
     context: str
     domain: str

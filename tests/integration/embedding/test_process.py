@@ -165,6 +165,33 @@ def test_an_orphan_ends_by_itself(settings: EmbeddingSettings, tmp_path: Path) -
     assert not list(tmp_path.glob("vicw-*")), "it clears up after the parent that could not"
 
 
+@pytest.mark.parametrize(("level", "lines"), [("info", 1), ("warning", 0)])
+def test_it_logs_as_much_as_the_program_that_started_it(
+    settings: EmbeddingSettings, tmp_path: Path, level: str, lines: int
+) -> None:
+    script = (
+        "import asyncio\n"
+        "from pathlib import Path\n"
+        "from vicw_embedding.supervisor import EmbeddingProcess\n"
+        "from vicw_shared.adapters.openai_embedder import OpenAIEmbedder\n"
+        "from vicw_shared.logs import configure_logs\n"
+        "from vicw_shared.ports.embedder import Lane\n"
+        "from vicw_shared.settings.concerns import EmbeddingSettings, LogSettings\n"
+        "async def main():\n"
+        f"    process = EmbeddingProcess(EmbeddingSettings(model={settings.model!r}), Path({str(tmp_path)!r}))\n"
+        "    await process.start()\n"
+        "    embedder = OpenAIEmbedder(uds=process.uds)\n"
+        "    await embedder.identity()\n"
+        "    await embedder.embed(['time'], Lane.BULK)\n"
+        "    await embedder.close()\n"
+        "    await process.close()\n"
+        f"configure_logs(LogSettings(level={level!r}))\n"
+        "asyncio.run(main())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stderr.count('"event": "request"') == lines, ended.stderr
+
+
 def test_it_listens_on_a_port_and_stops_on_sigterm(settings: EmbeddingSettings, tmp_path: Path) -> None:
     environment = {**os.environ, "VICW_EMBEDDING_MODEL": settings.model, "VICW_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "vicw_embedding", "--host", "127.0.0.1", "--port", "0"]

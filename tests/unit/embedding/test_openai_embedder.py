@@ -28,6 +28,7 @@ from vicw_shared.errors import (
     UnavailableError,
     VicwError,
 )
+from vicw_shared.logs import bind_request_id
 from vicw_shared.ports.embedder import Embedder, Lane
 from vicw_shared.wrapper import WRAPPER_VERSION
 
@@ -89,6 +90,35 @@ async def test_big_inputs_are_split_into_requests_and_joined_again() -> None:
     assert all(sum(map(len, body["input"])) <= 200_000 for body in bodies)
     assert {(body["model"], body["dimensions"]) for body in bodies} == {("theirs", 3)}
     assert {request.headers["X-VICW-Lane"] for request in seen} == {"bulk"}
+
+
+async def test_the_request_id_travels_along_where_there_is_one() -> None:
+    seen: list[str | None] = []
+
+    def recording(request: Request) -> web.Response:
+        seen.append(request.headers.get("X-Request-ID"))
+        return answer(request)
+
+    async def ask(client: OpenAIEmbedder, request_id: str) -> None:
+        bind_request_id(request_id)
+        await client.embed(["x"], Lane.QUERY)
+
+    async with embedder(recording) as client:
+        await client.embed(["x"], Lane.QUERY)
+        await asyncio.gather(*(asyncio.create_task(ask(client, name)) for name in ("mine-1", "mine-2")))
+    assert seen[0] is None
+    assert set(seen[1:]) == {"mine-1", "mine-2"}
+
+
+async def test_tokens_are_counted_as_the_server_tells_them() -> None:
+    def telling(request: Request) -> web.Response:
+        body = json.loads(answer(request).body or b"")  # type: ignore[arg-type]
+        return web.json_response({**body, "usage": {"prompt_tokens": 0, "total_tokens": 7}})
+
+    async with embedder(telling) as client:
+        assert client.tokens_read == 0
+        await client.embed(["x"] * 65, Lane.BULK)
+        assert client.tokens_read == 2 * 7
 
 
 async def test_no_texts_give_no_rows_of_the_models_size() -> None:

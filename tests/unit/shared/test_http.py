@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
+from starlette.types import Message
 
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
 from vicw_shared.http import Probe, StrictRoute, create_app
@@ -48,14 +50,21 @@ def app_with(**probes: Probe) -> FastAPI:
     async def get(what: str) -> None:
         raise {"full": StorageFullError("full"), "busy": OverloadedError("busy"), "odd": ZeroDivisionError()}[what]
 
+    @router.get("/breaks-off")
+    async def break_off() -> StreamingResponse:
+        async def parts() -> AsyncIterator[bytes]:
+            yield b"some"
+            raise ZeroDivisionError
+
+        return StreamingResponse(parts())
+
     app.include_router(router)
     return app
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app_with(), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as opened:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app_with()), base_url="http://test") as opened:
         yield opened
 
 
@@ -114,7 +123,30 @@ async def test_errors_are_problems(client: httpx.AsyncClient, path: str, status:
     answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (status, f"urn:vicw:problem:{slug}")
     assert ("retry-after" in answer.headers) == (status in {429, 507})
+    assert answer.headers["x-request-id"] == answer.json()["request_id"]
     assert "ZeroDivision" not in answer.text
+
+
+async def test_an_answer_that_breaks_off_is_never_passed_off_as_whole(client: httpx.AsyncClient) -> None:
+    with pytest.raises(ZeroDivisionError):  # the server then cuts the connection
+        await client.get("/breaks-off")
+
+
+async def test_a_client_that_hangs_up_is_counted_as_gone_and_not_as_our_fault(client: httpx.AsyncClient) -> None:
+    sent: list[Message] = []
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"9")]
+    scope = {"type": "http", "method": "POST", "path": "/things", "query_string": b"", "headers": headers}
+    await app_with()(scope, gone, send)
+    assert sent == []
+    metrics = (await client.get("/metrics")).text
+    assert 'vicw_http_requests_total{method="POST",route="/things",status="499"}' in metrics
 
 
 async def test_probes_name_what_fails(client: httpx.AsyncClient) -> None:

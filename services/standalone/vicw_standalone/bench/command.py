@@ -79,9 +79,12 @@ def speed(
     """Measure latency, memory and disk, and with ``ingest`` messages throughput."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    with progress_bars() as progress:
-        work = _measure_speed(settings, store or default_store(), sizes, clients, queries, ingest, progress)
-        described, reports, stored = asyncio.run(work)
+    try:
+        with progress_bars() as progress:
+            work = _measure_speed(settings, store or default_store(), sizes, clients, queries, ingest, progress)
+            described, reports, stored = asyncio.run(work)
+    except VicwClientError as error:
+        fail(str(error))
     if reports:
         print_table(reporting.speed_table(reports))
     for line in reporting.speed_lines(reports, stored):

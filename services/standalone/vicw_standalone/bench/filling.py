@@ -21,17 +21,29 @@ _MARKER = "bench-complete.json"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What filling took, in seconds and characters of text; ``created`` counts the items that were new."""
+    """What filling took, in seconds and characters of text; ``created`` counts the items that were new.
+
+    ``tokens`` are those that the embedder read meanwhile, None where it does not tell.
+    """
 
     items: int
     created: int
     chars: int
     seconds: float
+    tokens: int | None = None
 
     @property
     def chars_per_second(self) -> float | None:
         """Throughput, or None if part of the items was there before: then it says nothing."""
-        return self.chars / self.seconds if self.items == self.created and self.seconds > 0 else None
+        return self._rate(self.chars)
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Throughput of the embedder's own tokens, None as above."""
+        return self._rate(self.tokens)
+
+    def _rate(self, count: int | None) -> float | None:
+        return count / self.seconds if count and self.items == self.created and self.seconds > 0 else None
 
 
 async def fill(target: Target, data: FidelitySet, progress: Callable[[int], None]) -> Filled:
@@ -41,7 +53,7 @@ async def fill(target: Target, data: FidelitySet, progress: Callable[[int], None
     requests wide. What is there already costs little: a run that was killed goes on. ``progress`` gets the
     number of items found so far.
     """
-    started = time.monotonic()
+    started, read_before = time.monotonic(), target.tokens_read()
     waiting: deque[IngestResponse] = deque()
     done = created = 0
 
@@ -59,8 +71,10 @@ async def fill(target: Target, data: FidelitySet, progress: Callable[[int], None
         waiting.append(response)
         await settle(_UNDER_WAY)
     await settle(0)
+    seconds, read = round(time.monotonic() - started, 3), target.tokens_read()
     chars = sum(len(entry.item.text) for entry in data.items)
-    return Filled(len(data.items), created, chars, round(time.monotonic() - started, 3))
+    tokens = read - read_before if read is not None and read_before is not None else None
+    return Filled(len(data.items), created, chars, seconds, tokens)
 
 
 def requests(items: Sequence[Remembered]) -> Iterator[IngestRequest]:

@@ -23,25 +23,33 @@ _SCORES = ("R@5", "R@10", "all@5", "all@10", "MRR", "p50 ms", "p95 ms")
 
 def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) -> Table:
     """Return one row a set and way of asking; with ``categories`` one more for each category."""
-    table = Table("set", "asked", "items", "queries", *_SCORES, "chars/s")
+    table = Table("set", "asked", "items", "queries", *_SCORES, "tokens/s", "chars/s")
     for column in table.columns[2:]:
         column.justify = "right"
     for report in reports:
         for number, way in enumerate(report.ways):
-            speed = report.filled.chars_per_second if report.filled_now and number == 0 else None
+            rates = _rates(report).values() if number == 0 else (None, None)
             table.add_row(
                 report.name if number == 0 else "",
                 way.variant,
                 str(report.items) if number == 0 else "",
                 str(way.overall.questions),
                 *_cells(way.overall),
-                f"{speed:,.0f}" if speed else "",
+                *(f"{rate:,.0f}" if rate is not None else "" for rate in rates),
             )
             if categories:
                 _add_categories(table, way)
         if len(report.ways) > 1:
             table.add_section()
     return table
+
+
+def _rates(report: SetReport) -> dict[str, float | None]:
+    filled = report.filled if report.filled_now else None
+    return {
+        "tokens_per_second": filled.tokens_per_second if filled else None,
+        "chars_per_second": filled.chars_per_second if filled else None,
+    }
 
 
 def _add_categories(table: Table, way: Measured) -> None:
@@ -100,7 +108,7 @@ def fidelity_json(
     """Return everything that was measured, and what it depends on."""
     return {
         "measured": described,
-        "sets": [asdict(report) | {"against_single": report.against_single} for report in reports],
+        "sets": [asdict(report) | _rates(report) | {"against_single": report.against_single} for report in reports],
         "pools": [[asdict(r) | {"foreign_share": r.foreign_share, "lost": r.lost} for r in rows] for rows in pools],
     }
 
@@ -125,13 +133,13 @@ def speed_table(reports: Sequence[SpeedReport]) -> Table:
 
 
 def speed_lines(reports: Sequence[SpeedReport], ingest: IngestReport | None) -> list[str]:
-    """Return what each store takes of disk and memory, and what the write path leaves of the embedder."""
+    """Return what each store takes of disk and RAM, and what the write path leaves of the embedder."""
     lines = []
     for report in reports:
-        memory = ", ".join(
-            f"{name} {use.resident:.0f} MiB resident, {use.own:.0f} of its own" for name, use in report.memory.items()
+        sizes = ", ".join(
+            f"{name} {size.total:.0f} MiB resident, {size.own:.0f} of its own" for name, size in report.resident.items()
         )
-        lines.append(f"{report.memories:,} memories: {report.disk_mb:.0f} MiB on disk; {memory}")
+        lines.append(f"{report.memories:,} memories: {report.disk_mb:.0f} MiB on disk; {sizes}")
     if ingest is not None:
         through, alone = (f"{median(rates):.0f}" for rates in (ingest.through, ingest.alone))
         lines.append(

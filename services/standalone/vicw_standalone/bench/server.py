@@ -20,10 +20,10 @@ _SERVE = "from vicw_standalone.cli import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """Resident memory in MiB: all pages, and those that are the process's own (no mapped files)."""
+class ResidentSize:
+    """What a process holds in RAM, in MiB: all pages, and those that are its own (no mapped files)."""
 
-    resident: float
+    total: float
     own: float
 
 
@@ -34,12 +34,12 @@ class RunningServer:
     url: str
     pid: int
 
-    def memory(self) -> dict[str, Memory]:
-        """Return the memory of the server and of the embedding process, its child. Empty where /proc is not."""
-        found = {"server": _memory(self.pid)}
-        children = [_memory(pid) for pid in _children(self.pid)]
-        found["embedding"] = max((c for c in children if c), key=lambda m: m.resident, default=None)
-        return {name: memory for name, memory in found.items() if memory is not None}
+    def resident(self) -> dict[str, ResidentSize]:
+        """Return the size of the server and of the embedding process, its child. Empty where /proc is not."""
+        found = {"server": _resident(self.pid)}
+        children = [_resident(pid) for pid in _children(self.pid)]
+        found["embedding"] = max((c for c in children if c), key=lambda size: size.total, default=None)
+        return {name: size for name, size in found.items() if size is not None}
 
 
 @asynccontextmanager
@@ -84,13 +84,13 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _memory(pid: int) -> Memory | None:
+def _resident(pid: int) -> ResidentSize | None:
     try:
         status = Path(f"/proc/{pid}/status").read_text("utf-8")
     except OSError:
         return None
     values = dict(re.findall(r"^(VmRSS|RssAnon):\s+(\d+) kB$", status, re.MULTILINE))
-    return Memory(*(round(int(values.get(name, 0)) / 1024, 1) for name in ("VmRSS", "RssAnon")))
+    return ResidentSize(*(round(int(values.get(name, 0)) / 1024, 1) for name in ("VmRSS", "RssAnon")))
 
 
 def _children(pid: int) -> list[int]:

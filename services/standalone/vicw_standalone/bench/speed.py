@@ -21,7 +21,7 @@ from vicw_standalone.bench.fidelity import Progress
 from vicw_standalone.bench.filling import Filled, read_marker, write_marker
 from vicw_standalone.bench.metrics import percentile
 from vicw_standalone.bench.seeded import SeededEmbedder
-from vicw_standalone.bench.server import Memory, disk_mb, serve
+from vicw_standalone.bench.server import ResidentSize, disk_mb, serve
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import open_local
 from vicw_standalone.settings import Settings
@@ -52,7 +52,7 @@ class SpeedReport:
     memories: int
     fill_seconds: float
     disk_mb: float
-    memory: dict[str, Memory]
+    resident: dict[str, ResidentSize]
     latencies: tuple[Latency, ...]
 
 
@@ -113,8 +113,8 @@ async def measure_speed(
             progress(f"{memories}: asking, {count} at a time", 0, 1)
             latencies.append(await ask(server.url, asked[start : start + queries], count))
             progress(f"{memories}: asking, {count} at a time", 1, 1)
-        memory = server.memory()
-    return SpeedReport(memories, filled.seconds, round(disk_mb(store), 1), memory, tuple(latencies))
+        resident = server.resident()
+    return SpeedReport(memories, filled.seconds, round(disk_mb(store), 1), resident, tuple(latencies))
 
 
 async def ask(url: str, questions: Sequence[str], clients: int) -> Latency:

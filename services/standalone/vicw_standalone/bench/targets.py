@@ -14,6 +14,7 @@ from vicw_client import AsyncVicwClient
 from vicw_embedding import library
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import Embedder
 from vicw_shared.settings import RetrievalSettings
@@ -40,6 +41,10 @@ class Target(Protocol):
 
     async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
         """Return the answer, with ``retrieval`` in place of these fields of the read path's settings."""
+        ...
+
+    def tokens_read(self) -> int | None:
+        """Return the tokens that the embedder has read so far; None where it does not tell."""
         ...
 
     async def describe(self) -> dict[str, Any]:
@@ -72,6 +77,11 @@ class LocalTarget:
             ports = replace(ports, settings=settings)
         return await retrieve(request, self._tenant, ports)
 
+    def tokens_read(self) -> int | None:
+        """Return what the embedding server has told of so far."""
+        embedder = self._standalone.embedder
+        return embedder.tokens_read if isinstance(embedder, OpenAIEmbedder) else None
+
     async def describe(self) -> dict[str, Any]:
         """Return the model's identity and the settings of both paths."""
         identity = await self._standalone.embedder.identity()
@@ -103,6 +113,10 @@ class HttpTarget:
         if retrieval:
             raise SettingsError("a server's settings cannot be changed from outside; measure without --url")
         return await self._client.retrieve(request)
+
+    def tokens_read(self) -> int | None:
+        """Return None: a server does not tell."""
+        return None
 
     async def describe(self) -> dict[str, Any]:
         """Return the address: what stands behind it, a server does not tell."""

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from doubles import HashEmbedder
 from memory import settings_for
 from unit.standalone.bench.small_set import CODE, TALES, write_set
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, SetReport, measure
-from vicw_standalone.bench.filling import read_marker
-from vicw_standalone.bench.metrics import Answered
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, Measured, SetReport, measure
+from vicw_standalone.bench.filling import Filled, read_marker
+from vicw_standalone.bench.metrics import Answered, score
 from vicw_standalone.bench.pooled import compare, separate
 from vicw_standalone.bench.report import (
     against_single_lines,
@@ -31,7 +36,7 @@ def quiet(step: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def opened(store: Path, embedder: HashEmbedder | None = None) -> AbstractAsyncContextManager[LocalTarget]:
+def opened(store: Path, embedder: Embedder | None = None) -> AbstractAsyncContextManager[LocalTarget]:
     return open_local(settings_for(store.parent / "unused"), store, embedder or HashEmbedder())
 
 
@@ -56,6 +61,52 @@ async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> No
     assert again.filled == report.filled
     assert len(embedder.seen) == len(CODE), "only the questions are embedded"
     assert again.against_single == {}
+
+
+@asynccontextmanager
+async def wordy_server() -> AsyncIterator[tuple[OpenAIEmbedder, list[int]]]:
+    """An embedding server whose tokens are words, and what it has told of each request."""
+    told: list[int] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        texts = (await request.json())["input"]
+        rows = await HashEmbedder().embed(texts, Lane.BULK)
+        told.append(sum(len(text.split()) for text in texts))
+        data = [{"index": at, "embedding": row.tolist()} for at, row in enumerate(rows)]
+        return web.json_response({"data": data, "model": "w", "usage": {"prompt_tokens": 0, "total_tokens": told[-1]}})
+
+    app = web.Application()
+    app.router.add_post("/v1/embeddings", answer)
+    async with TestServer(app) as server:
+        yield OpenAIEmbedder(base_url=str(server.make_url("/v1")), model="w"), told
+
+
+async def test_tokens_a_second_are_those_that_the_embedder_read_while_the_set_was_filled(tmp_path: Path) -> None:
+    data = load_set(write_set(tmp_path / "code", CODE, domain="code"))
+    store = tmp_path / "store"
+    async with wordy_server() as (embedder, told), opened(store, embedder) as target:
+        earlier = sum(told)
+        filled = (await measure(target, data, store, (), quiet)).filled
+        assert earlier > 0, "the size of a vector was asked for"
+        assert filled.tokens == sum(told) - earlier
+        asked = await measure(target, data, store, (AS_SET,), quiet)
+    assert filled.tokens_per_second == filled.tokens / filled.seconds
+    assert asked.filled == filled, "questions are not counted"
+
+
+def test_throughput_is_shown_only_by_the_run_that_remembered_all_of_the_set() -> None:
+    def shown(filled: Filled, *, now: bool = True) -> tuple[list[str], tuple[float | None, float | None]]:
+        way = Measured("as set", score([]), {})
+        report = SetReport("x", 10, 0, 0, filled, now, (way,))
+        written = fidelity_json({}, [report], [])["sets"][0]
+        table = fidelity_table([report])
+        cells = [next(iter(column.cells)) for column in table.columns if str(column.header).endswith("/s")]
+        return [str(cell) for cell in cells], (written["tokens_per_second"], written["chars_per_second"])
+
+    assert shown(Filled(10, 10, 4000, 2.0, 1000)) == (["500", "2,000"], (1000 / 2.0, 4000 / 2.0))
+    assert shown(Filled(10, 10, 4000, 2.0)) == (["", "2,000"], (None, 4000 / 2.0))
+    assert shown(Filled(10, 9, 4000, 2.0, 1000)) == (["", ""], (None, None))
+    assert shown(Filled(10, 10, 4000, 2.0, 1000), now=False) == (["", ""], (None, None))
 
 
 async def test_a_stopped_run_goes_on(tmp_path: Path) -> None:

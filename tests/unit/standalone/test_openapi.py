@@ -1,0 +1,81 @@
+"""What the server says of itself: the OpenAPI document, and the page that shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any, get_args
+
+import httpx
+import pytest
+
+from memory import Memory
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.ingest import IngestRequest
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_standalone.app import create_standalone_app
+
+RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "zscore": ("(0, 1)", lambda score, alpha: 0 < score < 1),
+    "blend": ("[-alpha, 1]", lambda score, alpha: -alpha <= score <= 1),
+    "rrf": ("(0, 2/61]", lambda score, alpha: 0 < score <= 2 / 61),
+}
+
+
+@pytest.fixture
+async def http(memory: Memory) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        yield client
+
+
+async def schemas(http: httpx.AsyncClient) -> dict[str, Any]:
+    found: dict[str, Any] = (await http.get("/openapi.json")).json()["components"]["schemas"]
+    return found
+
+
+async def test_the_page_needs_nothing_from_elsewhere(http: httpx.AsyncClient) -> None:
+    page = await http.get("/docs")
+    assert page.status_code == 200
+    assert "//" not in page.text
+    assets = re.findall(r"""(?:src|href)="([^"]+)"|url: '([^']+)'""", page.text)
+    assert len(assets) >= 4, "a style, a script, an icon, the document"
+    for asset in map("".join, assets):
+        answer = await http.get(asset)
+        assert (answer.status_code, bool(answer.content)) == (200, True), asset
+        if asset.endswith(".css"):
+            assert set(re.findall(r"url\(['\"]?(\w+:?)", answer.text)) <= {"data:"}
+    assert (await http.get("/redoc")).status_code == 404, "its page takes a logo from elsewhere"
+
+
+async def test_the_examples_are_accepted_and_the_one_finds_the_other(http: httpx.AsyncClient) -> None:
+    document = await schemas(http)
+    (told,), (asked,) = document["IngestRequest"]["examples"], document["RetrieveRequest"]["examples"]
+    assert IngestRequest.model_validate(told).items[0].extraction
+    assert RetrieveRequest.model_validate(asked).viewer
+    assert (await http.post("/ingest", json=told)).status_code == 201
+    answer = await http.post("/retrieve", json=asked)
+    assert answer.status_code == 200
+    assert answer.json()["results"][0]["id"] == told["items"][0]["id"]
+
+
+@pytest.mark.parametrize("fusion", get_args(RetrievalSettings.model_fields["fusion"].annotation))
+async def test_scores_are_in_the_range_that_is_stated(http: httpx.AsyncClient, memory: Memory, fusion: str) -> None:
+    interval, holds = RANGES[fusion]
+    assert f"{fusion} {interval}" in (await schemas(http))["Result"]["properties"]["score"]["description"]
+    await memory.ingest(*({"id": str(n), "text": f"lighthouse keeper {'storm ' * n}"} for n in range(8)))
+    settings = RetrievalSettings.model_validate({"fusion": fusion})
+
+    async def scores(**fields: Any) -> list[float]:
+        request = RetrieveRequest(query="lighthouse keeper storm", **fields)
+        ports = replace(memory.standalone.retrieval_ports(), settings=settings)
+        answer: RetrieveResponse = await retrieve(request, memory.tenant, ports)
+        return [result.score for result in answer.results]
+
+    both = await scores()
+    assert len(both) == 8
+    assert all(holds(score, settings.alpha) for score in both)
+    assert all(-1 <= score <= 1 for score in await scores(channels=("dense",)))
+    assert all(score >= 0 for score in await scores(channels=("bm25",)))
