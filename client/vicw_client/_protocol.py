@@ -80,12 +80,14 @@ class Retry:
 class Readiness:
     """Whether the server can work; ``detail`` names what is missing. True and false like a bool.
 
-    ``answered`` is false if there is no server at the address at all.
+    ``answered`` is false if there is no server at the address at all. ``store`` is the name of the store behind a
+    server that is ready: another store at the same address has another.
     """
 
     ready: bool
     detail: str = ""
     answered: bool = True
+    store: str | None = None
 
     def __bool__(self) -> bool:
         return self.ready
@@ -160,12 +162,19 @@ def ready() -> Steps[Readiness]:
     reply = yield Send("GET", "/readyz")
     failure = failure_of(_arrived(reply))
     if failure is None:
-        return Readiness(True)
+        return Readiness(True, store=_store_in(_arrived(reply)))
     if isinstance(failure, RetryLaterError) and isinstance(reply, httpx.Response):
         return Readiness(False, failing_in(reply))
     if isinstance(failure, ServerUnreachableError):
         return Readiness(False, str(failure), answered=False)
     raise failure
+
+
+def _store_in(reply: httpx.Response | httpx.RequestError) -> str | None:
+    try:
+        return str(reply.json()["store"]) if isinstance(reply, httpx.Response) else None
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 _JSON = {"Content-Type": "application/json"}

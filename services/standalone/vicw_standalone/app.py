@@ -43,6 +43,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
             "vectors": standalone.probe_vectors,
         },
         lifespan=lifespan,
+        describe=standalone.describe,
     )
 
     def tenant() -> str:

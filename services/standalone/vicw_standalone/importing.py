@@ -80,13 +80,14 @@ def import_paths(
     """Read files and folders and store their items; see `read_paths` for contexts and ids.
 
     What cannot be read or stored is in the summary; everything else is stored. ``state_path`` is by default a
-    file of its own for this server and these paths; ``again`` sends what it holds as acknowledged, too.
+    file of its own for this store and these paths; ``again`` sends what it holds as acknowledged, too.
     Raises ImportStoppedError if the server cannot be reached or refuses more than single items,
     ContextTakenError if a folder's name is the context of another folder.
     """
-    state = state_path or default_state_path(client.address, paths)
+    store = _store_behind(client)
+    state = state_path or default_state_path(store, paths)
     if context is None:
-        claim_contexts(state.with_name("contexts.json"), client.address, paths)
+        claim_contexts(state.with_name("contexts.json"), store, paths)
     with Ledger(state, again=again) as ledger:
         run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found)
         records = read_paths(paths, context=context, domain=domain, flow=flow)
@@ -99,12 +100,20 @@ def import_paths(
         return run.summary
 
 
-def default_state_path(address: str, paths: Sequence[Path]) -> Path:
-    """Return the ledger of imports of ``paths`` to the server at ``address`` (XDG base directories 0.8)."""
+def default_state_path(store: str, paths: Sequence[Path]) -> Path:
+    """Return the ledger of imports of ``paths`` into ``store`` (XDG base directories 0.8)."""
     given = os.environ.get("XDG_STATE_HOME", "")
     state_home = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
-    key = [address, *(os.fsencode(path.resolve()).hex() for path in paths)]
+    key = [store, *(os.fsencode(path.resolve()).hex() for path in paths)]
     return state_home / "vicw" / "imports" / f"{digest_of(key)}.jsonl"
+
+
+def _store_behind(client: VicwClient) -> str:
+    """Return the store's name: one made anew at the same address knows nothing of what was acknowledged before."""
+    try:
+        return client.ready().store or client.address
+    except VicwClientError:
+        return client.address
 
 
 @dataclass(frozen=True, slots=True)

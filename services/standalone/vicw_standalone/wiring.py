@@ -26,7 +26,7 @@ from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
 GRAPH, VECTORS = "graph.sqlite3", "vectors"
-_STOP_SECONDS = 1.5
+_STOP_SECONDS = 1.0
 
 
 class Standalone:
@@ -146,6 +146,10 @@ class Standalone:
         if self.process is not None and not self.process.ready:
             raise UnavailableError("embedding", "the embedding process is starting")
         await self.embedder.identity()
+
+    async def describe(self) -> dict[str, str]:
+        """Return what a client may want to know of a store that answers: its name."""
+        return {"store": await self.graph.store_id()}
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

@@ -209,8 +209,10 @@ class OpenAIEmbedder:
                 answer = _Answer(response.status, await response.read())
         except _LOST as error:
             raise _PassingError(_unreachable(error)) from error
-        except aiohttp.ClientError as error:
+        except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
             raise _unreachable(error) from error
+        except ValueError as error:  # what aiohttp says of an address or a header that cannot be sent
+            raise SettingsError(f"{error}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY") from error
         if 200 <= answer.status < 300:
             return answer
         failure = _failure(answer)

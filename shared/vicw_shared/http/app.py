@@ -39,8 +39,12 @@ def create_app(
     max_body_bytes: int,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    describe: Callable[[], Awaitable[Mapping[str, str]]] | None = None,
 ) -> FastAPI:
-    """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``."""
+    """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
+
+    ``describe`` gives what ``/readyz`` says besides when all is well.
+    """
     app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
         title=title,
         description=description,
@@ -63,7 +67,8 @@ def create_app(
         if failing:
             response.status_code = 503
             return {"status": "not ready", "failing": failing}
-        return {"status": "ready", "dependencies": sorted(probes)}
+        facts = await describe() if describe is not None else {}
+        return {"status": "ready", "dependencies": sorted(probes), **facts}
 
     @app.get("/metrics", tags=[PROBES], summary="Prometheus metrics")
     async def metrics() -> Response:

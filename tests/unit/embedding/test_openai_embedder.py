@@ -297,6 +297,25 @@ async def test_a_server_that_changes_its_size_is_refused() -> None:
             await client.embed(["x"], Lane.BULK)
 
 
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [("http://127.0.0.1:9/v1", "key\n"), (f"http://{'x' * 70}.example/v1", None), ("http://u:p@127.0.0.1:9/v1", "key")],
+)
+async def test_an_address_or_a_key_that_cannot_be_sent_is_a_setting(address: str, key: str | None) -> None:
+    client = OpenAIEmbedder(base_url=address, api_key=key, retry_seconds=0.1)
+    with pytest.raises((SettingsError, UnavailableError), match="VICW_EMBEDDING_API_KEY|embedding"):
+        await client.embed(["x"], Lane.QUERY)
+    await client.close()
+
+
+async def test_a_call_after_closing_is_unavailable() -> None:
+    async with embedder(answer) as client:
+        await client.embed(["x"], Lane.QUERY)
+        await client.close()
+        with pytest.raises(UnavailableError):
+            await client.embed(["x"], Lane.QUERY)
+
+
 async def test_it_is_an_embedder_and_closes_twice() -> None:
     client: Embedder = OpenAIEmbedder(base_url="http://elsewhere/v1", api_key="k")
     await client.close()

@@ -17,8 +17,8 @@ class ContextTakenError(Exception):
         )
 
 
-def claim_contexts(register: Path, address: str, paths: Sequence[Path]) -> None:
-    """Note in the file ``register`` the folders whose names become contexts of the server at ``address``.
+def claim_contexts(register: Path, store: str, paths: Sequence[Path]) -> None:
+    """Note in the file ``register`` the folders whose names become contexts of ``store``.
 
     Raises ContextTakenError if another folder gave its name before, and notes nothing then; OSError if the
     register cannot be kept.
@@ -26,7 +26,7 @@ def claim_contexts(register: Path, address: str, paths: Sequence[Path]) -> None:
     roots = [root for root in (path.resolve() for path in paths) if root.is_dir() and root.name]
     known = _read(register)
     for root in roots:
-        taken = known.setdefault(f"{address} {root.name}", str(root))
+        taken = known.setdefault(f"{store} {root.name}", str(root))
         if taken != str(root):
             raise ContextTakenError(root, taken)
     if roots:

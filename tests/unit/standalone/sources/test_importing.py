@@ -20,7 +20,8 @@ from vicw_standalone.importing import ImportStoppedError, Summary, default_state
 class FakeServer:
     """Idempotent by item id and by Idempotency-Key; ``intercept`` may answer, or raise, in its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "store") -> None:
+        self.name = name
         self.items: dict[tuple[str, str], str] = {}
         self.log: list[tuple[str, str | None, list[dict[str, Any]]]] = []
         self.answers: dict[str, tuple[bytes, dict[str, Any]]] = {}
@@ -30,6 +31,8 @@ class FakeServer:
         self._lock = threading.Lock()
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/readyz":
+            return httpx.Response(200, json={"status": "ready", "store": self.name})
         body = json.loads(request.content)
         flows = {item.get("flow_id") or "" for item in body["items"]} - {""}
         with self._lock:
