@@ -45,16 +45,16 @@ async def _find(
     request: RetrieveRequest, search: Search, ports: RetrievalPorts
 ) -> tuple[Decision, Sequence[Candidate], Wave]:
     """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
-    domain = canonical(request.domain) if request.domain is not None else None
-    candidates, wave = await search.find(search.scope, domain)
-    if domain is not None:
-        return given(request), candidates, wave
+    if request.domain is not None:
+        return given(request), *await search.find(search.scope, canonical(request.domain))
     sizes = await ports.vectors.domains(search.scope.tenant)
+    candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
     decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
     if decision.domains is not None:
         kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
-        if (len(decision.domains) == 1 and len(kept) < len(candidates)) or len(kept) < request.limit:
-            # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back.
+        if len(decision.domains) == 1 or len(kept) < request.limit:
+            # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back,
+            # and the answer is that of a caller who names the domain.
             narrowed = replace(search.scope, domains=decision.domains)
             only = decision.domains[0] if len(decision.domains) == 1 else None
             with contextlib.suppress(RetryableError):  # what was found stands; `degraded` names the channels

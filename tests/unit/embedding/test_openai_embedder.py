@@ -303,7 +303,7 @@ async def test_a_server_that_changes_its_size_is_refused() -> None:
 )
 async def test_an_address_or_a_key_that_cannot_be_sent_is_a_setting(address: str, key: str | None) -> None:
     client = OpenAIEmbedder(base_url=address, api_key=key, retry_seconds=0.1)
-    with pytest.raises((SettingsError, UnavailableError), match="VICW_EMBEDDING_API_KEY|embedding"):
+    with pytest.raises((SettingsError, UnavailableError), match=r"VICW_EMBEDDING_API_KEY|embedding"):
         await client.embed(["x"], Lane.QUERY)
     await client.close()
 

@@ -18,7 +18,7 @@ async def test_a_long_document_does_not_crowd_out_the_others(memory: Memory, cha
     notes = [{"id": f"n{n}", "text": f"A note, number {n}, that in passing names a harbour, too"} for n in range(12)]
     await memory.ingest({"id": "long", "text": "\n\n".join(paragraphs)}, *notes)
 
-    found = await memory.found("harbour", limit=10, channels=channels)
+    found = await memory.found("harbour " * 9, limit=10, channels=channels)
 
     assert len(found) == 10
     assert found.count("long") == 1

@@ -84,3 +84,22 @@ async def test_domains_are_never_mixed_when_the_hits_are_clear(memory: Memory) -
     assert answer.explain is not None
     assert answer.explain.wrapped_query.startswith("[Domain: creative] ")
     assert {r.domain for r in (await memory.retrieve("class Wizard7 def cast self")).results} == {"coding"}
+
+
+async def test_an_inferred_domain_answers_as_a_given_one_even_if_the_first_search_found_no_other(
+    memory: Memory,
+) -> None:
+    await memory.ingest(*({"id": f"s{n}", "text": f"the dark forest, part {n}"} for n in range(150)), domain="story")
+    await memory.ingest({"id": "c", "text": "def cast(): pass"}, context="code", domain="code")
+    memory.embedder.seen.clear()
+
+    inferred = await memory.retrieve("the dark forest, part 7")
+    given = await memory.retrieve("the dark forest, part 7", domain="story")
+
+    assert inferred.intent.filtered
+    assert [text for _, text in memory.embedder.seen] == [
+        "the dark forest, part 7",
+        "[Domain: creative] the dark forest, part 7",
+        "[Domain: creative] the dark forest, part 7",
+    ]
+    assert [(r.id, r.score) for r in inferred.results] == [(r.id, r.score) for r in given.results]

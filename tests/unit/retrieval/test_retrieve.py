@@ -172,5 +172,5 @@ async def test_the_query_lane_is_used_for_queries(memory: Memory) -> None:
     await memory.retrieve("why?")
     assert [(lane.value, text) for lane, text in memory.embedder.seen] == [
         ("bulk", "[Domain: coding] [Type: document] zebra"),
-        ("query", "why?"),
-    ]
+        ("query", "[Domain: coding] why?"),
+    ], "a memory of one domain: every question is about it"
