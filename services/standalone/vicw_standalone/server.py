@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from vicw_shared.errors import SettingsError
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
@@ -21,7 +22,7 @@ _NOTICED_SECONDS = 0.2
 async def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; requests in flight are finished first, a start under way is given up.
 
-    Raises FatalError before it listens if anything cannot be opened, OSError if the port is taken.
+    Raises FatalError before it listens if anything cannot be opened or the port is taken.
     """
     with _listen(settings.server.host, settings.server.port) as listener:
         standalone = Standalone(settings)
@@ -84,7 +85,12 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     """Bind first: a taken port is told before the model is loaded."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=2048)
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Stop what has it, or name another with --port"
+        ) from error
     # asyncio sets this only on sockets that name their protocol; without it Nagle holds bodies back for 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.setblocking(False)

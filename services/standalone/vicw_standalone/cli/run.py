@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from vicw_shared.logs import configure_logs
-from vicw_standalone.cli.console import fail
 from vicw_standalone.cli.settings import read_settings
 
 
@@ -38,6 +39,7 @@ def serve(
     POST /ingest remembers, POST /retrieve finds; /docs describes both. Ctrl-C or SIGTERM finishes what is in
     flight and ends. Every setting can come from the environment (VICW_…); .env.example lists them all.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes over; there is nothing to end yet
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
     configure_logs(settings.log)
     # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
@@ -45,7 +47,4 @@ def serve(
     from vicw_shared.http.loop import fast_loop
     from vicw_standalone.server import serve as run_server
 
-    try:
-        asyncio.run(run_server(settings), loop_factory=fast_loop())
-    except OSError as error:
-        fail(f"cannot listen on {settings.server.host}:{settings.server.port}: {error.strerror or error}")
+    asyncio.run(run_server(settings), loop_factory=fast_loop())

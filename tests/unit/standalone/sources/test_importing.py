@@ -286,6 +286,19 @@ def test_state_is_kept_for_each_server_and_selection(monkeypatch: pytest.MonkeyP
     assert default_state_path("http://a", []).is_relative_to(tmp_path / ".local" / "state")
 
 
+def test_a_store_made_anew_at_the_same_address_is_filled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path = jsonl(tmp_path / "items.jsonl", *numbered(3))
+
+    def stored(server: FakeServer) -> tuple[int, int]:
+        with VicwClient("http://here", transport=httpx.MockTransport(server)) as client:
+            summary = import_paths(client, [path], context="c")
+        return summary.created, summary.skipped
+
+    first, second = FakeServer("first"), FakeServer("second")
+    assert (stored(first), stored(first), stored(second)) == ((3, 0), (0, 3), (3, 0))
+
+
 def test_a_text_that_changes_to_and_fro_is_sent_each_time(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
