@@ -158,6 +158,21 @@ def test_refusals_exit_with_one_and_an_absent_server_with_two(day: Server) -> No
         assert says in nobody.stderr
     assert time.monotonic() - started < 30, "an import is patient with a busy server, not with none"
     assert "query" in command(day, "retrieve", "").stderr
+    nowhere = command(day, "ingest", "")
+    assert (nowhere.returncode, "is empty" in nowhere.stderr) == (2, True), "not the folder that one stands in"
+    assert command(day, "ingest", str(broken.with_name("no such file"))).returncode == 2
+
+
+def test_rebuilding_a_store_that_is_not_there_makes_none(day: Server) -> None:
+    typo = day.data_dir.parent / "typo"
+    refused = command(day, "reindex", "--data-dir", str(typo))
+    assert (refused.returncode, "holds no store" in refused.stderr) == (1, True)
+    assert not typo.exists()
+
+
+def test_a_server_that_is_ready_says_which_store_it_has_and_what_waits(day: Server) -> None:
+    said = httpx.get(f"{day.url}/readyz").json()
+    assert (len(said["store"]), said["passages_waiting"]) == (32, 0)
 
 
 def test_stored_text_cannot_drive_the_terminal(day: Server) -> None:

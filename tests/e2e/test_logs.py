@@ -24,7 +24,8 @@ def test_a_question_is_one_line_here_and_one_in_the_embedding_process_under_one_
     server: Server, http: httpx.Client
 ) -> None:
     request_id = uuid.uuid4().hex
-    assert post(http, "/retrieve", {"query": "who is asking?"}, **{"X-Request-ID": request_id}).status_code == 200
+    question = {"query": "who is asking?", "domain": "general"}
+    assert post(http, "/retrieve", question, **{"X-Request-ID": request_id}).status_code == 200
     logged = eventually(lambda: lines(server, request_id), lambda seen: len(seen) >= 2, 5, "two lines")
     assert {(line["method"], line["route"]): line["status"] for line in logged} == {
         ("POST", "/retrieve"): 200,

@@ -31,7 +31,7 @@ _FIRST_REST_SECONDS = 30.0
 _LONGEST_REST_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
-BACKLOG = Gauge("vicw_index_backlog_points", "Pending points seen in the last page")
+BACKLOG = Gauge("vicw_index_backlog_points", "Passages that the vector store lacks or has an old payload of")
 
 
 def wrapped(point: PendingPoint) -> str:
@@ -108,7 +108,7 @@ class Indexer:
         resting = {point for point, rest in self._resting.items() if rest.until > instant}
         found = await self.graph.pending(self.batch * _PAGE_BATCHES + len(resting))
         page = [point for point in found if point.point_id not in resting]
-        BACKLOG.set(len(found))
+        BACKLOG.set(await self.graph.waiting() if found else 0)
         batches = [page[start : start + self.batch] for start in range(0, len(page), self.batch)]
         gate = asyncio.Semaphore(_UNDER_WAY)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
@@ -20,8 +21,7 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
     Raises DataDirError if there is no store or another process has it open.
     """
     path = settings.storage.data_dir
-    if not (path / GRAPH).exists():
-        raise DataDirError(f"{path} holds no store. `vicw serve` makes one; --data-dir names another")
+    require_store(path)
     async with AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(path))
         graph = SqliteGraphStore(data_dir)
@@ -32,3 +32,9 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
             vectors = EdgeVectorStore(path / VECTORS, model.size)
             stack.push_async_callback(vectors.close)
         yield graph, vectors
+
+
+def require_store(path: Path) -> None:
+    """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
+    if not (path / GRAPH).exists():
+        raise DataDirError(f"{path} holds no store. `vicw serve` makes one; --data-dir names another")

@@ -147,9 +147,9 @@ class Standalone:
             raise UnavailableError("embedding", "the embedding process is starting")
         await self.embedder.identity()
 
-    async def describe(self) -> dict[str, str]:
-        """Return what a client may want to know of a store that answers: its name."""
-        return {"store": await self.graph.store_id()}
+    async def describe(self) -> dict[str, object]:
+        """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
+        return {"store": await self.graph.store_id(), "passages_waiting": await self.graph.waiting()}
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

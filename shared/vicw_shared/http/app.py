@@ -39,7 +39,7 @@ def create_app(
     max_body_bytes: int,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
-    describe: Callable[[], Awaitable[Mapping[str, str]]] | None = None,
+    describe: Callable[[], Awaitable[Mapping[str, object]]] | None = None,
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 

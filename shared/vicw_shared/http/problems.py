@@ -20,14 +20,12 @@ _FIXES = {
     "blank": "Send some text, or leave the field out if it is optional",
     "unstorable": "Remove the character",
     "too_deep": "Flatten it",
-    "timestamp_zone": "End it with Z or an offset such as +02:00",
     "timestamp_type": "Send RFC 3339 text",
     "timestamp_range": "Send a time between the years 0001 and 9999 UTC",
     "datetime_from_date_parsing": "Send RFC 3339 text such as 2026-01-19T10:00:00Z",
     "datetime_parsing": "Send RFC 3339 text such as 2026-01-19T10:00:00Z",
     "enum": "Use one of the values listed",
     "literal_error": "Use one of the values listed",
-    "too_short": "Send at least one",
 }
 
 
@@ -73,11 +71,35 @@ def unexpected() -> Response:
     return respond(VicwError("An unexpected error; the log has it under this request id"))
 
 
+_SAID = {
+    "tuple_type": ("should be a list", "Send a JSON list"),
+    "model_type": ("should be an object", "Send a JSON object"),
+    "model_attributes_type": ("should be an object", "Send a JSON object"),
+    "dict_type": ("should be an object", "Send a JSON object"),
+    "too_short": ("is empty", "Send at least one"),
+    "timestamp_zone": ("has no time zone", "End it with Z or an offset such as +02:00"),
+}
+"""Where Pydantic speaks of Python's types."""
+
+
+def _said(error: Any) -> tuple[str, str]:
+    """Return the problem and the fix of one error of Pydantic's."""
+    kind, limits = error["type"], error.get("ctx", {})
+    if kind in _SAID:
+        return _SAID[kind]
+    fix = _FIXES.get(kind, "Send what /docs describes")
+    if kind == "greater_than_equal":
+        fix = f"Send {limits['ge']} or more"
+    elif kind == "less_than_equal":
+        fix = f"Send {limits['le']} or less"
+    return _sentence(error["msg"]), fix
+
+
 def describe(errors: Sequence[Any]) -> list[FieldProblem]:
     """Say in our words what Pydantic found, at most twenty of it."""
     inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
     return [
-        FieldProblem(_path(e["loc"]), _sentence(e["msg"]), _FIXES.get(e["type"], "Send what /docs describes"))
+        FieldProblem(_path(e["loc"]), *_said(e))
         # A list with a wrong item is also reported as too short: an echo.
         for e in [e for e in errors if tuple(e["loc"]) not in inner][:20]
     ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from doubles import HashEmbedder
 from memory import open_memory
+from vicw_ingest.indexing import BACKLOG
 from vicw_ingest.planning.chunking import cut
 from vicw_retrieval.intent import read_words
 from vicw_shared.errors import UnavailableError
@@ -68,3 +69,14 @@ async def test_a_passage_that_the_embedder_fails_at_holds_up_nobody(store: Path)
         assert time.perf_counter() - started < 2, "and new items do not wait for it"
         assert await memory.found("pear", limit=1) == ["new"]
         assert (await memory.check()).waiting == 3
+
+
+async def test_the_backlog_is_all_that_waits_not_a_page_of_it(store: Path) -> None:
+    async with open_memory(store) as memory:
+        memory.standalone.indexer.batch = 1
+        memory.embedder.down = True
+        await memory.ingest(*({"text": f"item {n}"} for n in range(30)), wait=False)
+        async with asyncio.timeout(10):
+            while BACKLOG._value.get() != 30:  # noqa: ASYNC110 - it happens in the background
+                await asyncio.sleep(0.05)
+        assert (await memory.standalone.describe())["passages_waiting"] == 30

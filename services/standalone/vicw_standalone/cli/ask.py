@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,16 @@ UrlOption = Annotated[
 ]
 
 
+def _path(given: str) -> Path:
+    """Read an argument; an empty one, which a variable that is not set gives, must not mean the current folder."""
+    if not given:
+        raise typer.BadParameter("is empty; name a file or a folder")
+    path = Path(given)
+    if not os.path.lexists(path):
+        raise typer.BadParameter(f"{given} does not exist")
+    return path
+
+
 def register(app: typer.Typer) -> None:
     """Add the subcommands."""
     app.command()(ingest)
@@ -30,7 +41,7 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", exists=True, metavar="PATH…")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
     context: Annotated[
         str | None, typer.Option(help="Context to remember them in. [default: the folder's or file's name]")
     ] = None,
@@ -77,6 +88,9 @@ def ingest(
             bar.stop()
             _print_summary(error.summary)
             fail(f"{error}{_hint(error.__cause__)}", code=2)
+        except KeyboardInterrupt:
+            bar.stop()
+            fail("stopped. What was acknowledged is stored; run the same import again to go on", code=130)
         except ContextTakenError as error:
             bar.stop()
             fail(str(error), code=2)

@@ -38,6 +38,9 @@ def reindex_command(
     The server must be stopped. Killed half-way, run it again, or start the server: it goes on.
     """
     settings = read_settings(data_dir=data_dir, model=model)
+    from vicw_standalone.offline import require_store
+
+    require_store(settings.storage.data_dir)
     configure_logs(LogSettings(level="warning"))
     count, model_name = asyncio.run(_reindex(settings))
     out.print(f"{count} passages embedded anew with {model_name}", markup=False)
