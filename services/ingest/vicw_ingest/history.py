@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.materialise import TOLD_BY
 from vicw_ingest.sequence import Chains
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import edge_id
 

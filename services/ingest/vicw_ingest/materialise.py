@@ -10,14 +10,13 @@ from vicw_ingest.extraction.caller import SELF, End, ToldNode, told_edges, told_
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
 from vicw_shared.uids import chunk_uid, edge_id, named_uid
 from vicw_shared.wire.extraction import ToldEvent
 
 _INGEST, _CALLER = "ingest", "caller"
-TOLD_BY = "item"
-"""The edge property that names the item whose extraction told of the edge."""
 
 
 @dataclass(slots=True)

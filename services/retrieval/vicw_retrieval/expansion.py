@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from vicw_retrieval.scope import is_named, sees
 from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
 from vicw_shared.text import fold
 
@@ -72,7 +73,7 @@ async def _told_events(
 
 async def _visible(graph: GraphStore, scope: Scope, found: Sequence[Neighbour]) -> list[Neighbour]:
     """Keep what the scope may see: the node, and the item whose extraction told of the edge."""
-    told_by = {n.edge.id: str(n.edge.properties["item"]) for n in found if "item" in n.edge.properties}
+    told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
     tellers = await graph.nodes(scope.tenant, sorted(set(told_by.values()))) if told_by else {}
     about = await _subjects(graph, scope, [*(n.node for n in found), *tellers.values()])
 

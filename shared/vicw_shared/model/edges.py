@@ -16,6 +16,8 @@ from vicw_shared.model.core5 import Label
 from vicw_shared.text import fold
 
 Pair = tuple[Label, Label]
+TOLD_BY = "item"
+"""The edge property that names the item whose extraction told of the edge."""
 
 
 class Category(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import batched
 from typing import Any
 
 from vicw_shared.adapters.sqlite.rows import columns_of, edge_of, marks, node_of, pack, unpack
@@ -20,8 +21,8 @@ def read_neighbours(
     found = [
         (order[row[2], direction], -row[3], _neighbour(direction, row))
         for direction, types in _by_direction(spreads).items()
-        for start in range(0, len(uids), _BATCH)
-        for row in _expand_rows(connection, direction, types, uids[start : start + _BATCH], tenant, limit)
+        for batch in batched(uids, _BATCH)
+        for row in _expand_rows(connection, direction, types, batch, tenant, limit)
     ]
     return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, columns_of, marks, node_of, pack, unpack
 from vicw_shared.ports import PendingKind, PendingPoint
@@ -57,8 +58,8 @@ def queue_all(connection: sqlite3.Connection) -> int:
 def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> set[str]:
     """Return which of these Chunks are in the outbox."""
     found: set[str] = set()
-    for start in range(0, len(chunk_uids), _BATCH):
-        part = [pack(uid) for uid in chunk_uids[start : start + _BATCH]]
+    for batch in batched(chunk_uids, _BATCH):
+        part = [pack(uid) for uid in batch]
         rows = connection.execute(f"SELECT point FROM outbox WHERE point IN ({marks(len(part))})", part)  # noqa: S608
         found.update(unpack(point) for (point,) in rows)
     return found

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import outbox
@@ -66,8 +67,8 @@ class SqliteGraphStore:
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
         def work(connection: sqlite3.Connection) -> dict[str, str]:
             found: dict[str, str] = {}
-            for start in range(0, len(uids), _BATCH):
-                part = [pack(uid) for uid in uids[start : start + _BATCH]]
+            for batch in batched(uids, _BATCH):
+                part = [pack(uid) for uid in batch]
                 rows = connection.execute(
                     f"SELECT uid, text FROM node WHERE uid IN ({marks(len(part))}) "  # noqa: S608
                     "AND tenant = ? AND text IS NOT NULL",
@@ -81,8 +82,8 @@ class SqliteGraphStore:
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         def work(connection: sqlite3.Connection) -> dict[str, ItemRef]:
             found: dict[str, ItemRef] = {}
-            for start in range(0, len(chunk_uids), _BATCH):
-                part = [pack(uid) for uid in chunk_uids[start : start + _BATCH]]
+            for batch in batched(chunk_uids, _BATCH):
+                part = [pack(uid) for uid in batch]
                 rows = connection.execute(
                     "SELECT k.uid, i.uid, i.domain, i.created_at, i.timestamp, i.retired_at, i.valid_to, "  # noqa: S608
                     "i.expires_at FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
@@ -115,8 +116,8 @@ class SqliteGraphStore:
     async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
         def work(connection: sqlite3.Connection) -> int:
             count = 0
-            for start in range(0, len(item_uids), _BATCH):
-                part = [pack(uid) for uid in item_uids[start : start + _BATCH]]
+            for batch in batched(item_uids, _BATCH):
+                part = [pack(uid) for uid in batch]
                 (found,) = connection.execute(
                     "SELECT count(DISTINCT k.pk) FROM node i "  # noqa: S608
                     "JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import (
@@ -84,8 +85,7 @@ class SqliteTransaction:
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
         def work(connection: sqlite3.Connection) -> dict[str, Node]:
             found: dict[str, Node] = {}
-            for start in range(0, len(source_ids), _BATCH):
-                part = source_ids[start : start + _BATCH]
+            for part in batched(source_ids, _BATCH):
                 rows = connection.execute(
                     f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? "  # noqa: S608
                     f"AND source_id IN ({marks(len(part))}) AND label <> 'Chunk' ORDER BY version",
@@ -102,8 +102,7 @@ class SqliteTransaction:
         def work(connection: sqlite3.Connection) -> Counters:
             wanted = [_ARRIVAL, *flows]
             values: dict[str, int] = {}
-            for start in range(0, len(wanted), _BATCH):
-                part = wanted[start : start + _BATCH]
+            for part in batched(wanted, _BATCH):
                 rows = connection.execute(
                     "SELECT flow, value FROM counter WHERE tenant = ? AND context = ? "  # noqa: S608
                     f"AND flow IN ({marks(len(part))})",
@@ -120,8 +119,8 @@ class SqliteTransaction:
     async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
         def work(connection: sqlite3.Connection) -> list[Edge]:
             found: dict[bytes, Edge] = {}
-            for start in range(0, len(uids), _BATCH):
-                part = [pack(uid) for uid in uids[start : start + _BATCH]]
+            for batch in batched(uids, _BATCH):
+                part = [pack(uid) for uid in batch]
                 for end in ("source", "target"):
                     rows = connection.execute(
                         "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties "  # noqa: S608
@@ -139,8 +138,7 @@ class SqliteTransaction:
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
         def work(connection: sqlite3.Connection) -> list[Edge]:
             found: list[Edge] = []
-            for start in range(0, len(items), _BATCH):
-                part = items[start : start + _BATCH]
+            for part in batched(items, _BATCH):
                 rows = connection.execute(
                     "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties "  # noqa: S608
                     "FROM edge e JOIN node s ON s.pk = e.source JOIN node t ON t.pk = e.target "
@@ -200,8 +198,8 @@ def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Recei
 def read_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
     """Return the tenant's nodes among ``uids``."""
     found: dict[str, Node] = {}
-    for start in range(0, len(uids), _BATCH):
-        part = [pack(uid) for uid in uids[start : start + _BATCH]]
+    for batch in batched(uids, _BATCH):
+        part = [pack(uid) for uid in batch]
         rows = connection.execute(
             f"SELECT {columns_of('n')} FROM node n WHERE uid IN ({marks(len(part))}) AND tenant = ?",  # noqa: S608
             (*part, tenant),
@@ -247,8 +245,8 @@ def find_gaps(
 def _keys(connection: sqlite3.Connection, tenant: str, uids: set[str]) -> dict[str, int]:
     ordered = list(uids)
     keys: dict[str, int] = {}
-    for start in range(0, len(ordered), _BATCH):
-        part = [pack(uid) for uid in ordered[start : start + _BATCH]]
+    for batch in batched(ordered, _BATCH):
+        part = [pack(uid) for uid in batch]
         rows = connection.execute(
             f"SELECT uid, pk FROM node WHERE uid IN ({marks(len(part))}) AND tenant = ?",  # noqa: S608
             (*part, tenant),
