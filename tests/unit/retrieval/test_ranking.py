@@ -25,9 +25,13 @@ def test_blend_divides_by_the_ceiling() -> None:
     assert blend.fuse({"x": 0.8}, {}, alpha=0.6, bm25_ceiling=0.0) == pytest.approx({"x": 0.6 * 0.8})
 
 
+def standardised(dense: dict[str, float], bm25: dict[str, float], *, alpha: float) -> dict[str, float]:
+    return zscore.squash(zscore.combine(dense, bm25, alpha))
+
+
 def test_zscore_standardises_over_the_candidates() -> None:
     others = {f"o{n}": 0.5 for n in range(22)}
-    fused = zscore.fuse({"x": 0.9, "z": 0.1} | others, {"x": 0.0, "o0": 4.0}, alpha=0.25)
+    fused = standardised({"x": 0.9, "z": 0.1} | others, {"x": 0.0, "o0": 4.0}, alpha=0.25)
     deviation = math.sqrt((0.4**2 + 0.4**2) / 24)
     mean = 4 / 24
     lexical = math.sqrt((23 * mean**2 + (4 - mean) ** 2) / 24)
@@ -36,9 +40,9 @@ def test_zscore_standardises_over_the_candidates() -> None:
 
 
 def test_of_two_candidates_an_exact_word_outranks_a_hair_more_likeness() -> None:
-    fused = zscore.fuse({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
+    fused = standardised({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
     assert fused["exact"] > fused["near"]
-    fused = zscore.fuse({"word": 0.05, "meaning": 0.70}, {"word": 0.4, "meaning": 0.3}, alpha=0.6)
+    fused = standardised({"word": 0.05, "meaning": 0.70}, {"word": 0.4, "meaning": 0.3}, alpha=0.6)
     assert fused["meaning"] > fused["word"], "and a common word does not outrank a much greater likeness"
 
 
@@ -47,7 +51,7 @@ def test_fusions_are_pure_bounded_and_cover_both_channels(
     dense: dict[str, float], bm25: dict[str, float], alpha: float
 ) -> None:
     before = (dict(dense), dict(bm25))
-    fused = zscore.fuse(dense, bm25, alpha=alpha)
+    fused = standardised(dense, bm25, alpha=alpha)
     assert fused.keys() == dense.keys() | bm25.keys()
     assert all(0 <= score <= 1 for score in fused.values())
     blended = blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=50.0)
@@ -57,7 +61,7 @@ def test_fusions_are_pure_bounded_and_cover_both_channels(
 
 @given(scores, st.floats(0.01, 1))
 def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha: float) -> None:
-    fused = zscore.fuse(dense, {}, alpha=alpha)
+    fused = standardised(dense, {}, alpha=alpha)
     best = max(fused.values(), default=0)
     assert all(fused[name] == pytest.approx(best) for name in dense if dense[name] == max(dense.values()))
 

@@ -14,30 +14,25 @@ from collections.abc import Mapping
 _BACKGROUND = 20
 
 
-def fuse(dense: Mapping[str, float], bm25: Mapping[str, float], *, alpha: float) -> dict[str, float]:
-    """Return the logistic function of alpha × z(dense) + (1 − alpha) × z(bm25) for every id of either channel.
+def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float) -> dict[str, float]:
+    """Return alpha × z(dense) + (1 − alpha) × z(bm25) for every id of either channel, in standard deviations.
 
-    A missing score counts as 0 in its channel. The result is in (0, 1), higher is better, .5 is an average
-    candidate; it compares candidates of one query, never of two.
+    A missing score counts as 0 in its channel; a channel that is alone counts whole. The result compares candidates
+    of one query, never of two.
 
-    >>> fused = fuse({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
-    >>> fused["exact"] > fused["near"]
+    >>> strengths = combine({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
+    >>> strengths["exact"] > strengths["near"]
     True
     """
-    return squash(combine(dense, bm25, alpha))
-
-
-def squash(strengths: Mapping[str, float]) -> dict[str, float]:
-    """Return the logistic function of every value: in (0, 1), in the same order."""
-    return {name: 1 / (1 + math.exp(-strength)) for name, strength in strengths.items()}
-
-
-def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float) -> dict[str, float]:
-    """Return alpha × z(dense) + (1 − alpha) × z(bm25), in standard deviations; a channel that is alone counts whole."""
     ids = list(dict.fromkeys([*dense, *bm25]))
     weight = 1.0 if not bm25 else 0.0 if not dense else alpha
     dense_z, bm25_z = _standardise(dense, ids), _standardise(bm25, ids)
     return {name: weight * d + (1 - weight) * b for name, d, b in zip(ids, dense_z, bm25_z, strict=True)}
+
+
+def squash(strengths: Mapping[str, float]) -> dict[str, float]:
+    """Return the logistic function of every strength: in (0, 1), in the same order, .5 for an average candidate."""
+    return {name: 1 / (1 + math.exp(-strength)) for name, strength in strengths.items()}
 
 
 def _standardise(scores: Mapping[str, float], ids: list[str]) -> list[float]:
