@@ -18,6 +18,8 @@ from vicw_shared.text import fold
 Pair = tuple[Label, Label]
 TOLD_BY = "item"
 """The edge property that names the item whose extraction told of the edge."""
+IN_PAYLOAD = frozenset({"ABOUT", "TAGGED"})
+"""Types that filters look at: the payloads of their source's Chunks repeat them."""
 
 
 class Category(StrEnum):

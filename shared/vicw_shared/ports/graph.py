@@ -15,6 +15,7 @@ from typing import Protocol
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.ports.embedder import ModelIdentity
+from vicw_shared.ports.scope import Scope
 
 
 class Direction(StrEnum):
@@ -26,14 +27,6 @@ class Direction(StrEnum):
 
 Spread = tuple[str, Direction]
 """An edge type and the way it is followed."""
-
-
-class PendingKind(StrEnum):
-    """What the vector store still lacks of a point."""
-
-    UPSERT = "upsert"
-    PAYLOAD = "payload"
-    DELETE = "delete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +69,11 @@ class ItemRef:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingPoint:
-    """Work for the indexer: a Chunk whose point lags behind, its item, and what the item's edges say of it.
+class TextHit:
+    """A Chunk found by its words; ``score`` > 0, higher is better, comparable inside one answer only."""
 
-    ``about`` are the names and uids of its ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
-    targets. ``seq`` acknowledges it. For DELETE both nodes are None.
-    """
-
-    seq: int
-    point_id: str
-    kind: PendingKind
-    chunk: Node | None
-    item: Node | None
-    about: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    buckets: tuple[str, ...] = ()
+    uid: str
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +86,8 @@ class Receipt:
     body: Mapping[str, object]
 
 
-class GraphTransaction(Protocol):
-    """What a write may do. Everything it did is rolled back if the work raises."""
+class Receipts(Protocol):
+    """Answers that a tenant gets again when it asks again."""
 
     async def receipt(self, key: str) -> Receipt | None:
         """Return what was remembered under ``key`` for this tenant, or None."""
@@ -118,20 +101,16 @@ class GraphTransaction(Protocol):
         """Remove this tenant's receipts that were created before an instant."""
         ...
 
+
+class Lookups(Protocol):
+    """What a write needs to know of what is stored."""
+
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         """Return the nodes that exist among ``uids`` and belong to the transaction's tenant."""
         ...
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
         """Return the latest version (live or retired) of each of the context's items with these ids."""
-        ...
-
-    async def counters(self, flows: Sequence[str]) -> Counters:
-        """Return the counters of the context and of these flows."""
-        ...
-
-    async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
-        """Say where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
         ...
 
     async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
@@ -142,6 +121,22 @@ class GraphTransaction(Protocol):
         """Return the edges that the extractions of these items (uids) told of: those whose property ``item`` is one."""
         ...
 
+
+class Ordering(Protocol):
+    """Where new Events fall in the context's order. Right only under the context's lock."""
+
+    async def counters(self, flows: Sequence[str]) -> Counters:
+        """Return the counters of the context and of these flows."""
+        ...
+
+    async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
+        """Say where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
+        ...
+
+
+class Puts(Protocol):
+    """What a write changes."""
+
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
         """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending; so does its new payload."""
         ...
@@ -149,13 +144,18 @@ class GraphTransaction(Protocol):
     async def put_edges(self, edges: Sequence[Edge]) -> None:
         """Insert edges; one with a known id keeps its ``created_at`` and ``created_by``.
 
-        ABOUT and TAGGED make the new payload of their source's Chunks pending.
+        Those of a type that a payload repeats (``IN_PAYLOAD``) make the new payload of their source's
+        Chunks pending. Raises NotFoundError if an end does not exist.
         """
         ...
 
-    async def drop_edges(self, ids: Sequence[str]) -> None:
-        """Remove edges, with the same consequence for payloads. Ids that are not there are ignored."""
+    async def drop_edges(self, edges: Sequence[Edge]) -> None:
+        """Remove edges, with the same consequence for payloads. Those that are not there are ignored."""
         ...
+
+
+class GraphTransaction(Receipts, Lookups, Ordering, Puts, Protocol):
+    """What a write may do, under its context's lock. Everything it did is rolled back if the work raises."""
 
 
 class GraphStore(Protocol):
@@ -191,29 +191,20 @@ class GraphStore(Protocol):
         """Return the tenant's Context roots, by name."""
         ...
 
-    async def receipt(self, tenant: str, key: str) -> Receipt | None:
-        """Return what was remembered under ``key``, or None."""
+    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
+        """Return the Chunks whose text, or whose item's names and tags (these count double), best match ``text``.
+
+        Its words are looked for, whatever they are: nothing in it is syntax. At most one hit a Chunk, best first.
+        """
         ...
 
-    async def pending(self, limit: int) -> list[PendingPoint]:
-        """Return the oldest points that the vector store lacks, at most one a point id."""
+    async def close(self) -> None:
+        """Release the engine. Safe to call twice."""
         ...
 
-    async def settle(self, seqs: Sequence[int]) -> None:
-        """Acknowledge pending work: the points are in the vector store, the nodes they stand for ``indexed``."""
-        ...
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
-        """Return how many Chunks of these items the vector store lacks or has an old payload of."""
-        ...
-
-    async def waiting(self) -> int:
-        """Return how many points the vector store lacks."""
-        ...
-
-    async def any_indexed(self) -> bool:
-        """Tell whether any Chunk is in the vector store."""
-        ...
+class StoreRecord(Protocol):
+    """What a store knows of itself, and the answers that it remembers."""
 
     async def store_id(self) -> str:
         """Return the name that the store got when it was made: 32 hexadecimal digits."""
@@ -227,12 +218,8 @@ class GraphStore(Protocol):
         """Remember the model."""
         ...
 
-    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
-        """Make these Chunks pending again (None: all, a new index is being built); return how many."""
-        ...
-
-    async def close(self) -> None:
-        """Release the engine. Safe to call twice."""
+    async def receipt(self, tenant: str, key: str) -> Receipt | None:
+        """Return what was remembered under ``key``, or None."""
         ...
 
 
@@ -243,10 +230,9 @@ class GraphAudit(Protocol):
         """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
         ...
 
-    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
-        """Return which of these Chunks wait for the indexer."""
-        ...
+    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+        """Return up to ``limit`` edges in the engine's order, those after ``after``, with the labels of their ends.
 
-    async def edge_page(self, *, after: str | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
-        """Return edges in id order with the labels of their ends (None: the end does not exist)."""
+        None for a label: that end does not exist.
+        """
         ...

@@ -1,0 +1,107 @@
+"""The port to the outbox: which points of the vector store lag behind the graph, and who works on them.
+
+Its entries are written by the graph's transactions, so none is lost. Work on one is a claim with a lease: whoever
+holds it and dies loses it when the lease is over (design: "Write path").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from vicw_shared.model import Node
+
+
+class PendingKind(StrEnum):
+    """What the vector store still lacks of a point."""
+
+    UPSERT = "upsert"
+    PAYLOAD = "payload"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPoint:
+    """A claimed entry: a Chunk whose point lags behind, its item, and what the item's edges say of it.
+
+    ``about`` are the names and uids of its ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
+    targets. ``seq`` is that of the latest change, ``tries`` counts the failures since. For DELETE both nodes are
+    None.
+    """
+
+    seq: int
+    point_id: str
+    kind: PendingKind
+    chunk: Node | None
+    item: Node | None
+    about: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An entry that failed ``tries`` times, with the last error."""
+
+    point_id: str
+    item: str
+    tries: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many points lag behind, and how many of those have failed at least once."""
+
+    waiting: int
+    failing: int
+
+
+class Outbox(Protocol):
+    """The entries of all tenants. A point has one at most."""
+
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
+        """Return due entries and hold them for ``seconds``: no other claim returns them before.
+
+        Tenants take turns, so that a small one does not wait for a large one; in each the oldest come first. With
+        ``items`` only the passages of these items are claimed, due or resting after a failure, if nobody holds them.
+        """
+        ...
+
+    async def settle(self, points: Sequence[PendingPoint]) -> None:
+        """Acknowledge claimed work: the points are in the vector store, the nodes they stand for ``indexed``.
+
+        An entry that has changed since it was claimed stays, and is due at once.
+        """
+        ...
+
+    async def postpone(self, points: Sequence[PendingPoint], *, seconds: float, error: str | None = None) -> None:
+        """Give claimed entries back; they are due in ``seconds``. With an ``error`` that is one more failed try."""
+        ...
+
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+        """Return how many Chunks of these items the vector store lacks or has an old payload of."""
+        ...
+
+    async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
+        """Return entries that have failed, most tries first: of a tenant or of all, of these items or of all."""
+        ...
+
+    async def backlog(self) -> Backlog:
+        """Return what waits; a figure that may be some seconds old."""
+        ...
+
+    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
+        """Make these Chunks pending and due (None: all, a new index is being built); return how many."""
+        ...
+
+    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
+        """Return which of these Chunks have an entry."""
+        ...
+
+    async def any_indexed(self) -> bool:
+        """Tell whether any Chunk is in the vector store."""
+        ...
