@@ -10,12 +10,13 @@ import pytest
 
 from servers.neo4j.server import NEO4J, Neo4jProcess, Neo4jServer
 from servers.process import ServerProcess
+from servers.qdrant import QDRANT, QdrantProcess, QdrantServer
 from servers.redis import REDIS, RedisProcess, RedisServer
 from servers.run import Kind, Run, required
 from servers.sources import Missing
 
 _RUN = pytest.StashKey[Run]()
-_KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS)}
+_KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS, QDRANT)}
 _FIXTURES = {f"{name}_server": kind for name, kind in _KINDS.items()}
 _MARKED = {*_FIXTURES, *(f"start_{name}" for name in _KINDS)}
 
@@ -32,6 +33,12 @@ def redis_server(request: pytest.FixtureRequest) -> RedisServer:
     return _shared(request, REDIS)
 
 
+@pytest.fixture(scope="session")
+def qdrant_server(request: pytest.FixtureRequest) -> QdrantServer:
+    """The Qdrant of the run: keep to collections of your own, and drop them."""
+    return _shared(request, QDRANT)
+
+
 @pytest.fixture
 def start_neo4j(request: pytest.FixtureRequest) -> Iterator[Callable[[], Neo4jProcess]]:
     """Start a Neo4j of the test's own, to kill and restart."""
@@ -43,6 +50,13 @@ def start_neo4j(request: pytest.FixtureRequest) -> Iterator[Callable[[], Neo4jPr
 def start_redis(request: pytest.FixtureRequest) -> Iterator[Callable[[], RedisProcess]]:
     """Start a Redis of the test's own, to kill and restart."""
     with _private(request, REDIS) as start:
+        yield start
+
+
+@pytest.fixture
+def start_qdrant(request: pytest.FixtureRequest) -> Iterator[Callable[[], QdrantProcess]]:
+    """Start a Qdrant of the test's own, to kill and restart."""
+    with _private(request, QDRANT) as start:
         yield start
 
 

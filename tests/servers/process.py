@@ -28,13 +28,9 @@ class ServerProcess[H]:
         ``first`` is asked before ``ping``, in the same way. Raises ``Unavailable`` with the end of the server's log.
         """
         deadline = time.monotonic() + self._within
-        try:
-            self._machine.start()
-            for answers in (*first, self._ping):
-                self._await(answers, deadline)
-        except BaseException:
-            self._machine.kill()
-            raise
+        self._machine.start()
+        for answers in (*first, self._ping):
+            self._await(answers, deadline)
 
     def kill(self) -> None:
         """End it with SIGKILL, as a power cut would."""
@@ -61,3 +57,16 @@ class ServerProcess[H]:
 
     def _tail(self) -> str:
         return f"its log ends:\n{self._machine.log()[-_TAIL:]}"
+
+
+def started[H](
+    server: H, machine: Machine, ping: Callable[[H], None], *first: Callable[[H], None], within: float
+) -> ServerProcess[H]:
+    """Return a new server that answers; raise ``Unavailable`` and leave nothing behind if it does not."""
+    process = ServerProcess(server, machine, ping, within=within)
+    try:
+        process.start(*first)
+    except BaseException:
+        process.close()
+        raise
+    return process
