@@ -82,7 +82,8 @@ class Container:
 
     def close(self) -> None:
         self._container.stop()
-        guard().forget("container", self._id)
+        if self._id:
+            guard().forget("container", self._id)
 
     def log(self) -> str:
         return b"".join(self._container.get_logs()).decode("utf-8", "replace")

@@ -29,7 +29,8 @@ def environment(**variables: str) -> dict[str, str]:
     """Nothing on PATH, no Docker: there is no server to be had."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VICW_TEST_")}
     paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-    return clean | {"PATH": "/nowhere", "DOCKER_HOST": "unix:///nowhere.sock", "PYTHONPATH": paths} | variables
+    nothing = {"PATH": "/nowhere", "DOCKER_HOST": "unix:///nowhere.sock", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return clean | nothing | {"PYTHONPATH": paths} | variables
 
 
 def run(directory: Path, test: str = ONE_TEST, **variables: str) -> subprocess.CompletedProcess[str]:
