@@ -259,5 +259,6 @@ def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:
     for fault in error.problem.errors:
         if (match := _WRONG_ITEM.match(fault.field)) and (n := int(match[1] or match[2])) < count:
             where = fault.field[match.end() :].lstrip(".")
-            wrong.setdefault(n, []).append(f"{where}: {fault.problem}" if where else fault.problem)
+            said = f"{fault.problem}. {fault.fix}"
+            wrong.setdefault(n, []).append(f"{where}: {said}" if where else said)
     return {n: "; ".join(reasons) for n, reasons in sorted(wrong.items())}

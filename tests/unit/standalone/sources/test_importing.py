@@ -214,7 +214,10 @@ def test_refused_items_do_not_hold_up_the_others(
     file = jsonl(tmp_path / "x.jsonl", *({"text": t} for t in ("a", "bad 1", "b", "bad 2", "c")))
     summary = run(file)
     assert summary.created == 3
-    assert [(r.line, r.reason) for r in summary.refused] == [(2, "text: is odious"), (4, "text: is odious")]
+    assert [(r.line, r.reason) for r in summary.refused] == [
+        (2, "text: is odious. Be kind"),
+        (4, "text: is odious. Be kind"),
+    ]
     assert list(server.items.values()) == ["a", "b", "c"]
 
 
