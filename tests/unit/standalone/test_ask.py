@@ -12,6 +12,14 @@ from typer.testing import CliRunner, Result
 from vicw_client import VicwClient
 from vicw_standalone.cli import app, ask
 
+NOTHING = {
+    "intent": {"domain": "general", "confidence": 0.0, "evidence": "none", "filtered": False},
+    "results": [],
+    "graph": {},
+    "text": "",
+    "took_ms": {"total": 1.0},
+}
+
 type Vicw = Callable[..., Result]
 
 
@@ -50,3 +58,14 @@ def test_a_refused_question_is_told_with_field_reason_and_fix(server: Server, vi
     assert (blank.exit_code, blank.stdout) == (1, "")
     assert blank.stderr.startswith("error: query: is empty or holds only white space")
     assert blank.stderr.endswith(". Send some text, or leave the field out if it is optional\n")
+
+
+@pytest.mark.parametrize("shape", [[], ["--text"], ["--json"]])
+def test_where_nothing_is_found_the_filters_are_named(server: Server, vicw: Vicw, shape: list[str]) -> None:
+    server.answer = httpx.Response(200, json=NOTHING)
+    filters = ["--context", "Fantasy Novle", "--domain", "prose", "--tag", "a", "--tag", "b"]
+    asked = vicw("retrieve", "q", *filters, *shape)
+    assert asked.exit_code == 0
+    assert "Nothing found with --context 'Fantasy Novle' --domain prose --tag a --tag b. Check" in asked.stderr
+    assert "Nothing found" not in asked.stdout, "it is no evidence"
+    assert "Nothing found\n" in vicw("retrieve", "q", *shape).stderr

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -155,13 +157,21 @@ def retrieve(
         print(harmless(answer.text) if sys.stdout.isatty() else answer.text)
     else:
         _print_answer(answer)
+    if not answer.results:
+        err.print(_nothing_found(context=[context], domain=[domain], tag=tag or []), markup=False)
+
+
+def _nothing_found(**filters: Sequence[str | None]) -> str:
+    """Name the filters: where one is mistyped, it must not look as if nothing were stored."""
+    given = [f"--{name} {shlex.quote(value)}" for name, values in filters.items() for value in values if value]
+    if not given:
+        return "Nothing found"
+    return f"Nothing found with {' '.join(given)}. Check the spelling, or leave filters out"
 
 
 def _print_answer(answer: RetrieveResponse) -> None:
     for result in answer.results:
         _print_result(result, answer)
-    if not answer.results:
-        out.print("Nothing found.")
     intent = answer.intent
     narrowed = ", narrowed to it" if intent.filtered else ""
     err.print(
