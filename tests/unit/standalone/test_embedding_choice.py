@@ -87,6 +87,18 @@ def test_a_model_is_chosen_by_the_environment_the_data_directory_or_the_command(
     assert chosen(model="of-the-command") == "of-the-command"
 
 
+def test_a_wrong_setting_is_told_with_the_place_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / CHOICES).write_text("VICW_EMBEDDING_THREADS=many\n")
+    with pytest.raises(SettingsError) as raised:
+        read_settings(data_dir=tmp_path)
+    assert raised.value.detail.startswith(f"VICW_EMBEDDING_THREADS is 'many' in {tmp_path / CHOICES}, but should be")
+    monkeypatch.setenv("VICW_EMBEDDING_THREADS", "most")
+    with pytest.raises(SettingsError, match="VICW_EMBEDDING_THREADS is 'most' in the environment"):
+        read_settings(data_dir=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("served", "prefix"), [("snowflake-arctic-embed-l-v2.0", "query: "), ("their-model", ""), ("all-MiniLM-L6-v2", "")]
 )
