@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_settings import BaseSettings
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS, default_of, variable
 
+PREFIX = "VICW_"
 _CONCERNS = {concern.__name__: concern for concern in CONCERNS}
+
+
+def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
+    """Return the variables that a concern is read from."""
+    return frozenset(variable(concern, name) for name in concern.model_fields)
+
+
+VARIABLES = frozenset({"VICW_URL"}).union(*map(variables_of, CONCERNS))
+"""Everything that is read from the environment, by the services and by the client."""
+
+
+def nearest(name: str, known: Collection[str] = VARIABLES) -> str:
+    """Return the known variable that is spelt most like ``name``; what all of them begin with does not count."""
+    rests = {one.removeprefix(PREFIX): one for one in sorted(known)}
+    return rests[difflib.get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.0)[0]]
 
 
 @contextmanager

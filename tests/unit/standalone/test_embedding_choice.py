@@ -15,8 +15,8 @@ from memory import Memory, settings_for
 from unit.standalone.foreign_server import serving
 from vicw_shared.errors import ModelMismatchError, SettingsError
 from vicw_shared.settings import EmbeddingSettings
-from vicw_standalone.cli.settings import CHOICES, read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.settings import CHOICES, Settings
 from vicw_standalone.wiring import Standalone
 
 

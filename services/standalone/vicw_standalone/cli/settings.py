@@ -7,10 +7,7 @@ from pathlib import Path
 
 from vicw_shared.settings import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_standalone.settings import Settings
-
-CHOICES = "vicw.env"
-"""The file of a data directory that holds what `vicw model use` chose; the environment overrules it."""
+from vicw_standalone.settings import CHOICES, Settings
 
 
 def read_settings(
