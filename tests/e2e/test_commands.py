@@ -17,6 +17,7 @@ from e2e.serving import VICW, environment
 from memory import open_memory
 from unit.embedding.hub_server import REPOSITORY, Hub, serving
 from unit.standalone import foreign_server
+from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 
 pytestmark = pytest.mark.process
@@ -149,6 +150,18 @@ def test_check_says_clean_or_lists_what_is_broken(vicw: Vicw, store: Path) -> No
 
 def test_check_without_a_store_says_so_and_makes_none(vicw: Vicw, store: Path) -> None:
     refused = vicw("check")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
+    assert "could not check" in refused.stderr
     assert "holds no store" in refused.stderr
     assert not store.exists()
+
+
+def test_check_tells_what_it_cannot_check_from_what_is_broken(vicw: Vicw, store: Path) -> None:
+    asyncio.run(fill(store))
+    assert vicw("check", VICW_PORT="http").returncode == 2
+    with DataDir(store):
+        in_use = vicw("check")
+    assert (in_use.returncode, "in use" in in_use.stderr) == (2, True)
+    (store / "graph.sqlite3").write_bytes(b"not a database at all" * 100)
+    unreadable = vicw("check")
+    assert (unreadable.returncode, "Traceback" in unreadable.stderr) == (2, False), unreadable.stderr
