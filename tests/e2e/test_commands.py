@@ -26,6 +26,8 @@ NAME = "snowflake-arctic-embed-l-v2.0"
 FILE = MODELS[NAME].file or ""
 CONTENT = os.urandom(1_000_000)
 
+UNKNOWN = f"no-such-model is neither a registered model nor a GGUF file. Name one of {', '.join(MODELS)} (`vicw model"
+
 type Vicw = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -96,10 +98,10 @@ def test_a_choice_is_a_line_of_the_data_directorys_own_settings(vicw: Vicw, stor
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["use", "no-such-model"], "no-such-model is neither a registered model nor a GGUF file"),
+        (["use", "no-such-model"], UNKNOWN),
         (["use", NAME], f"vicw model pull {NAME}"),
-        (["pull", "no-such-model"], "no-such-model is not a registered model"),
-        (["pull", NAME, "--repository", "someone/else"], "VICW_EMBEDDING_REPOSITORY"),
+        (["pull", "no-such-model"], "no-such-model is not a registered model. Name one of"),
+        (["pull", NAME, "--repository", "someone/else"], "--repository or VICW_EMBEDDING_REPOSITORY"),
     ],
 )
 def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
@@ -110,6 +112,17 @@ def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
     assert says in " ".join(refused.stderr.split())
     assert "Traceback" not in refused.stderr
     assert [path for path in store.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["reindex"]])
+def test_an_unknown_model_is_answered_with_the_known_ones_not_with_what_was_not_typed(
+    vicw: Vicw, store: Path, command: list[str]
+) -> None:
+    asyncio.run(fill(store))
+    refused = vicw(*command, "--model", "no-such-model")
+    assert refused.returncode == 1
+    assert UNKNOWN in " ".join(refused.stderr.split())
+    assert "VICW_EMBEDDING_MODEL" not in refused.stderr
 
 
 async def fill(store: Path) -> None:
