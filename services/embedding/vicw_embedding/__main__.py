@@ -45,7 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
         _serve(server, options.uds, options.host or server.host, server.port if options.port is None else options.port)
     except FatalError as error:
         _tell(f"{FATAL} {error.detail}")
-        print(error.detail, file=sys.stderr)
+        if not options.parent_pid:  # else whoever started it says it
+            print(error.detail, file=sys.stderr)
         return EXIT_FATAL
     finally:
         if options.uds and options.parent_pid and os.getppid() != options.parent_pid:

@@ -23,7 +23,7 @@ from vicw_standalone.sources.roots import ContextTakenError
 
 _SHOWN_REFUSALS = 20
 UrlOption = Annotated[
-    str | None, typer.Option(help="Address of the server. [default: http://127.0.0.1:8080, or VICW_URL]")
+    str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
 ]
 
 
@@ -46,10 +46,10 @@ def register(app: typer.Typer) -> None:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
     context: Annotated[
-        str | None, typer.Option(help="Context to remember them in. [default: the folder's or file's name]")
+        str | None, typer.Option(help="Context to remember them in. \\[default: the folder's or file's name]")
     ] = None,
     domain: Annotated[
-        str | None, typer.Option(help="coding, creative, general, or your own. [default: what the files are]")
+        str | None, typer.Option(help="coding, creative, general, or your own. \\[default: what the files are]")
     ] = None,
     flow: Annotated[str | None, typer.Option(help="Logical thread of the items.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Send what an earlier run has stored, too.")] = False,
@@ -140,7 +140,7 @@ def _print_summary(summary: Summary) -> None:
 def retrieve(
     query: Annotated[str, typer.Argument(help="The question.")],
     context: Annotated[str | None, typer.Option(help="Search one context.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Strict filter. [default: inferred]")] = None,
+    domain: Annotated[str | None, typer.Option(help="Strict filter. \\[default: inferred]")] = None,
     limit: Annotated[int, typer.Option(help="Results.", min=1)] = 5,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
     chars: Annotated[int, typer.Option(help="Budget of the text, in characters.", min=1)] = 8000,

@@ -16,7 +16,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import CHOICES
 
 DataDirOption = Annotated[
-    Path | None, typer.Option(help="Data directory. [default: ~/.local/share/vicw, or VICW_DATA_DIR]")
+    Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
 ]
 
 
