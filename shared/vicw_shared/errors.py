@@ -9,7 +9,9 @@
     │   │   └── ForbiddenEdgeError      a label pair that the registry does not allow
     │   ├── TooLargeError           413  over a size limit
     │   ├── ConflictError           409  contradicts what is stored or under way
-    │   └── NotFoundError           404  names nothing
+    │   ├── NotFoundError           404  names nothing
+    │   ├── UnauthorizedError       401  no key that holds
+    │   └── ForbiddenError          403  the key lacks a right
     ├── RetryableError          send the same request again later
     │   ├── UnavailableError        503  a dependency is down; carries its name
     │   ├── OverloadedError         429  a queue is full
@@ -103,6 +105,22 @@ class NotFoundError(FixableError):
     slug = "not-found"
     status = 404
     title = "There is no such thing"
+
+
+class UnauthorizedError(FixableError):
+    """No key was sent, or none that holds."""
+
+    slug = "unauthorized"
+    status = 401
+    title = "A key is needed"
+
+
+class ForbiddenError(FixableError):
+    """The key lacks the right."""
+
+    slug = "forbidden"
+    status = 403
+    title = "The key does not allow this"
 
 
 class RetryableError(VicwError):

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
-from vicw_shared.http import create_app
+from vicw_shared.http import Gate, create_app, is_loopback
 from vicw_standalone import __version__
 from vicw_standalone.wiring import Standalone
 
@@ -32,6 +32,8 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         finally:
             await standalone.close()
 
+    server = standalone.settings.server
+    gate = Gate(lambda: standalone.keys, required=not is_loopback(server.host), tenant=server.tenant)
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
@@ -43,12 +45,10 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
             "vectors": standalone.probe_vectors,
         },
         lifespan=lifespan,
+        gate=gate,
         describe=standalone.describe,
     )
 
-    def tenant() -> str:
-        return standalone.settings.server.tenant
-
-    app.include_router(ingest_router(standalone.ingest_ports, tenant))
-    app.include_router(retrieval_router(standalone.retrieval_ports, tenant))
+    app.include_router(ingest_router(standalone.ingest_ports, gate))
+    app.include_router(retrieval_router(standalone.retrieval_ports, gate))
     return app

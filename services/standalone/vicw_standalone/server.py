@@ -8,13 +8,16 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import structlog
 import uvicorn
 
 from vicw_shared.errors import SettingsError
+from vicw_shared.http import is_loopback
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
 
+_log = structlog.get_logger()
 _NOTICED_SECONDS = 0.2
 """What uvicorn takes to notice that it should end, and pauses before it waits for the requests in flight."""
 
@@ -41,7 +44,13 @@ async def serve(settings: Settings) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
         if await _opened(standalone, server):
+            await _tell_of_keys(standalone)
             await server.serve(sockets=[listener])
+
+
+async def _tell_of_keys(standalone: Standalone) -> None:
+    if not is_loopback(standalone.settings.server.host) and not await standalone.keys.keys():
+        _log.warning("requests need a key, and there is none yet: `vicw keys create` makes one")
 
 
 async def _opened(standalone: Standalone, server: _Server) -> bool:

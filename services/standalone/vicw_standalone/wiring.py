@@ -16,6 +16,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
 from vicw_shared.extensions import load_registries
@@ -159,9 +160,14 @@ class Standalone:
             raise UnavailableError("embedding", "the embedding process is starting")
         await self.embedder.identity()
 
-    async def describe(self) -> dict[str, object]:
+    @property
+    def keys(self) -> SqliteKeyRing:
+        """Who may ask."""
+        return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
+
+    async def describe(self, tenant: str) -> dict[str, object]:
         """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
-        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog()).waiting}
+        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog(tenant)).waiting}
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

@@ -26,6 +26,9 @@ _CLIENT = """
 
 # Address of the server that they talk to where none is given
 #VICW_URL=http://127.0.0.1:8080
+
+# Key that they send (`vicw keys create` makes one); a server on this machine's loopback asks for none
+#VICW_API_KEY=
 """
 _HEAD = """\
 # Every setting of VICW, each with its default. Set what you want to change in the environment.

@@ -22,7 +22,7 @@ def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
     return frozenset(variable(concern, name) for name in concern.model_fields)
 
 
-VARIABLES = frozenset({"VICW_URL"}).union(*map(variables_of, CONCERNS))
+VARIABLES = frozenset({"VICW_URL", "VICW_API_KEY"}).union(*map(variables_of, CONCERNS))
 """Everything that is read from the environment, by the services and by the client."""
 
 
