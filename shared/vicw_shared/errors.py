@@ -150,6 +150,10 @@ class OverloadedError(RetryableError):
     status = 429
     title = "Too much work is waiting"
 
+    def __init__(self, detail: str, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
+
 
 class StorageFullError(RetryableError):
     """The disk is full. Nothing of the request was stored."""

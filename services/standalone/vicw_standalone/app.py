@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import structlog
 from fastapi import FastAPI
 
 from vicw_ingest.api import create_router as ingest_router
@@ -13,6 +14,7 @@ from vicw_shared.http import Gate, create_app, is_loopback
 from vicw_standalone import __version__
 from vicw_standalone.wiring import Standalone
 
+_log = structlog.get_logger()
 _DESCRIPTION = """
 Long-term memory for LLM applications. **Remember** with `POST /ingest`, **ask** with `POST /retrieve`: you get the
 right evidence with its causes, its order, who did it, and the raw text that proves it, within a budget you name.
@@ -27,6 +29,8 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         standalone.start_indexer()
+        if gate.required and not await standalone.keys.keys():
+            _log.warning("requests need a key, and there is none yet: `vicw keys create` makes one")
         try:
             yield
         finally:

@@ -11,6 +11,7 @@ import structlog
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.pressure import Pressure
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
@@ -44,6 +45,7 @@ class Standalone:
         self.vectors: EdgeVectorStore
         self.embedder: Embedder
         self.indexer: Indexer
+        self._ingest: IngestPorts
 
     async def open(self, *, rebuild: bool = False) -> None:
         """Open everything, or nothing.
@@ -84,6 +86,17 @@ class Standalone:
             self.embedder,
             self.settings.ingest.batch,
             require_room=data_dir.require_room_to_index,
+        )
+        self._ingest = IngestPorts(
+            graph=self.graph,
+            record=self.graph,
+            outbox=self.graph,
+            indexer=self.indexer,
+            queue=self.indexer,
+            pressure=Pressure(self.graph, self.settings.ingest.max_backlog),
+            registry=self.registry,
+            limits=self.settings.limits,
+            settings=self.settings.ingest,
         )
 
     async def _start_embedder(self) -> Embedder:
@@ -133,15 +146,7 @@ class Standalone:
 
     def ingest_ports(self) -> IngestPorts:
         """Return what the write path works with."""
-        return IngestPorts(
-            self.graph,
-            self.graph,
-            self.graph,
-            self.indexer,
-            self.registry,
-            self.settings.limits,
-            self.settings.ingest,
-        )
+        return self._ingest
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return what the read path works with."""

@@ -24,6 +24,7 @@ from vicw_shared.ports.graph import (
 )
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint
+from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 
@@ -61,4 +62,5 @@ __all__ = [
     "VectorHit",
     "VectorQuery",
     "VectorStore",
+    "WorkQueue",
 ]

@@ -106,6 +106,9 @@ class IngestSettings(BaseSettings):
     wait_seconds: float = Field(
         60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
     )
+    max_backlog: int = Field(
+        1_000_000, gt=0, description="Passages that may wait for their vectors before ingestion answers 429"
+    )
     receipt_hours: float = Field(
         168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
     )
