@@ -1,0 +1,155 @@
+"""The outbox: properties of the Chunks whose points lag behind.
+
+``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on it, ``seq`` counts
+changes (and stays when all is settled), ``tries`` and ``error`` tell of failures since the latest change. Only what
+is pending has ``due`` and ``tries``, so their indexes are as small as the backlog.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, node, relabelled
+from vicw_shared.model import Label
+
+_TURNS = 8
+"""Tenants looked for at once."""
+
+
+def _queued(kind: str, *, age: str = "0") -> str:
+    """Return the clauses that make ``k`` pending: its lock first, since what it is now decides.
+
+    Whoever holds it goes on alone. What waited already keeps its turn; what rests after a failure is due again.
+    """
+    return (
+        f"{locked('k')} "
+        f"WITH *, {NOW} AS now, {kind} AS kind "
+        "SET k.due = CASE WHEN k.held > now OR k.due <= now THEN k.due ELSE now - "
+        f"{age} END, k.pending = kind, k.seq = coalesce(k.seq, 0) + 1 REMOVE k.tries, k.error "
+    )
+
+
+PUT = (
+    f"UNWIND $rows AS row {relabelled(Label.CHUNK)} "
+    "MERGE (k:Chunk {uid: row.node.uid}) ON CREATE SET k.tenant = row.node.tenant "
+    "WITH k, row WHERE k.tenant = row.node.tenant "
+    + _queued(
+        "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END",
+        age="(size($rows) - row.ordinal)",  # one statement has one time, and these have an order
+    )
+    # Not what the caller had read: it may have been queued anew since.
+    + "SET k += row.node SET k.indexed = kind = 'payload'"
+)
+
+RENEW = (
+    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WITH DISTINCT k " + _queued("coalesce(k.pending, 'payload')")
+)
+"""An edge that payloads repeat has come or gone."""
+
+_NOT_INDEXED = (
+    "SET k.indexed = false WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid "
+    "SET i.indexed = false RETURN count(DISTINCT k) AS count, max(k.uid) AS last"
+)
+
+REQUEUE = "MATCH (k:Chunk) WHERE k.uid IN $uids " + _queued("'upsert'") + _NOT_INDEXED
+
+REQUEUE_PAGE = (
+    "MATCH (k:Chunk) WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit " + _queued("'upsert'") + _NOT_INDEXED
+)
+
+TURN = (
+    "MERGE (o:Entity {record: 'outbox'}) ON CREATE SET o.subtype = 'outbox' "
+    f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
+)
+"""One claim at a time: two would find the same entries, and one of them would come home with nothing."""
+
+SET_TURN = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
+
+DUE = (
+    "UNWIND $tenants AS tenant CALL (tenant) { MATCH (k:Chunk) WHERE k.tenant_key = tenant AND k.due <= $now "
+    "RETURN k.uid AS uid, k.due AS due ORDER BY k.due LIMIT $limit } RETURN tenant, uid, due"
+)
+
+DUE_OF_ITEMS = (
+    f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) "
+    "RETURN DISTINCT k.uid AS uid, k.due AS due ORDER BY due LIMIT $limit"
+)
+
+TAKE = (
+    f"UNWIND $uids AS uid MATCH (k:Chunk) WHERE k.uid = uid {locked('k')} "
+    "WITH k WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
+    "SET k.held = $until, k.due = $until "
+    "WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL "
+    f"RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
+    f"CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
+    "[(i)-[:ABOUT]->(a) | [a.name, a.uid]] AS about, [(i)-[:TAGGED]->(t) | [t.kind, t.name]] AS marks"
+)
+"""What is claimed is judged again under its lock, then read: it is at least as new as its ``seq`` says."""
+
+_CHANGED_SINCE = (
+    "SET k.pending = CASE WHEN point.kind = 'upsert' THEN 'upsert' ELSE coalesce(k.pending, point.kind) END, "
+    f"k.seq = k.seq + 1, k.due = {NOW} REMOVE k.held"
+)
+"""Somebody wrote what is no longer true, perhaps over what is: again, and nobody's word counts who claimed before."""
+
+SETTLE = (
+    f"UNWIND $points AS point MATCH (k:Chunk) WHERE k.uid = point.uid {locked('k')} "
+    "WITH k, point, k.seq = point.seq AS same "
+    "FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.tries, k.error) "
+    f"FOREACH (_ IN CASE WHEN same THEN [] ELSE [1] END | {_CHANGED_SINCE}) "
+    "WITH k WHERE k.indexed "
+    "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = true"
+)
+
+POSTPONE = (
+    f"UNWIND $points AS point MATCH (k:Chunk) WHERE k.uid = point.uid {locked('k')} "
+    "WITH k, point, k.seq = point.seq AS same WHERE k.pending IS NOT NULL "
+    "FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    f"SET k.due = {NOW} + $rest, k.error = coalesce($error, k.error), "
+    "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END REMOVE k.held) "
+    f"FOREACH (_ IN CASE WHEN same THEN [] ELSE [1] END | {_CHANGED_SINCE})"
+)
+
+UNSETTLED = (
+    f"MATCH (i:{ITEM}) WHERE i.uid IN $items AND i.tenant = $tenant MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WHERE k.pending IS NOT NULL RETURN count(DISTINCT k) AS count"
+)
+
+QUEUED = "MATCH (k:Chunk) WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
+
+BACKLOG = (
+    "CALL () { MATCH (k:Chunk) WHERE k.tenant_key > '' AND k.due IS NOT NULL RETURN count(k) AS waiting } "
+    "CALL () { MATCH (k:Chunk) WHERE k.tries > 0 RETURN count(k) AS failing } RETURN waiting, failing"
+)
+
+
+@cache
+def tenants() -> str:
+    """Return the next tenants after ``$turn`` that have entries, by one look-up of an index each; None: no more."""
+    found = (
+        "MATCH (k:Chunk) WHERE k.tenant_key > {0} AND k.due IS NOT NULL RETURN k.tenant_key AS {1} ORDER BY {1} LIMIT 1"
+    )
+    names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
+    calls = [
+        f"CALL ({'' if before == '$turn' else before}) {{ OPTIONAL {found.format(before, name)} }}"
+        for before, name in zip(names, names[1:], strict=False)
+    ]
+    return f"{' '.join(calls)} RETURN [{', '.join(names[1:])}] AS tenants"
+
+
+@cache
+def failures(*, of_items: bool, of_tenant: bool) -> str:
+    """Return entries that have failed, most tries first, with their items."""
+    where = "k.tries > 0" + (" AND k.tenant = $tenant" if of_tenant else "")
+    owner = "(k)<-[:EVIDENCED_BY]-(i)"
+    if of_items:
+        found = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH {owner.replace('(k)', '(k:Chunk)')} WHERE {where}"
+    else:
+        found = f"MATCH (k:Chunk) WHERE {where} OPTIONAL MATCH {owner} WHERE i.content_hash IS NOT NULL"
+    return (
+        f"{found} RETURN k.uid AS point, i.uid AS item, k.tries AS tries, k.error AS error "
+        "ORDER BY tries DESC, point LIMIT $limit"
+    )
