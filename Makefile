@@ -29,7 +29,7 @@ test: lint ## Everything: lint, types, import rules, all tests on real processes
 
 .PHONY: test-fast
 test-fast: lint ## Lint, types, import rules, and the tests that start no process
-	$(BIN)/pytest -m "not process and not crash"
+	$(BIN)/pytest -m "not process and not crash and not servers"
 
 .PHONY: lint
 lint: dev ## Style, types, import rules

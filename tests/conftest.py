@@ -8,6 +8,8 @@ import pytest
 
 from memory import RAM, Memory, open_memory
 
+pytest_plugins = ["servers.plugin"]
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Path]:

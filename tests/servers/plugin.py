@@ -1,0 +1,130 @@
+"""The fixtures of the test servers, and what the end of a run says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from servers.neo4j.server import NEO4J, Neo4jProcess, Neo4jServer
+from servers.process import ServerProcess
+from servers.qdrant import QDRANT, QdrantProcess, QdrantServer
+from servers.redis import REDIS, RedisProcess, RedisServer
+from servers.run import Kind, Run, required
+from servers.sources import Missing
+
+_RUN = pytest.StashKey[Run]()
+_KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS, QDRANT)}
+_FIXTURES = {f"{name}_server": kind for name, kind in _KINDS.items()}
+_MARKED = {*_FIXTURES, *(f"start_{name}" for name in _KINDS)}
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(request: pytest.FixtureRequest) -> Neo4jServer:
+    """The Neo4j of the run. It has one database: keep to a tenant of your own, or empty it."""
+    return _shared(request, NEO4J)
+
+
+@pytest.fixture(scope="session")
+def redis_server(request: pytest.FixtureRequest) -> RedisServer:
+    """The Redis of the run: keep to a database of your own, or flush it."""
+    return _shared(request, REDIS)
+
+
+@pytest.fixture(scope="session")
+def qdrant_server(request: pytest.FixtureRequest) -> QdrantServer:
+    """The Qdrant of the run: keep to collections of your own, and drop them."""
+    return _shared(request, QDRANT)
+
+
+@pytest.fixture
+def start_neo4j(request: pytest.FixtureRequest) -> Iterator[Callable[[], Neo4jProcess]]:
+    """Start a Neo4j of the test's own, to kill and restart."""
+    with _private(request, NEO4J) as start:
+        yield start
+
+
+@pytest.fixture
+def start_redis(request: pytest.FixtureRequest) -> Iterator[Callable[[], RedisProcess]]:
+    """Start a Redis of the test's own, to kill and restart."""
+    with _private(request, REDIS) as start:
+        yield start
+
+
+@pytest.fixture
+def start_qdrant(request: pytest.FixtureRequest) -> Iterator[Callable[[], QdrantProcess]]:
+    """Start a Qdrant of the test's own, to kill and restart."""
+    with _private(request, QDRANT) as start:
+        yield start
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    try:
+        config.stash[_RUN] = Run(required(list(_KINDS)))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _RUN in config.stash:
+        config.stash[_RUN].close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark whatever asks for a server, before ``-m`` selects."""
+    for item in items:
+        if _MARKED.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.servers)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Start what the test needs before its time runs: the first start may fetch a whole server."""
+    for fixture in _FIXTURES.keys() & set(getattr(item, "fixturenames", ())):
+        with suppress(Missing):
+            item.config.stash[_RUN].shared(_FIXTURES[fixture])
+    return (yield)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.stash[_RUN].failed and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> Generator[None, None, None]:
+    """Say last where the servers came from and which was missing."""
+    yield
+    if report := list(config.stash[_RUN].report()):
+        terminalreporter.section("servers")
+        for line, markup in report:
+            terminalreporter.write_line(line, **markup)
+
+
+def _shared[H](request: pytest.FixtureRequest, kind: Kind[H]) -> H:
+    try:
+        return request.config.stash[_RUN].shared(kind)
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@contextmanager
+def _private[H](request: pytest.FixtureRequest, kind: Kind[H]) -> Iterator[Callable[[], ServerProcess[H]]]:
+    started: list[ServerProcess[H]] = []
+
+    def start() -> ServerProcess[H]:
+        try:
+            started.append(request.config.stash[_RUN].private(kind))
+        except Missing as missing:
+            pytest.skip(str(missing))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.close()
