@@ -16,7 +16,7 @@ from vicw_shared.errors import SchemaVersionError
 from vicw_shared.model import Label
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
-"""The statements that bring the data to each version; the first version has none to bring. Never edit a released one."""
+"""The statements that bring the data to each version; the first has none to bring. A released one is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {

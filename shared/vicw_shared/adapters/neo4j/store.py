@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
-from vicw_shared.adapters.neo4j.cypher import edges, nodes, records, text
+from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
+from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import receipt_record, tenant_key
@@ -107,12 +108,12 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)
         return sorted(nodes_of(rows).values(), key=lambda node: node.name)
 
-    async def find(self, scope: Scope, text_: str, limit: int) -> list[TextHit]:
-        query = query_of(scope.tenant, text_)
+    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
+        query = query_of(scope.tenant, text)
         if query is None or limit <= 0:
             return []
-        conditions, values = text.within(scope)
-        rows = await self._database.read(text.find(conditions), query=query, limit=limit, **values)
+        conditions, values = full_text.within(scope)
+        rows = await self._database.read(full_text.find(conditions), query=query, limit=limit, **values)
         return [TextHit(row["uid"], row["score"]) for row in rows]
 
     async def any_indexed(self) -> bool:

@@ -8,6 +8,7 @@ is pending has ``due`` and ``tries``, so their indexes are as small as the backl
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, node, relabelled
 from vicw_shared.model import Label
@@ -129,13 +130,12 @@ BACKLOG = (
 @cache
 def tenants() -> str:
     """Return the next tenants after ``$turn`` that have entries, by one look-up of an index each; None: no more."""
-    found = (
-        "MATCH (k:Chunk) WHERE k.tenant_key > {0} AND k.due IS NOT NULL RETURN k.tenant_key AS {1} ORDER BY {1} LIMIT 1"
-    )
     names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
     calls = [
-        f"CALL ({'' if before == '$turn' else before}) {{ OPTIONAL {found.format(before, name)} }}"
-        for before, name in zip(names, names[1:], strict=False)
+        f"CALL ({before if before != '$turn' else ''}) {{ "
+        f"OPTIONAL MATCH (k:Chunk) WHERE k.tenant_key > {before} AND k.due IS NOT NULL "
+        f"RETURN k.tenant_key AS {name} ORDER BY {name} LIMIT 1 }}"
+        for before, name in pairwise(names)
     ]
     return f"{' '.join(calls)} RETURN [{', '.join(names[1:])}] AS tenants"
 
