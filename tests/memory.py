@@ -67,7 +67,7 @@ class Memory:
 
     async def check(self) -> Report:
         graph = self.standalone.graph
-        return await check(graph, self.standalone.vectors, EdgeRegistry.with_core_types())
+        return await check(graph, graph, self.standalone.vectors, EdgeRegistry.with_core_types())
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from vicw_ingest.sequence import Chains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestedItem, IngestRequest, IngestResponse, ItemStatus
@@ -200,7 +201,7 @@ async def _write(
     await transaction.put_nodes(plan.nodes)
     plan.edges += [*linked, *carried]
     await transaction.put_edges(plan.edges)
-    plan.described |= {edge.source for edge in (*plan.edges, *dropped) if edge.type in {"ABOUT", "TAGGED"}}
+    plan.described |= {edge.source for edge in (*plan.edges, *dropped) if edge.type in IN_PAYLOAD}
     return plan
 
 

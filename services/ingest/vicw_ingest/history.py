@@ -42,7 +42,7 @@ class History:
         history = {*replaced, *events}
         told = await self.transaction.told_by(list(replaced))
         taken_back = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
-        await self.transaction.drop_edges([e.id for e in taken_back])
+        await self.transaction.drop_edges(taken_back)
         labels = {new.uid: new.label for _, new in pairs}
         supersedes = [self._supersedes(old, new) for old, new in pairs]
         return supersedes + self._carry(edges, replaced, labels), taken_back

@@ -1,32 +1,35 @@
 """The indexer: brings the vector store to what the graph says (design: "Write path").
 
-It works through the graph's pending points in order of arrival, in batches, two of them under way at a time so
-that the embedder never idles while points are written. Whatever fails stays pending and is tried again; a passage
-that fails alone, while others of its batch do not, rests for a while and holds nobody up.
+It claims entries of the outbox, tenants taking turns, and has two batches under way so that the embedder never idles
+while points are written. Whatever fails stays pending and is tried again; a passage that fails alone, while
+others of its batch do not, rests for a while and holds nobody up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_shared.errors import RetryableError, VicwError
+from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.payload import payload_of
-from vicw_shared.ports import Embedder, GraphStore, Lane, PendingKind, PendingPoint, Point, VectorStore
+from vicw_shared.ports import Embedder, Lane, Outbox, PendingKind, PendingPoint, Point, VectorStore
 from vicw_shared.sparse import encode_document
 from vicw_shared.wrapper import wrap
 
 _log = structlog.get_logger()
-_PAGE_BATCHES = 8
 _UNDER_WAY = 2
 _MAX_PAUSE_SECONDS = 30.0
 _PATIENCE = 3
+_ITEMS_AT_ONCE = 256
+_LOOK_AGAIN_SECONDS = 5.0
+_ASK_AGAIN_SECONDS = 1.0
+_LEASE_SHARE = 0.9  # what is left of a lease must suffice to write the points
 _FIRST_REST_SECONDS = 30.0
 _LONGEST_REST_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
@@ -50,28 +53,25 @@ def lexical(point: PendingPoint) -> str:
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    until: float
-    times: int
-
-
 @dataclass(slots=True)
 class Indexer:
-    """Runs until cancelled; ``wake`` it after a write, await ``settled`` for an item's passages.
+    """Indexes what it claims of the outbox: first what somebody waits for, then (with ``everything``) the rest.
 
-    ``require_room`` raises while the vector store has no room to grow; passages then stay pending.
+    Several may run at once, in one process or in many: what one holds no other claims. ``require_room`` raises while
+    the vector store has no room to grow; passages then stay pending.
     """
 
-    graph: GraphStore
+    outbox: Outbox
     vectors: VectorStore
     embedder: Embedder
     batch: int
+    lease_seconds: float = 120.0
+    everything: bool = True
     require_room: Callable[[], None] = lambda: None
+    _wanted: deque[str] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
     _failures: int = 0
-    _resting: dict[str, _Rest] = field(default_factory=dict)
 
     def wake(self) -> None:
         """Tell the indexer that there is work."""
@@ -79,75 +79,109 @@ class Indexer:
 
     async def run(self) -> None:
         """Index whatever is pending, for ever."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_UNDER_WAY):
+                group.create_task(self._run())
+
+    async def drain(self, on_progress: Callable[[int], None] = lambda settled: None) -> None:
+        """Index until nothing is due, telling how many entries each batch settled. Raises the first error."""
+
+        async def work() -> None:
+            while batch := await self._claim():
+                on_progress(await self._index(batch))
+
+        results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
+        if errors := [result for result in results if result is not None]:
+            raise errors[0]
+
+    async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
+        """Wait for these items' passages, ahead of all that nobody waits for; False if the time is over first.
+
+        Passages that another indexer holds are waited for, and claimed should it die.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_seconds):
+                while await self.outbox.unsettled(tenant, items):
+                    self._wanted.extend(items)
+                    self.wake()
+                    await self._progressed(tenant, items)
+                return True
+        return False
+
+    async def _progressed(self, tenant: str, items: Sequence[str]) -> None:
+        """Return when all is settled or it is time to ask for these items again."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ASK_AGAIN_SECONDS), self._progress:
+                while await self.outbox.unsettled(tenant, items):
+                    await self._progress.wait()
+
+    async def _run(self) -> None:
         while True:
             self._wake.clear()  # before the look: what is written from now on wakes us again
             try:
-                done = await self.drain()
+                batch = await self._claim()
+                if batch:
+                    await self._index(batch)
+                    self._failures = 0
             except Exception as error:
-                FAILURES.inc()
-                self._failures += 1
-                pause = min(_MAX_PAUSE_SECONDS, 0.125 * 2 ** min(self._failures, 10))
-                level = _log.warning if isinstance(error, VicwError) else _log.error
-                level("indexing failed, will be tried again", error=str(error), pause_seconds=pause)
-                await asyncio.sleep(pause)
+                await self._pause(error)
                 continue
-            self._failures = 0
-            if not done:
-                await self._wait()
+            if not batch:
+                with contextlib.suppress(TimeoutError):  # a passage that has rested wakes nobody
+                    await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
 
-    async def _wait(self) -> None:
-        """Return when there is new work, or the first passage has rested enough."""
-        soonest = min((rest.until for rest in self._resting.values()), default=None)
-        timeout = None if soonest is None else max(0.1, soonest - time.monotonic())
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), timeout)
+    async def _pause(self, error: Exception) -> None:
+        self._failures += 1
+        seconds = min(_MAX_PAUSE_SECONDS, 0.125 * 2 ** min(self._failures, 10))
+        level = _log.warning if isinstance(error, VicwError) else _log.error
+        level("indexing failed, will be tried again", error=str(error), pause_seconds=seconds)
+        await asyncio.sleep(seconds)
 
-    async def drain(self) -> int:
-        """Index one page of pending points; return how many."""
-        instant = time.monotonic()
-        resting = {point for point, rest in self._resting.items() if rest.until > instant}
-        found = await self.graph.pending(self.batch * _PAGE_BATCHES + len(resting))
-        page = [point for point in found if point.point_id not in resting]
-        BACKLOG.set(await self.graph.waiting() if found else 0)
-        batches = [page[start : start + self.batch] for start in range(0, len(page), self.batch)]
-        gate = asyncio.Semaphore(_UNDER_WAY)
+    async def _claim(self) -> list[PendingPoint]:
+        while self._wanted:
+            items = [self._wanted.popleft() for _ in range(min(len(self._wanted), _ITEMS_AT_ONCE))]
+            batch = await self.outbox.claim(self.batch, seconds=self.lease_seconds, items=items)
+            if len(batch) == self.batch:
+                self._wanted.extendleft(reversed(items))  # there may be more of these
+            if batch:
+                return batch
+        if not self.everything:
+            return []
+        batch = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
+        if batch:
+            BACKLOG.set((await self.outbox.backlog()).waiting)
+        return batch
 
-        async def work(batch: Sequence[PendingPoint]) -> None:
-            async with gate:
-                await self._index(batch)
-
-        results = await asyncio.gather(*(work(batch) for batch in batches), return_exceptions=True)
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-        return len(page)
-
-    async def settled(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
-        """Wait until every passage of these items is indexed; False if the time is over first."""
+    async def _index(self, batch: Sequence[PendingPoint]) -> int:
+        """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
         try:
-            async with asyncio.timeout(timeout_seconds):
-                while True:
-                    async with self._progress:
-                        if await self.graph.unsettled(tenant, items) == 0:
-                            return True
-                        await self._progress.wait()
-        except TimeoutError:
-            return False
+            async with asyncio.timeout(self.lease_seconds * _LEASE_SHARE):
+                done = await self._write(batch)
+        except BaseException as error:
+            FAILURES.inc()
+            # Cancelled or failed as a whole: no passage's own fault, so none of them rests.
+            with contextlib.suppress(VicwError):
+                await self.outbox.postpone(batch, seconds=0)
+            if isinstance(error, TimeoutError):
+                raise UnavailableError("embedding", "a batch took longer than it may be held") from error
+            raise
+        await self.outbox.settle(done)
+        for point in done:
+            INDEXED.labels(point.kind.value).inc()
+        async with self._progress:
+            self._progress.notify_all()
+        return len(done)
 
-    async def _index(self, batch: Sequence[PendingPoint]) -> None:
+    async def _write(self, batch: Sequence[PendingPoint]) -> list[PendingPoint]:
+        """Bring the vector store to what these entries say; return those that it now agrees with."""
+        done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            try:
-                points = await self._points(upserts)
-            except VicwError as error:
-                if isinstance(error, RetryableError) and self._failures < _PATIENCE:
-                    raise  # the embedder may be away
-                points = await self._one_by_one(upserts, error)
-                kept = {point.id for point in points}
-                batch = [p for p in batch if p.kind is not PendingKind.UPSERT or p.point_id in kept]
+            points = await self._embed(upserts)
             self.require_room()  # embedding took its time
-            await self.vectors.upsert(points)
+            await self.vectors.upsert(list(points.values()))
+            done += [point for point in upserts if point.point_id in points]
         payloads = {
             point.point_id: payload_of(point)
             for point in batch
@@ -158,44 +192,44 @@ class Indexer:
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
         if deletes:
             await self.vectors.delete(deletes)
-        await self.graph.settle([point.seq for point in batch])
-        for point in batch:
-            INDEXED.labels(point.kind.value).inc()
-        async with self._progress:
-            self._progress.notify_all()
+        return done
 
-    async def _points(self, pending: Sequence[PendingPoint]) -> list[Point]:
+    async def _embed(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
+        """Return the points by id, without those of passages that the embedder fails at; these rest."""
+        try:
+            return await self._points(pending)
+        except VicwError as error:
+            if isinstance(error, RetryableError) and self._failures < _PATIENCE:
+                raise  # the embedder may be away
+            return await self._one_by_one(pending, error)
+
+    async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
         texts = [wrapped(point) for point in pending]
         distinct = list(dict.fromkeys(texts))
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
-        points = []
-        for point, text in zip(pending, texts, strict=True):
-            points.append(Point(point.point_id, rows[text], encode_document(lexical(point)), payload_of(point)))
-        return points
+        return {
+            point.point_id: Point(point.point_id, rows[text], encode_document(lexical(point)), payload_of(point))
+            for point, text in zip(pending, texts, strict=True)
+        }
 
-    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> list[Point]:
+    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> dict[str, Point]:
         """Find the text that an embedder fails at, so that it does not hold up the others; it stays pending."""
-        points: list[Point] = []
-        failed: list[str] = []
+        points: dict[str, Point] = {}
+        failed: list[tuple[PendingPoint, str]] = []
         for point in pending:
             try:
-                points += await self._points([point])
-            except RetryableError:
-                failed.append(point.point_id)
-                if len(failed) > _PATIENCE and not points:
+                points |= await self._points([point])
+            except VicwError as failure:
+                failed.append((point, str(failure)))
+                if isinstance(failure, RetryableError) and len(failed) > _PATIENCE and not points:
                     raise  # it is the embedder, not the text
-            except VicwError:
-                failed.append(point.point_id)
         if not points and isinstance(error, RetryableError):
             raise error
-        for point_id in failed:
-            self._rest(point_id, error)
-        for done in points:
-            self._resting.pop(done.id, None)
+        for point, reason in failed:
+            await self._rest(point, reason)
         return points
 
-    def _rest(self, point_id: str, error: VicwError) -> None:
-        times = self._resting[point_id].times + 1 if point_id in self._resting else 1
-        seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** (times - 1))
-        self._resting[point_id] = _Rest(time.monotonic() + seconds, times)
-        _log.warning("the embedder fails at a passage", point=point_id, error=str(error), again_in_seconds=seconds)
+    async def _rest(self, point: PendingPoint, reason: str) -> None:
+        seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(point.tries, 20))
+        _log.warning("the embedder fails at a passage", point=point.point_id, error=reason, again_in_seconds=seconds)
+        await self.outbox.postpone([point], seconds=seconds, error=reason)

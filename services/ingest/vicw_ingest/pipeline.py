@@ -17,7 +17,7 @@ from vicw_ingest.planning.limits import check_limits
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore
+from vicw_shared.ports import GraphStore, Outbox, StoreRecord
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus
 
@@ -30,6 +30,8 @@ class IngestPorts:
     """What the write path works with."""
 
     graph: GraphStore
+    record: StoreRecord
+    outbox: Outbox
     indexer: Indexer
     registry: EdgeRegistry
     limits: LimitSettings
@@ -61,18 +63,18 @@ async def ingest(
     ports.indexer.wake()
     if not request.wait:
         return done.response, False
-    if await ports.indexer.settled(tenant, done.touched, ports.settings.wait_seconds):
+    if await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds):
         return done.response, True
     return await _as_job(done.response, command, ports), False
 
 
 async def job_status(job: str, tenant: str, ports: IngestPorts) -> JobStatus:
     """Return how far a job is. Raises NotFoundError for a job that this tenant does not have."""
-    receipt = await ports.graph.receipt(tenant, f"job:{job}")
+    receipt = await ports.record.receipt(tenant, f"job:{job}")
     if receipt is None:
         raise NotFoundError(f"There is no job {job!r}")
     result = IngestResponse.model_validate(receipt.body)
-    waiting = await ports.graph.unsettled(tenant, [item.uid for item in result.items])
+    waiting = await ports.outbox.unsettled(tenant, [item.uid for item in result.items])
     return JobStatus(
         job=job,
         status="running" if waiting else "done",

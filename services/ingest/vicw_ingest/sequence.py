@@ -42,7 +42,7 @@ class Chains:
         """Take Events out of both chains and close the holes. They must be retired already."""
         gone = set(uids)
         edges = await self.transaction.edges(sorted(gone), (NEXT, HAPPENED_AFTER))
-        await self.transaction.drop_edges([edge.id for edge in edges])
+        await self.transaction.drop_edges(edges)
         bridges = []
         for edge_type in (NEXT, HAPPENED_AFTER):
             onward = {edge.source: edge.target for edge in edges if edge.type == edge_type}
@@ -57,14 +57,14 @@ class Chains:
     async def _splice(self, edge_type: str, flow: str | None, entries: Sequence[tuple[ChainKey, str]]) -> list[Edge]:
         gaps = await self.transaction.gaps(flow, [key for key, _ in entries])
         added: list[Edge] = []
-        cut: list[str] = []
+        cut: list[Edge] = []
         start = 0
         for gap in gaps:
             run = [uid for _, uid in entries[start : start + gap.count]]
             start += gap.count
             line = [uid for uid in (gap.before, *run, gap.after) if uid is not None]
             if gap.before is not None and gap.after is not None:
-                cut.append(self._edge(edge_type, *_oriented(edge_type, gap.before, gap.after)).id)
+                cut.append(self._edge(edge_type, *_oriented(edge_type, gap.before, gap.after)))
             added += [self._edge(edge_type, *_oriented(edge_type, a, b)) for a, b in pairwise(line)]
         await self.transaction.drop_edges(cut)
         return added

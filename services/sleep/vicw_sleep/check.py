@@ -10,7 +10,7 @@ from itertools import pairwise
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey, clock_key, next_key
-from vicw_shared.ports import GraphAudit, VectorStore
+from vicw_shared.ports import GraphAudit, Outbox, VectorStore
 from vicw_sleep.reconcile import point_ids
 
 _PAGE = 5000
@@ -32,12 +32,12 @@ _Member = tuple[ChainKey, str]
 """A live Event of a chain: its key and its uid."""
 
 
-async def check(audit: GraphAudit, vectors: VectorStore, registry: EdgeRegistry) -> Report:
+async def check(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, registry: EdgeRegistry) -> Report:
     """Return the report: points agree with ``indexed`` and the reverse; chains are whole, in order, without side
     branches; every node of a context is in exactly one; steps are gap-free; no edge is outside the registry.
     """
     report = Report()
-    await _check_points(audit, vectors, report)
+    await _check_points(audit, outbox, vectors, report)
     flows, clocks, steps, homes = await _read_nodes(audit, report)
     chain_edges = await _check_edges(audit, registry, homes, report)
     report.violations += _home_violations(homes)
@@ -49,7 +49,7 @@ async def check(audit: GraphAudit, vectors: VectorStore, registry: EdgeRegistry)
     return report
 
 
-async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report) -> None:
+async def _check_points(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, report: Report) -> None:
     points = await point_ids(vectors)
     report.points = len(points)
     waiting: list[str] = []
@@ -61,7 +61,7 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report)
             report.violations.append(f"Chunk {chunk.uid} is marked indexed but has no point")
         orphans.discard(chunk.uid)
     report.waiting = len(waiting)
-    queued = await audit.queued(waiting)
+    queued = await outbox.queued(waiting)
     report.violations += [f"Chunk {uid} is neither indexed nor queued" for uid in waiting if uid not in queued]
     report.violations += [f"Point {uid} has no Chunk" for uid in sorted(orphans)]
     indexed = points.difference(waiting)
@@ -103,9 +103,9 @@ async def _read_nodes(
 async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, homes: dict[str, int], report: Report) -> list[Edge]:
     """Count BELONGS_TO into ``homes``, report edges outside the registry, return the chains' edges."""
     chains: list[Edge] = []
-    after: str | None = None
+    after: Edge | None = None
     while page := await audit.edge_page(after=after, limit=_PAGE):
-        after = page[-1][0].id
+        after = page[-1][0]
         for edge, source, target in page:
             report.edges += 1
             if source is None or target is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphAudit, GraphStore, VectorStore
+from vicw_shared.ports import GraphAudit, Outbox, VectorStore
 
 _PAGE = 5000
 
@@ -18,7 +18,7 @@ class Reconciled:
     orphaned: int
 
 
-async def reconcile(graph: GraphStore, audit: GraphAudit, vectors: VectorStore) -> Reconciled:
+async def reconcile(outbox: Outbox, audit: GraphAudit, vectors: VectorStore) -> Reconciled:
     """Queue every indexed passage that has no point, remove every point that has no passage.
 
     Idempotent. Run it while nothing else writes: a point written between the two listings would look orphaned.
@@ -34,7 +34,7 @@ async def reconcile(graph: GraphStore, audit: GraphAudit, vectors: VectorStore) 
             elif chunk.indexed:
                 missing.append(chunk.uid)
     if missing:
-        await graph.requeue(missing)
+        await outbox.requeue(missing)
     orphans = sorted(points)
     for start in range(0, len(orphans), _PAGE):
         await vectors.delete(orphans[start : start + _PAGE])

@@ -78,7 +78,11 @@ class Standalone:
         self._stack.push_async_callback(self.vectors.close)
         await self._agree_on_points(rebuild)
         self.indexer = Indexer(
-            self.graph, self.vectors, self.embedder, self.settings.ingest.batch, data_dir.require_room_to_index
+            self.graph,
+            self.vectors,
+            self.embedder,
+            self.settings.ingest.batch,
+            require_room=data_dir.require_room_to_index,
         )
 
     async def _start_embedder(self) -> Embedder:
@@ -128,7 +132,15 @@ class Standalone:
 
     def ingest_ports(self) -> IngestPorts:
         """Return what the write path works with."""
-        return IngestPorts(self.graph, self.indexer, self.registry, self.settings.limits, self.settings.ingest)
+        return IngestPorts(
+            self.graph,
+            self.graph,
+            self.graph,
+            self.indexer,
+            self.registry,
+            self.settings.limits,
+            self.settings.ingest,
+        )
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return what the read path works with."""
@@ -149,7 +161,7 @@ class Standalone:
 
     async def describe(self) -> dict[str, object]:
         """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
-        return {"store": await self.graph.store_id(), "passages_waiting": await self.graph.waiting()}
+        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog()).waiting}
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

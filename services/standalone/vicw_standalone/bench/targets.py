@@ -67,7 +67,7 @@ class LocalTarget:
     async def settled(self, response: IngestResponse) -> None:
         """Wait for the indexer."""
         items = [item.uid for item in response.items]
-        await self._standalone.indexer.settled(self._tenant, items, _SETTLED_SECONDS)
+        await self._standalone.indexer.finish(self._tenant, items, _SETTLED_SECONDS)
 
     async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
         """Ask through the use case."""

@@ -54,13 +54,10 @@ async def _reindex(settings: Settings) -> tuple[int, str]:
     bar = Progress("embedding", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err, transient=True)
     try:
         identity = await standalone.embedder.identity()
-        total = await standalone.graph.waiting()
+        total = (await standalone.graph.backlog()).waiting
         with bar:
             task = bar.add_task("passages", total=total)
-            done = 0
-            while part := await standalone.indexer.drain():
-                done += part
-                bar.update(task, completed=done)
+            await standalone.indexer.drain(lambda settled: bar.advance(task, settled))
         return total, identity.name
     finally:
         await standalone.close()
@@ -107,4 +104,4 @@ async def _check(settings: Settings) -> Report:
     async with open_offline(settings) as (graph, vectors):
         if vectors is None:
             raise UnavailableError("vectors", "the index is missing. `vicw reindex` rebuilds it")
-        return await check(graph, vectors, load_registries().edges)
+        return await check(graph, graph, vectors, load_registries().edges)

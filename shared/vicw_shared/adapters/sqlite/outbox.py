@@ -1,109 +1,102 @@
-"""The outbox: which points lag behind the graph, and what is known of them."""
+"""SqliteOutbox: the outbox beside the graph, in the same file and so in the same transactions."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
-from itertools import batched
+import time
+from collections.abc import Awaitable, Callable, Sequence
 
-from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, columns_of, marks, node_of, pack, unpack
-from vicw_shared.ports import PendingKind, PendingPoint
-from vicw_shared.text import fold
-
-_BATCH = 500
-_FOLLOW_POINT = (
-    "UPDATE node SET indexed = 1 WHERE pk IN "
-    "(SELECT e.source FROM outbox o JOIN node k ON k.uid = o.point AND k.indexed "
-    "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) "
-    "AND qdrant_id = (SELECT point FROM outbox WHERE seq = :seq)"
-)
-"""The item that a point stands for is indexed when the point is."""
-_SETTLE_POINT = (
-    "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = :seq) "
-    "AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.point = node.uid AND o.seq > :seq AND o.kind = 'upsert')"
-)
-_FORGET = "DELETE FROM outbox WHERE point = (SELECT point FROM outbox WHERE seq = :seq) AND seq <= :seq"
+from vicw_shared.adapters.sqlite import entries
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.rows import pack
+from vicw_shared.clock import now, to_us
+from vicw_shared.ports import Backlog, Failure, PendingPoint
 
 
-def settle(connection: sqlite3.Connection, seqs: Sequence[int]) -> None:
-    """Mark what these entries stand for as indexed, unless it has changed since, and remove them."""
-    rows = [{"seq": seq} for seq in seqs]
-    for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FORGET):
-        connection.executemany(statement, rows)
+class SqliteOutbox:
+    """Outbox over the database of a graph that one process has open."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writing = asyncio.Lock()
+        self._claiming = asyncio.Lock()
+        # Claims are of this process alone, and end with it: nobody else has the store open.
+        self._held: dict[bytes, float] = {}
 
-def queue_some(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
-    """Queue these Chunks again; return how many."""
-    rows = [{"uid": pack(uid)} for uid in chunk_uids]
-    connection.executemany("UPDATE node SET indexed = 0 WHERE uid = :uid AND label = 'Chunk'", rows)
-    connection.executemany(
-        "UPDATE node SET indexed = 0 WHERE qdrant_id = :uid AND pk IN (SELECT e.source FROM node k "
-        "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid)",
-        rows,
-    )
-    connection.executemany("INSERT INTO outbox (point, kind) VALUES (:uid, 'upsert')", rows)
-    return len(rows)
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
+        async with self._claiming:
+            instant, clock = to_us(now()), time.monotonic()
+            self._held = {point: until for point, until in self._held.items() if until > clock}
 
+            def work(connection: sqlite3.Connection) -> list[PendingPoint]:
+                if items is None:
+                    seqs = entries.due(connection, limit, instant, self._held)
+                else:
+                    seqs = entries.of_items(connection, items, limit, self._held)
+                return entries.read(connection, seqs)
 
-def queue_all(connection: sqlite3.Connection) -> int:
-    """Queue every Chunk, and nothing else; return how many."""
-    connection.execute("DELETE FROM outbox")
-    connection.execute("UPDATE node SET indexed = 0 WHERE indexed")
-    added = connection.execute(
-        "INSERT INTO outbox (point, kind) SELECT uid, 'upsert' FROM node WHERE label = 'Chunk' ORDER BY pk"
-    )
-    return added.rowcount
+            points = await self._database.read(work)
+            self._held |= {pack(point.point_id): clock + seconds for point in points}
+            return points
 
+    async def settle(self, points: Sequence[PendingPoint]) -> None:
+        await self._write_atomically(lambda c: entries.settle(c, points))
+        self._release(points)
 
-def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> set[str]:
-    """Return which of these Chunks are in the outbox."""
-    found: set[str] = set()
-    for batch in batched(chunk_uids, _BATCH):
-        part = [pack(uid) for uid in batch]
-        rows = connection.execute(f"SELECT point FROM outbox WHERE point IN ({marks(len(part))})", part)  # noqa: S608
-        found.update(unpack(point) for (point,) in rows)
-    return found
+    async def postpone(self, points: Sequence[PendingPoint], *, seconds: float, error: str | None = None) -> None:
+        due_at = to_us(now()) + round(seconds * 1e6)
+        await self._write_atomically(lambda c: entries.postpone(c, points, due_at, error))
+        self._release(points)
 
+    def _release(self, points: Sequence[PendingPoint]) -> None:
+        for point in points:
+            self._held.pop(pack(point.point_id), None)
 
-def read_pending(connection: sqlite3.Connection, limit: int) -> list[PendingPoint]:
-    """Return what the oldest ``limit`` entries ask for, one a point, with what the payload says."""
-    rows = connection.execute(
-        f"SELECT o.seq, o.point, o.kind, i.pk, {columns_of('k')}, {columns_of('i')} "  # noqa: S608
-        "FROM (SELECT max(seq) AS seq, point, max(kind) AS kind FROM "
-        "      (SELECT seq, point, kind FROM outbox ORDER BY seq LIMIT ?) GROUP BY point) o "
-        "LEFT JOIN node k ON k.uid = o.point "
-        "LEFT JOIN node i ON i.pk = (SELECT e.source FROM edge e JOIN node x ON x.pk = e.source "
-        "     WHERE e.target = k.pk AND e.type = 'EVIDENCED_BY' AND x.content_hash IS NOT NULL) "
-        "ORDER BY o.seq",
-        (limit,),
-    ).fetchall()
-    said = _read_said(connection, [row[3] for row in rows if row[3] is not None])
-    points = []
-    for row in rows:
-        chunk, item = row[4 : 4 + NODE_WIDTH], row[4 + NODE_WIDTH :]
-        points.append(
-            PendingPoint(
-                seq=row[0],
-                point_id=unpack(row[1]),
-                kind=PendingKind(row[2]) if row[3] is not None else PendingKind.DELETE,
-                chunk=node_of(chunk) if row[3] is not None else None,
-                item=node_of(item) if row[3] is not None else None,
-                **said.get(row[3], {}),
-            )
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+        return await self._database.read(lambda c: entries.count_of(c, tenant, item_uids))
+
+    async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
+        return await self._database.read(lambda c: entries.failures(c, tenant, limit, items))
+
+    async def backlog(self) -> Backlog:
+        sql = "SELECT (SELECT count(*) FROM outbox), (SELECT count(*) FROM outbox WHERE tries > 0)"
+        return await self._database.read(lambda c: Backlog(*c.execute(sql).fetchone()))
+
+    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
+        return await self._write_atomically(
+            lambda c: entries.queue_all(c) if chunk_uids is None else entries.queue_some(c, chunk_uids)
         )
-    return points
+
+    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
+        return await self._database.read(lambda c: entries.which_wait(c, chunk_uids))
+
+    async def any_indexed(self) -> bool:
+        sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
+        return await self._database.read(lambda c: bool(c.execute(sql).fetchone()[0]))
+
+    async def _write_atomically[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` as one transaction of its own."""
+
+        def framed(connection: sqlite3.Connection) -> T:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.rollback()
+                raise
+            return result
+
+        async with self._writing:
+            return await finish(self._database.write(framed))
 
 
-def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
-    """Return, for each item's key, what its ABOUT and TAGGED edges say: fields of a PendingPoint."""
-    rows = connection.execute(
-        "SELECT e.source, e.type, t.name, t.uid, t.subtype FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
-        f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",
-        tuple(items),
-    )
-    said: dict[int, dict[str, tuple[str, ...]]] = {}
-    for item, edge_type, name, uid, subtype in rows:
-        field = "about" if edge_type == "ABOUT" else "buckets" if fold(subtype) == "bucket" else "tags"
-        fields = said.setdefault(item, {})
-        fields[field] = (*fields.get(field, ()), name, *((unpack(uid),) if field == "about" else ()))
-    return said
+async def finish[T](work: Awaitable[T]) -> T:
+    """Await ``work`` to its end even if the caller is cancelled meanwhile, then let the cancellation through."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise

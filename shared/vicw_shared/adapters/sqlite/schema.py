@@ -130,6 +130,25 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE node SET indexed = 1
     WHERE label <> 'Chunk' AND qdrant_id IN (SELECT uid FROM node WHERE label = 'Chunk' AND indexed);
     """,
+    # A point has one entry, with its failures; tenants take turns.
+    """
+    CREATE TABLE entry (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        point BLOB NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('upsert', 'payload', 'delete')),
+        due_at INTEGER NOT NULL DEFAULT 0,
+        tries INTEGER NOT NULL DEFAULT 0,
+        error TEXT
+    ) STRICT;
+    INSERT INTO entry (seq, point, tenant, kind)
+        SELECT max(o.seq), o.point, ifnull(n.tenant, ''), max(o.kind)
+        FROM outbox o LEFT JOIN node n ON n.uid = o.point GROUP BY o.point;
+    DROP TABLE outbox;
+    ALTER TABLE entry RENAME TO outbox;
+    CREATE INDEX outbox_due ON outbox (tenant, due_at, seq);
+    CREATE INDEX outbox_failed ON outbox (tries) WHERE tries > 0;
+    """,
 )
 
 

@@ -10,9 +10,10 @@ from dataclasses import asdict
 from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import outbox
 from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_neighbours
+from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     edge_of,
@@ -29,27 +30,27 @@ from vicw_shared.ports import (
     ItemRef,
     ModelIdentity,
     Neighbour,
-    PendingPoint,
     Receipt,
+    Scope,
     Spread,
+    TextHit,
 )
 
 _BATCH = 500
 
 
-class SqliteGraphStore:
-    """GraphStore and GraphAudit in one file of the data directory."""
+class SqliteGraphStore(SqliteOutbox):
+    """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
     def __init__(self, data_dir: DataDir) -> None:
         self._data_dir = data_dir
-        self._database = Database(data_dir.path / "graph.sqlite3")
-        self._writing = asyncio.Lock()
+        super().__init__(Database(data_dir.path / "graph.sqlite3"))
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()
         async with self._writing:
             # A cancelled request must still end its transaction, or it would hold the next one's.
-            return await _finish(self._transact(SqliteTransaction(self._database, tenant, context), work))
+            return await finish(self._transact(SqliteTransaction(self._database, tenant, context), work))
 
     async def _transact[T](self, transaction: GraphTransaction, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         await self._database.write(lambda c: c.execute("BEGIN IMMEDIATE"))
@@ -107,36 +108,8 @@ class SqliteGraphStore:
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         return await self._database.read(lambda c: read_receipt(c, tenant, key))
 
-    async def pending(self, limit: int) -> list[PendingPoint]:
-        return await self._database.read(lambda c: outbox.read_pending(c, limit))
-
-    async def settle(self, seqs: Sequence[int]) -> None:
-        await self._write_atomically(lambda c: outbox.settle(c, seqs))
-
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            count = 0
-            for batch in batched(item_uids, _BATCH):
-                part = [pack(uid) for uid in batch]
-                (found,) = connection.execute(
-                    "SELECT count(DISTINCT k.pk) FROM node i "  # noqa: S608
-                    "JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
-                    "JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid "
-                    f"WHERE i.uid IN ({marks(len(part))}) AND i.tenant = ?",
-                    (*part, tenant),
-                ).fetchone()
-                count += found
-            return count
-
-        return await self._database.read(work)
-
-    async def waiting(self) -> int:
-        sql = "SELECT count(DISTINCT point) FROM outbox"
-        return await self._database.read(lambda c: int(c.execute(sql).fetchone()[0]))
-
-    async def any_indexed(self) -> bool:
-        sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
-        return await self._database.read(lambda c: bool(c.execute(sql).fetchone()[0]))
+    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
+        return await self._database.read(lambda c: find_passages(c, scope, text, limit))
 
     async def store_id(self) -> str:
         sql = "SELECT value FROM meta WHERE key = 'store'"
@@ -154,43 +127,19 @@ class SqliteGraphStore:
         async with self._writing:
             await self._database.write(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (value,)))
 
-    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
-        return await self._write_atomically(
-            lambda c: outbox.queue_all(c) if chunk_uids is None else outbox.queue_some(c, chunk_uids)
-        )
-
-    async def _write_atomically[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` as one transaction of its own."""
-
-        def framed(connection: sqlite3.Connection) -> T:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.rollback()
-                raise
-            return result
-
-        async with self._writing:
-            return await _finish(self._database.write(framed))
-
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
         start = pack(after) if after else b""
         return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
 
-    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
-        return await self._database.read(lambda c: outbox.which_wait(c, chunk_uids))
-
-    async def edge_page(self, *, after: str | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         sql = (
             "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "
             "e.created_by, e.properties, s.label, t.label "
             "FROM edge e LEFT JOIN node s ON s.pk = e.source LEFT JOIN node t ON t.pk = e.target "
             "WHERE e.id > ? ORDER BY e.id LIMIT ?"
         )
-        start = pack(after) if after else b""
+        start = pack(after.id) if after else b""
 
         def work(connection: sqlite3.Connection) -> list[tuple[Edge, Label | None, Label | None]]:
             rows = connection.execute(sql, (start, limit))
@@ -200,13 +149,3 @@ class SqliteGraphStore:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._database.close)
-
-
-async def _finish[T](work: Awaitable[T]) -> T:
-    """Await ``work`` to its end even if the caller is cancelled meanwhile, then let the cancellation through."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,
@@ -41,11 +42,6 @@ _PUT_EDGE = (
 _COUNT = (
     "INSERT INTO counter (tenant, context, flow, value) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (tenant, context, flow) DO UPDATE SET value = max(value, excluded.value)"
-)
-_IN_PAYLOAD = ("ABOUT", "TAGGED")
-_RENEW_PAYLOAD = (
-    "INSERT INTO outbox (point, kind) SELECT k.uid, 'payload' FROM edge p JOIN node k ON k.pk = p.target "
-    "WHERE p.type = 'EVIDENCED_BY' AND p.source"
 )
 _ARRIVAL = ""
 """The counter of arrivals is kept under the flow id that no caller can give."""
@@ -152,7 +148,8 @@ class SqliteTransaction:
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
         rows = [node_row(node) for node in nodes]
-        outbox = [(pack(n.uid), "payload" if n.indexed else "upsert") for n in nodes if n.label is Label.CHUNK]
+        chunks = [node for node in nodes if node.label is Label.CHUNK]
+        entries = [(pack(node.uid), node.tenant, "payload" if node.indexed else "upsert") for node in chunks]
         counts = [
             (node.tenant, node.context, flow, value)
             for node in nodes
@@ -162,7 +159,7 @@ class SqliteTransaction:
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany(_PUT_NODE, rows)
-            connection.executemany("INSERT INTO outbox (point, kind) VALUES (?, ?)", outbox)
+            put_entries(connection, entries)
             connection.executemany(_COUNT, counts)
 
         await self._do(work)
@@ -171,18 +168,16 @@ class SqliteTransaction:
         def work(connection: sqlite3.Connection) -> None:
             keys = _keys(connection, self._tenant, {uid for e in edges for uid in (e.source, e.target)})
             connection.executemany(_PUT_EDGE, [edge_row(e, keys[e.source], keys[e.target]) for e in edges])
-            told = sorted({(keys[e.source],) for e in edges if e.type in _IN_PAYLOAD})
-            connection.executemany(f"{_RENEW_PAYLOAD} = ?", told)
+            renew_payloads(connection, self._tenant, edges)
 
         await self._do(work)
 
-    async def drop_edges(self, ids: Sequence[str]) -> None:
-        rows = [(pack(edge),) for edge in ids]
+    async def drop_edges(self, edges: Sequence[Edge]) -> None:
+        rows = [(pack(edge.id),) for edge in edges]
 
         def work(connection: sqlite3.Connection) -> None:
-            source = "(SELECT source FROM edge WHERE id = ? AND type IN ('ABOUT', 'TAGGED'))"
-            connection.executemany(f"{_RENEW_PAYLOAD} = {source}", rows)
             connection.executemany("DELETE FROM edge WHERE id = ?", rows)
+            renew_payloads(connection, self._tenant, edges)
 
         await self._do(work)
 

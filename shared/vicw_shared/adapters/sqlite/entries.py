@@ -1,0 +1,203 @@
+"""The rows of the outbox: which points lag behind the graph, who works on them, and what is known of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from itertools import batched, islice, zip_longest
+
+from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, columns_of, marks, node_of, pack, unpack
+from vicw_shared.model import Edge
+from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.ports import Failure, PendingKind, PendingPoint
+from vicw_shared.text import fold
+
+_BATCH = 500
+_FEW_TENANTS = 8
+_PUT = (
+    "INSERT OR REPLACE INTO outbox (point, tenant, kind) "
+    "SELECT p.point, p.tenant, max(p.kind, ifnull(o.kind, '')) FROM ({points}) p "
+    "LEFT JOIN outbox o ON o.point = p.point"
+)
+_ONE = "SELECT :point AS point, :tenant AS tenant, :kind AS kind"
+_PROOFS = (
+    "SELECT k.uid AS point, k.tenant AS tenant, 'payload' AS kind FROM node i JOIN edge x ON x.source = i.pk "
+    "AND x.type = 'EVIDENCED_BY' JOIN node k ON k.pk = x.target WHERE i.uid = :item AND i.tenant = :tenant"
+)
+_SETTLE_POINT = "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = :seq)"
+_FOLLOW_POINT = (
+    "UPDATE node SET indexed = 1 WHERE pk IN "
+    "(SELECT e.source FROM outbox o JOIN node k ON k.uid = o.point "
+    "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) "
+    "AND qdrant_id = (SELECT point FROM outbox WHERE seq = :seq)"
+)
+"""The item that a point stands for is indexed when the point is."""
+_FORGET = "DELETE FROM outbox WHERE seq = :seq"
+_POSTPONE = (
+    "UPDATE outbox SET due_at = :due_at, tries = tries + (:error IS NOT NULL), error = ifnull(:error, error) "
+    "WHERE seq = :seq"
+)
+_TENANTS = (
+    "WITH RECURSIVE known (tenant) AS (SELECT min(tenant) FROM outbox UNION ALL "
+    "SELECT (SELECT min(tenant) FROM outbox WHERE tenant > known.tenant) FROM known WHERE known.tenant IS NOT NULL) "
+    "SELECT tenant FROM known WHERE tenant IS NOT NULL"
+)
+"""One look into the index a tenant, however many entries each has."""
+
+
+def put_entries(connection: sqlite3.Connection, rows: Iterable[tuple[bytes, str, str]]) -> None:
+    """Make points (uid, tenant, kind) pending."""
+    names = ("point", "tenant", "kind")
+    connection.executemany(_PUT.format(points=_ONE), [dict(zip(names, row, strict=True)) for row in rows])
+
+
+def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[Edge]) -> None:
+    """Make pending what the payloads of the edges' sources repeat of them."""
+    items = sorted({edge.source for edge in edges if edge.type in IN_PAYLOAD})
+    rows = [{"item": pack(item), "tenant": tenant} for item in items]
+    connection.executemany(_PUT.format(points=_PROOFS), rows)
+
+
+def due(connection: sqlite3.Connection, limit: int, now: int, held: Collection[bytes]) -> list[int]:
+    """Return the entries due at an instant (microseconds) that are not ``held``, tenants taking turns."""
+    tenants = [tenant for (tenant,) in connection.execute(_TENANTS)]
+    most = limit if len(tenants) < _FEW_TENANTS else -(-2 * limit // len(tenants))
+    sql = "SELECT seq, point FROM outbox WHERE tenant = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?"
+    queues = [connection.execute(sql, (tenant, now, most + len(held))).fetchall() for tenant in tenants]
+    free = [[seq for seq, point in queue if point not in held] for queue in queues]
+    turns = (seq for turn in zip_longest(*free) for seq in turn if seq is not None)
+    return list(islice(turns, limit))
+
+
+def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, held: Collection[bytes]) -> list[int]:
+    """Return entries of these items' Chunks, due or not, that are not ``held``."""
+    found: list[int] = []
+    for batch in batched(items, _BATCH):
+        rows = connection.execute(
+            "SELECT o.seq, o.point FROM node i JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
+            f"JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid WHERE i.uid IN ({marks(len(batch))})",
+            tuple(map(pack, batch)),
+        )
+        found += [seq for seq, point in rows if point not in held]
+    return sorted(set(found))[:limit]
+
+
+def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> None:
+    """Mark what these entries stand for as indexed and remove them; what has changed since is another entry."""
+    rows = [{"seq": point.seq} for point in points]
+    for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FORGET):
+        connection.executemany(statement, rows)
+
+
+def postpone(connection: sqlite3.Connection, points: Sequence[PendingPoint], due_at: int, error: str | None) -> None:
+    """Let these entries rest until an instant (microseconds)."""
+    rows = [{"seq": point.seq, "due_at": due_at, "error": error} for point in points]
+    connection.executemany(_POSTPONE, rows)
+
+
+def queue_some(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
+    """Queue these Chunks again; return how many."""
+    rows = [{"uid": pack(uid)} for uid in chunk_uids]
+    connection.executemany("UPDATE node SET indexed = 0 WHERE uid = :uid AND label = 'Chunk'", rows)
+    connection.executemany(
+        "UPDATE node SET indexed = 0 WHERE qdrant_id = :uid AND pk IN (SELECT e.source FROM node k "
+        "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid)",
+        rows,
+    )
+    one = "SELECT uid AS point, tenant, 'upsert' AS kind FROM node WHERE uid = :uid AND label = 'Chunk'"
+    connection.executemany(_PUT.format(points=one), rows)
+    return len(rows)
+
+
+def queue_all(connection: sqlite3.Connection) -> int:
+    """Queue every Chunk, and nothing else; return how many."""
+    connection.execute("DELETE FROM outbox")
+    connection.execute("UPDATE node SET indexed = 0 WHERE indexed")
+    added = connection.execute(
+        "INSERT INTO outbox (point, tenant, kind) "
+        "SELECT uid, tenant, 'upsert' FROM node WHERE label = 'Chunk' ORDER BY pk"
+    )
+    return added.rowcount
+
+
+def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> set[str]:
+    """Return which of these Chunks are in the outbox."""
+    found: set[str] = set()
+    for batch in batched(chunk_uids, _BATCH):
+        part = [pack(uid) for uid in batch]
+        rows = connection.execute(f"SELECT point FROM outbox WHERE point IN ({marks(len(part))})", part)  # noqa: S608
+        found.update(unpack(point) for (point,) in rows)
+    return found
+
+
+def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> int:
+    """Return how many Chunks of these items have an entry."""
+    count = 0
+    for batch in batched(items, _BATCH):
+        (found,) = connection.execute(
+            "SELECT count(DISTINCT k.pk) FROM node i "  # noqa: S608
+            "JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
+            "JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid "
+            f"WHERE i.uid IN ({marks(len(batch))}) AND i.tenant = ?",
+            (*map(pack, batch), tenant),
+        ).fetchone()
+        count += found
+    return count
+
+
+def failures(
+    connection: sqlite3.Connection, tenant: str | None, limit: int, items: Sequence[str] | None
+) -> list[Failure]:
+    """Return entries that have failed, most tries first."""
+    wanted = "" if items is None else f"AND i.uid IN ({marks(len(items))}) "
+    rows = connection.execute(
+        "SELECT o.point, i.uid, o.tries, o.error FROM outbox o JOIN node k ON k.uid = o.point "  # noqa: S608
+        "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
+        "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
+        f"WHERE o.tries > 0 AND (o.tenant = ? OR ? IS NULL) {wanted}ORDER BY o.tries DESC, o.seq LIMIT ?",
+        (tenant, tenant, *map(pack, items or ()), limit),
+    )
+    return [Failure(unpack(point), unpack(item), tries, error or "") for point, item, tries, error in rows]
+
+
+def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoint]:
+    """Return what these entries ask for, with what the payload says."""
+    rows = connection.execute(
+        f"SELECT o.seq, o.point, o.kind, o.tries, i.pk, {columns_of('k')}, {columns_of('i')} FROM outbox o "  # noqa: S608
+        "LEFT JOIN node k ON k.uid = o.point "
+        "LEFT JOIN node i ON i.pk = (SELECT e.source FROM edge e JOIN node x ON x.pk = e.source "
+        "     WHERE e.target = k.pk AND e.type = 'EVIDENCED_BY' AND x.content_hash IS NOT NULL) "
+        f"WHERE o.seq IN ({marks(len(seqs))}) ORDER BY o.seq",
+        tuple(seqs),
+    ).fetchall()
+    said = _read_said(connection, [row[4] for row in rows if row[4] is not None])
+    points = []
+    for row in rows:
+        chunk, item = row[5 : 5 + NODE_WIDTH], row[5 + NODE_WIDTH :]
+        points.append(
+            PendingPoint(
+                seq=row[0],
+                point_id=unpack(row[1]),
+                kind=PendingKind(row[2]) if row[4] is not None else PendingKind.DELETE,
+                tries=row[3],
+                chunk=node_of(chunk) if row[4] is not None else None,
+                item=node_of(item) if row[4] is not None else None,
+                **said.get(row[4], {}),
+            )
+        )
+    return points
+
+
+def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
+    """Return, for each item's key, what its ABOUT and TAGGED edges say: fields of a PendingPoint."""
+    rows = connection.execute(
+        "SELECT e.source, e.type, t.name, t.uid, t.subtype FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
+        f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",
+        tuple(items),
+    )
+    said: dict[int, dict[str, tuple[str, ...]]] = {}
+    for item, edge_type, name, uid, subtype in rows:
+        field = "about" if edge_type == "ABOUT" else "buckets" if fold(subtype) == "bucket" else "tags"
+        fields = said.setdefault(item, {})
+        fields[field] = (*fields.get(field, ()), name, *((unpack(uid),) if field == "about" else ()))
+    return said

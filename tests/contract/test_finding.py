@@ -1,0 +1,121 @@
+"""What every GraphStore must find by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from contract.graphs import AT, Graph, edge, node, put
+from vicw_shared.model import Label, Sensitivity
+from vicw_shared.ports import Audience, Scope
+from vicw_shared.uids import make_uid
+
+NOW = AT + timedelta(days=10)
+_PASSAGES: dict[str, str] = {}
+
+
+async def tell(
+    graph: Graph, name: str, *passages: str, tenant: str = "t", tags: Sequence[str] = (), about: str = "", **fields: Any
+) -> None:
+    """Put an item with its passages and what its edges say of it."""
+    chunks = [node(f"{name}/{n}", Label.CHUNK, text=text, **fields) for n, text in enumerate(passages)]
+    edges = [edge("EVIDENCED_BY", name, chunk.name) for chunk in chunks]
+    _PASSAGES.update((chunk.uid, chunk.name) for chunk in chunks)
+    chunks = [replace(chunk, name="passage") for chunk in chunks]
+    item = node(name, content_hash="h", qdrant_id=chunks[0].uid, tags=tuple(tags), **fields)
+    concepts = [node(tag, Label.CONCEPT, subtype="tag") for tag in tags]
+    people = [node(about, subtype="person")] if about else []
+    nodes = [replace(one, tenant=tenant) for one in (item, *chunks, *concepts, *people)]
+    edges += [edge("TAGGED", name, tag) for tag in tags]
+    edges += [edge("ABOUT", name, person.name) for person in people]
+    await put(graph, nodes, edges, tenant)
+
+
+async def found(graph: Graph, text: str, limit: int = 10, **scope: Any) -> list[str]:
+    fields: dict[str, Any] = {"tenant": "t", "now": NOW} | scope
+    hits = await graph.find(Scope(**fields), text, limit)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(hit.score > 0 for hit in hits)
+    uids = [hit.uid for hit in hits]
+    assert len(uids) == len(set(uids)), "at most one hit a Chunk"
+    return [_PASSAGES[uid] for uid in uids]
+
+
+async def test_passages_are_found_by_their_words_and_their_items_names_and_tags(graph: Graph) -> None:
+    await tell(graph, "Harbour Master", "the keeper slept", "lighthouses burned", tags=("Sea",))
+    await tell(graph, "other", "the harbour at night")
+    assert await found(graph, "lighthouse") == ["Harbour Master/1"], "stems are compared"
+    assert await found(graph, "harbour") == ["Harbour Master/0", "other/0"], "a name counts double"
+    assert await found(graph, "sea") == ["Harbour Master/0"]
+    assert await found(graph, "HARBOUR", limit=1) == ["Harbour Master/0"]
+    assert await found(graph, "volcano") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "AND OR NOT", '"', "( harbour", 'harbour" OR *', "name:harbour", "har*", "{a: 1}", "~^!\\/", "-harbour"],
+)
+async def test_nothing_in_a_question_is_syntax(graph: Graph, text: str) -> None:
+    await tell(graph, "first", "the harbour at night")
+    await tell(graph, "second", "the sea")
+    assert await found(graph, text) == (["first/0"] if "harbour" in text else [])
+
+
+async def test_a_tenant_finds_its_own_only(graph: Graph) -> None:
+    for number in range(20):
+        await tell(graph, f"large {number}", "harbour harbour harbour")
+    await tell(graph, "small", "one harbour among many other words", tenant="u")
+    assert await found(graph, "harbour", 3, tenant="u") == ["small/0"]
+    assert len(await found(graph, "harbour", 3)) == 3
+
+
+async def test_a_scope_is_inside_the_search(graph: Graph) -> None:
+    for number in range(5):
+        await tell(graph, f"noise {number}", "harbour harbour", domain="code")
+    await tell(graph, "story", "a harbour", domain="prose", tags=("Sea", "night"))
+    assert await found(graph, "harbour", 1, domains=("prose",)) == ["story/0"]
+    assert await found(graph, "harbour", 1, tags_any=("sea", "x")) == ["story/0"]
+    assert await found(graph, "harbour", 1, tags_all=("sea", "night")) == ["story/0"]
+    assert await found(graph, "harbour", 1, tags_all=("sea", "x")) == []
+    assert "story/0" not in await found(graph, "harbour", tags_none=("sea",))
+    assert len(await found(graph, "harbour", contexts=("c",))) == 6
+    assert await found(graph, "harbour", contexts=("d",)) == []
+    assert await found(graph, "harbour", contexts=()) == await found(graph, "harbour", domains=()) == []
+
+
+async def test_time_decides_what_is_seen(graph: Graph) -> None:
+    def day(number: int) -> Any:
+        return AT + timedelta(days=number)
+
+    await tell(graph, "live", "harbour", timestamp=day(1))
+    await tell(graph, "ended", "harbour", timestamp=day(1), valid_to=day(5), retired_at=day(6))
+    await tell(graph, "wrong", "harbour", timestamp=day(1), retired_at=day(6))
+    await tell(graph, "late", "harbour", timestamp=day(7), created_at=day(8))
+    await tell(graph, "expired", "harbour", timestamp=day(1), expires_at=day(9))
+    assert set(await found(graph, "harbour")) == {"live/0", "late/0"}
+    assert set(await found(graph, "harbour", as_of=day(4))) == {"live/0", "ended/0"}
+    assert set(await found(graph, "harbour", known_at=day(4))) == {"live/0", "ended/0", "wrong/0"}
+    assert set(await found(graph, "harbour", asked_at=day(8))) == {"live/0", "late/0", "expired/0"}
+
+
+async def test_an_audience_sees_what_is_public_or_about_it(graph: Graph) -> None:
+    await tell(graph, "public", "harbour")
+    await tell(graph, "personal", "harbour", sensitivity=Sensitivity.PERSONAL, about="Ána")
+    await tell(graph, "sensitive", "harbour", sensitivity=Sensitivity.SENSITIVE, about="Ána")
+    await tell(graph, "home", "harbour", portable=False)
+    everything = {"public/0", "personal/0", "sensitive/0", "home/0"}
+
+    async def seen(audience: Audience | None) -> set[str]:
+        return set(await found(graph, "harbour", audience=audience))
+
+    assert await seen(None) == everything
+    assert await seen(Audience()) == {"public/0"}
+    assert await seen(Audience(context="c")) == {"public/0", "home/0"}
+    assert await seen(Audience(subjects=("ána",), context="c")) == everything
+    assert await seen(Audience(subjects=(make_uid("Ána"),))) == {"public/0", "personal/0", "sensitive/0"}
+    assert await seen(Audience(subjects=("ána",), private=False)) == {"public/0", "personal/0"}
+    assert await seen(Audience(subjects=("bob",))) == {"public/0"}
