@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graphs import empty_neo4j, open_neo4j
+from neo4j_graphs import empty_neo4j, open_neo4j
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 

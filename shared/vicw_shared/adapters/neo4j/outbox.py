@@ -1,7 +1,7 @@
 """The outbox on Neo4j: properties of Chunks.
 
-It never asks for a DELETE: an entry is part of the Chunk it is about, and goes with it. Points that have no Chunk are
-dropped by the reconciler.
+An entry is part of the Chunk it is about, and goes with it: points that have no Chunk any more are dropped by the
+reconciler. Only for a Chunk that proves no item is a DELETE asked for.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Neo4jOutbox:
                 return []
             until = now + round(seconds * MICROSECONDS)
             rows = await run(outbox.TAKE, uids=uids, now=now, until=until, resting=items is not None)
-            taken = {row["chunk"]["uid"]: _point(row) for row in rows}
+            taken = {row["uid"]: _point(row) for row in rows}
             return [taken[uid] for uid in uids if uid in taken]
 
         return await self._database.write(work) if limit > 0 else []
@@ -127,13 +127,14 @@ def _dealt(rows: Sequence[Record]) -> list[str]:
 
 def _point(row: Record) -> PendingPoint:
     marks: list[tuple[str, str]] = row["marks"] or []
-    item = row["item"]
+    if row["item"] is None:  # of nothing, so nothing of it may be found
+        return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)
     return PendingPoint(
         seq=row["seq"],
-        point_id=row["chunk"]["uid"],
+        point_id=row["uid"],
         kind=PendingKind(row["kind"]),
         chunk=node_of(row["chunk"]),
-        item=node_of(item) if item is not None else None,
+        item=node_of(row["item"]),
         about=tuple(said for pair in row["about"] or () for said in pair),
         tags=tuple(name for kind, name in marks if kind != "bucket"),
         buckets=tuple(name for kind, name in marks if kind == "bucket"),

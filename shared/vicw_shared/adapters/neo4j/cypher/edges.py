@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of, seek
 from vicw_shared.ports import Direction, Spread
 
 
@@ -22,7 +22,9 @@ def touching(types: tuple[str, ...]) -> str:
 def told(types: tuple[str, ...]) -> str:
     """Return the edges that some items told of. An index is of one type, so each type is a branch."""
     branches = " UNION ALL ".join(
-        f"MATCH (s)-[r:{one_of([name])}]->() WHERE r.told_by = item AND s.tenant = $tenant RETURN r" for name in types
+        f"MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'told_by')} "
+        "WHERE r.told_by = item AND s.tenant = $tenant RETURN r"
+        for name in types
     )
     return f"UNWIND $items AS item CALL (item) {{ {branches} }} RETURN {EDGE} AS edge"
 
@@ -59,7 +61,8 @@ def put(name: str) -> str:
 def drop(name: str) -> str:
     """Return the removal of one type's edges; it says whose they were."""
     return (
-        f"UNWIND $ids AS id MATCH (s)-[r:{one_of([name])}]->() WHERE r.id = id AND s.tenant = $tenant "
+        f"UNWIND $ids AS id MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'id')} "
+        "WHERE r.id = id AND s.tenant = $tenant "
         "WITH r, elementId(s) AS source DELETE r RETURN DISTINCT source"
     )
 
@@ -68,7 +71,7 @@ def drop(name: str) -> str:
 def page(name: str) -> str:
     """Return one type's edges in the order of their ids, with the labels of their ends."""
     return (
-        f"MATCH (s)-[r:{one_of([name])}]->(t) WHERE r.id > $after "
+        f"MATCH (s)-[r:{one_of([name])}]->(t) {seek('r', name, 'id')} WHERE r.id > $after "
         f"RETURN {EDGE} AS edge, labels(s)[0] AS source, labels(t)[0] AS target ORDER BY r.id LIMIT $limit"
     )
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, node, relabelled
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, node, relabelled, seek
 from vicw_shared.model import Label
 
+_BY_UID = seek("k", "Chunk", "uid")
+_BY_DUE = seek("k", "Chunk", "tenant_key, due")
 _TURNS = 8
 """Tenants looked for at once."""
 
@@ -53,10 +55,12 @@ _NOT_INDEXED = (
     "SET i.indexed = false RETURN count(DISTINCT k) AS count, max(k.uid) AS last"
 )
 
-REQUEUE = "MATCH (k:Chunk) WHERE k.uid IN $uids " + _queued("'upsert'") + _NOT_INDEXED
+REQUEUE = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + _NOT_INDEXED
 
 REQUEUE_PAGE = (
-    "MATCH (k:Chunk) WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit " + _queued("'upsert'") + _NOT_INDEXED
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
+    + _queued("'upsert'")
+    + _NOT_INDEXED
 )
 
 TURN = (
@@ -68,7 +72,8 @@ TURN = (
 SET_TURN = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
 
 DUE = (
-    "UNWIND $tenants AS tenant CALL (tenant) { MATCH (k:Chunk) WHERE k.tenant_key = tenant AND k.due <= $now "
+    f"UNWIND $tenants AS tenant CALL (tenant) {{ MATCH (k:Chunk) {_BY_DUE} "
+    "WHERE k.tenant_key = tenant AND k.due <= $now "
     "RETURN k.uid AS uid, k.due AS due ORDER BY k.due LIMIT $limit } RETURN tenant, uid, due"
 )
 
@@ -79,11 +84,11 @@ DUE_OF_ITEMS = (
 )
 
 TAKE = (
-    f"UNWIND $uids AS uid MATCH (k:Chunk) WHERE k.uid = uid {locked('k')} "
+    f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} "
     "WITH k WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
     "SET k.held = $until, k.due = $until "
     "WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL "
-    f"RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
+    f"RETURN k.uid AS uid, k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
     f"CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
     "[(i)-[:ABOUT]->(a) | [a.name, a.uid]] AS about, [(i)-[:TAGGED]->(t) | [t.kind, t.name]] AS marks"
 )
@@ -96,7 +101,7 @@ _CHANGED_SINCE = (
 """Somebody wrote what is no longer true, perhaps over what is: again, and nobody's word counts who claimed before."""
 
 SETTLE = (
-    f"UNWIND $points AS point MATCH (k:Chunk) WHERE k.uid = point.uid {locked('k')} "
+    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
     "WITH k, point, k.seq = point.seq AS same "
     "FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
     "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.tries, k.error) "
@@ -106,7 +111,7 @@ SETTLE = (
 )
 
 POSTPONE = (
-    f"UNWIND $points AS point MATCH (k:Chunk) WHERE k.uid = point.uid {locked('k')} "
+    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
     "WITH k, point, k.seq = point.seq AS same WHERE k.pending IS NOT NULL "
     "FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
     f"SET k.due = {NOW} + $rest, k.error = coalesce($error, k.error), "
@@ -119,11 +124,13 @@ UNSETTLED = (
     "WHERE k.pending IS NOT NULL RETURN count(DISTINCT k) AS count"
 )
 
-QUEUED = "MATCH (k:Chunk) WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
+QUEUED = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
 
 BACKLOG = (
-    "CALL () { MATCH (k:Chunk) WHERE k.tenant_key > '' AND k.due IS NOT NULL RETURN count(k) AS waiting } "
-    "CALL () { MATCH (k:Chunk) WHERE k.tries > 0 RETURN count(k) AS failing } RETURN waiting, failing"
+    f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > '' AND k.due IS NOT NULL "
+    "RETURN count(k) AS waiting } "
+    f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 "
+    "RETURN count(k) AS failing } RETURN waiting, failing"
 )
 
 
@@ -133,7 +140,7 @@ def tenants() -> str:
     names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
     calls = [
         f"CALL ({before if before != '$turn' else ''}) {{ "
-        f"OPTIONAL MATCH (k:Chunk) WHERE k.tenant_key > {before} AND k.due IS NOT NULL "
+        f"OPTIONAL MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > {before} AND k.due IS NOT NULL "
         f"RETURN k.tenant_key AS {name} ORDER BY {name} LIMIT 1 }}"
         for before, name in pairwise(names)
     ]
@@ -143,12 +150,16 @@ def tenants() -> str:
 @cache
 def failures(*, of_items: bool, of_tenant: bool) -> str:
     """Return entries that have failed, most tries first, with their items."""
-    where = "k.tries > 0" + (" AND k.tenant = $tenant" if of_tenant else "")
-    owner = "(k)<-[:EVIDENCED_BY]-(i)"
+    tenant = " AND k.tenant = $tenant" if of_tenant else ""
     if of_items:
-        found = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH {owner.replace('(k)', '(k:Chunk)')} WHERE {where}"
+        # Not by the index of tries: there may be more failures than passages of these items.
+        where = f"coalesce(k.tries, 0) > 0{tenant}"
+        found = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE {where}"
     else:
-        found = f"MATCH (k:Chunk) WHERE {where} OPTIONAL MATCH {owner} WHERE i.content_hash IS NOT NULL"
+        found = (
+            f"MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0{tenant} "
+            "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
+        )
     return (
         f"{found} RETURN k.uid AS point, i.uid AS item, k.tries AS tries, k.error AS error "
         "ORDER BY tries DESC, point LIMIT $limit"

@@ -29,6 +29,14 @@ def locked(variable: str) -> str:
     return LOCKED.format(variable)
 
 
+def seek(variable: str, label: str, name: str) -> str:
+    """Return the hint to look a property up in its index.
+
+    While an index is as good as empty, reading all of it seems as cheap, and such a plan outlives that moment.
+    """
+    return f"USING INDEX SEEK {variable}:{label}({name})"
+
+
 def relabelled(label: Label) -> str:
     """Return the clause that takes another label from the node of ``row``: a uid is one node, whatever its label."""
     others = [other for other in Label if other is not label]

@@ -5,12 +5,17 @@ Nothing finds them that looks for what callers stored: not by uid, page, chain, 
 
 from __future__ import annotations
 
-from vicw_shared.adapters.neo4j.cypher.parts import locked
+from vicw_shared.adapters.neo4j.cypher.parts import locked, seek
+
+_STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
 LOCK = f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')}"
 """Only one transaction at a time gets past this."""
 
-COUNTERS = "MATCH (c:Entity) WHERE c.record IN $records RETURN c.record AS record, c.value AS value"
+COUNTERS = (
+    f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
+    "RETURN c.record AS record, c.value AS value"
+)
 
 COUNT = (
     "UNWIND $counts AS count MERGE (c:Entity {record: count.record}) "
@@ -19,7 +24,10 @@ COUNT = (
 )
 """Counters only grow, so that no number is given twice, whatever is erased."""
 
-RECEIPT = "MATCH (r:Entity) WHERE r.record = $record RETURN r{.fingerprint, .created_at, .body} AS receipt"
+RECEIPT = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record = $record "
+    "RETURN r{.fingerprint, .created_at, .body} AS receipt"
+)
 
 REMEMBER = (
     "MERGE (r:Entity {record: $record}) "
@@ -27,7 +35,10 @@ REMEMBER = (
     "r.fingerprint = $fingerprint, r.body = $body"
 )
 
-FORGET = "MATCH (r:Entity) WHERE r.receipt_of = $tenant_key AND r.created_at < $before DELETE r"
+FORGET = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
+    "WHERE r.receipt_of = $tenant_key AND r.created_at < $before DELETE r"
+)
 
 OPEN = (
     "MERGE (s:Entity {record: 'store'}) "
@@ -35,8 +46,8 @@ OPEN = (
     f"{locked('s')} RETURN s.schema AS schema"
 )
 
-STORE = "MATCH (s:Entity) WHERE s.record = 'store' RETURN s{.store_id, .schema, .model} AS store"
+STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model}} AS store"
 
-SET_MODEL = "MATCH (s:Entity) WHERE s.record = 'store' SET s.model = $model"
+SET_MODEL = f"{_STORE} SET s.model = $model"
 
-SET_SCHEMA = "MATCH (s:Entity) WHERE s.record = 'store' SET s.schema = $schema"
+SET_SCHEMA = f"{_STORE} SET s.schema = $schema"

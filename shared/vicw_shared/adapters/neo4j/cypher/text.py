@@ -14,14 +14,15 @@ _HEAD = (
     "coalesce(i.tags, []) + "
     "[(i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND NOT t.name IN coalesce(i.tags, []) | t.name] AS tags "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
-    "WITH k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS head "
-    "WHERE k.head IS NULL OR k.head <> head SET k.head = head"
+    # After the hop: else all Chunks might be asked for the one that has the uid.
+    "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS head "
+    "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
 
 DESCRIBE = (
     f"UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL WITH i, {_HEAD}"
 )
-"""A Chunk carries its item's names and tags, so that one look-up of one index finds it by them."""
+"""An item's first Chunk carries its names and tags: one look-up of one index finds them, with the text."""
 
 DESCRIBE_ITEMS = f"MATCH (i:{ITEM}) WHERE i.uid IN $uids AND i.content_hash IS NOT NULL WITH i, {_HEAD}"
 
