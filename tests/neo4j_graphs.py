@@ -33,9 +33,11 @@ def empty_neo4j(server: Neo4jServer, *, schema: bool = False) -> None:
 
 
 @asynccontextmanager
-async def open_neo4j(server: Neo4jServer, **fields: Any) -> AsyncIterator[Neo4jGraphStore]:
+async def open_neo4j(
+    server: Neo4jServer, registry: EdgeRegistry | None = None, **fields: Any
+) -> AsyncIterator[Neo4jGraphStore]:
     """Open the graph as it is."""
-    store = await Neo4jGraphStore.open(neo4j_settings(server, **fields), EdgeRegistry.with_core_types())
+    store = await Neo4jGraphStore.open(neo4j_settings(server, **fields), registry or EdgeRegistry.with_core_types())
     try:
         yield store
     finally:

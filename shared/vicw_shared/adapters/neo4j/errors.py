@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from neo4j.exceptions import (
-    AuthError,
     ConfigurationError,
     ConnectionPoolError,
+    DatabaseUnavailable,
     DriverError,
-    Forbidden,
+    ForbiddenOnReadOnlyDatabase,
     Neo4jError,
+    NotALeader,
     TransientError,
 )
 
@@ -21,12 +22,9 @@ _GRAPH = "graph"
 _FULL = ("no space left", "disk space", "disk is full", "disk quota")
 """Neo4j has no status of its own for a full disk; the operating system's words come through."""
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
-_RATE_LIMIT = "Neo.ClientError.Security.AuthenticationRateLimit"
-_AWAY = {
-    "Neo.TransientError.General.DatabaseUnavailable",
-    "Neo.TransientError.Cluster.NotALeader",
-    "Neo.TransientError.General.ForbiddenOnReadOnlyDatabase",
-}
+_REFUSED = "Neo.ClientError.Security."
+_FOR_NOW = {f"{_REFUSED}AuthenticationRateLimit", f"{_REFUSED}AuthorizationExpired"}
+_AWAY = (DatabaseUnavailable, NotALeader, ForbiddenOnReadOnlyDatabase)
 _TOO_LONG = {
     "Neo.ClientError.Transaction.TransactionTimedOut",
     "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
@@ -66,10 +64,10 @@ def _of_server(error: Neo4jError) -> VicwError:
         return StorageFullError("Neo4j's disk is full. Make room; nothing of this request was stored")
     if code == _NO_DATABASE:
         return SettingsError(f"VICW_NEO4J_DATABASE: {message}")
-    if isinstance(error, AuthError | Forbidden) and code != _RATE_LIMIT:
+    if code.startswith(_REFUSED) and code not in _FOR_NOW:
         return SettingsError(f"Neo4j refuses VICW_NEO4J_USER with VICW_NEO4J_PASSWORD: {message}")
     if code in _TOO_LONG:
         return OverloadedError(f"Neo4j took longer than VICW_NEO4J_QUERY_SECONDS and was stopped ({code})")
-    if isinstance(error, TransientError) and code not in _AWAY:
+    if isinstance(error, TransientError) and code not in _FOR_NOW and not isinstance(error, _AWAY):
         return OverloadedError(f"Neo4j could not take the work after several tries: {code}: {message}")
     return UnavailableError(_GRAPH, f"Neo4j: {code}: {message}")
