@@ -17,7 +17,9 @@ from vicw_client.errors import (
     UnexpectedAnswerError,
     VicwClientError,
 )
-from vicw_shared.wire.problem import Problem, WrongField
+from vicw_shared.errors import InvalidInputError
+from vicw_shared.wire.faults import describe
+from vicw_shared.wire.problem import Problem, problem_of
 
 _LATER = {429, 503, 507}
 _BY_STATUS = {404: NotFoundError, 409: ConflictError, 413: TooLargeError}
@@ -64,32 +66,8 @@ def failing_in(reply: httpx.Response) -> str:
 
 def invalid_request(error: ValidationError) -> BadRequestError:
     """Return what the server would answer, so that a caller handles one error, wherever it is noticed."""
-    errors = error.errors(include_url=False, include_input=False)
-    inner = {e["loc"][:depth] for e in errors for depth in range(len(e["loc"]))}
-    wrong = tuple(
-        WrongField(field=field_path(e["loc"]), problem=e["msg"], fix="See the API documentation")
-        for e in errors
-        # A list with a wrong item is also reported as too short: an echo.
-        if e["loc"] not in inner
-    )
-    detail = "; ".join(f"{w.field}: {w.problem}" for w in wrong)
-    return BadRequestError(
-        Problem(
-            type="urn:vicw:problem:invalid-input",
-            title="The request has invalid fields",
-            status=422,
-            detail=detail,
-            errors=wrong,
-        )
-    )
-
-
-def field_path(location: tuple[int | str, ...]) -> str:
-    """Return a location as a path: ``("items", 3, "text")`` is ``items[3].text``."""
-    path = ""
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path
+    wrong = describe(error.errors(include_url=False, include_input=False))
+    return BadRequestError(problem_of(InvalidInputError(*wrong), None))
 
 
 def _transport_failure(error: httpx.RequestError) -> VicwClientError:

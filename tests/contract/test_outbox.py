@@ -114,6 +114,16 @@ async def test_what_is_claimed_is_held_until_the_lease_is_over(graph: Graph) -> 
     assert {p.point_id for p in again} <= {p.point_id for p in (*first, *second)}
 
 
+async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
+    await put_item(graph, "a")
+    held = await graph.claim(1, seconds=0.5)
+    await graph.renew(held, seconds=LONG)
+    await asyncio.sleep(0.6)
+    assert await claim(graph) == []
+    await graph.settle(held)
+    assert await graph.backlog() == Backlog(0, 0)
+
+
 async def test_claims_at_the_same_time_share_nothing(graph: Graph) -> None:
     await put_item(graph, "a", passages=40)
     parts = await asyncio.gather(*(graph.claim(7, seconds=LONG) for _ in range(8)))

@@ -17,6 +17,7 @@ from e2e.serving import VICW, environment
 from memory import open_memory
 from unit.embedding.hub_server import REPOSITORY, Hub, serving
 from unit.standalone import foreign_server
+from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 
 pytestmark = pytest.mark.process
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.process
 NAME = "snowflake-arctic-embed-l-v2.0"
 FILE = MODELS[NAME].file or ""
 CONTENT = os.urandom(1_000_000)
+
+UNKNOWN = f"no-such-model is neither a registered model nor a GGUF file. Name one of {', '.join(MODELS)} (`vicw model"
 
 type Vicw = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -95,10 +98,10 @@ def test_a_choice_is_a_line_of_the_data_directorys_own_settings(vicw: Vicw, stor
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["use", "no-such-model"], "no-such-model is neither a registered model nor a GGUF file"),
+        (["use", "no-such-model"], UNKNOWN),
         (["use", NAME], f"vicw model pull {NAME}"),
-        (["pull", "no-such-model"], "no-such-model is not a registered model"),
-        (["pull", NAME, "--repository", "someone/else"], "VICW_EMBEDDING_REPOSITORY"),
+        (["pull", "no-such-model"], "no-such-model is not a registered model. Name one of"),
+        (["pull", NAME, "--repository", "someone/else"], "--repository or VICW_EMBEDDING_REPOSITORY"),
     ],
 )
 def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
@@ -109,6 +112,17 @@ def test_what_cannot_be_used_or_pulled_is_said_and_changes_nothing(
     assert says in " ".join(refused.stderr.split())
     assert "Traceback" not in refused.stderr
     assert [path for path in store.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["reindex"]])
+def test_an_unknown_model_is_answered_with_the_known_ones_not_with_what_was_not_typed(
+    vicw: Vicw, store: Path, command: list[str]
+) -> None:
+    asyncio.run(fill(store))
+    refused = vicw(*command, "--model", "no-such-model")
+    assert refused.returncode == 1
+    assert " ".join(refused.stderr.split()).count(UNKNOWN) == 1
+    assert "VICW_EMBEDDING_MODEL" not in refused.stderr
 
 
 async def fill(store: Path) -> None:
@@ -149,6 +163,18 @@ def test_check_says_clean_or_lists_what_is_broken(vicw: Vicw, store: Path) -> No
 
 def test_check_without_a_store_says_so_and_makes_none(vicw: Vicw, store: Path) -> None:
     refused = vicw("check")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
+    assert "could not check" in refused.stderr
     assert "holds no store" in refused.stderr
     assert not store.exists()
+
+
+def test_check_tells_what_it_cannot_check_from_what_is_broken(vicw: Vicw, store: Path) -> None:
+    asyncio.run(fill(store))
+    assert vicw("check", VICW_PORT="http").returncode == 2
+    with DataDir(store):
+        in_use = vicw("check")
+    assert (in_use.returncode, "in use" in in_use.stderr) == (2, True)
+    (store / "graph.sqlite3").write_bytes(b"not a database at all" * 100)
+    unreadable = vicw("check")
+    assert (unreadable.returncode, "Traceback" in unreadable.stderr) == (2, False), unreadable.stderr

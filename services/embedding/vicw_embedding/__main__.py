@@ -24,6 +24,7 @@ from vicw_shared.settings.concerns import (
     ServerSettings,
     StorageSettings,
 )
+from vicw_shared.settings.variables import named_by_variable
 
 if TYPE_CHECKING:
     import uvicorn
@@ -38,12 +39,14 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.parent_pid:
         die_with(options.parent_pid)
-    server = ServerSettings()
     try:
+        with named_by_variable():
+            server = ServerSettings()
         _serve(server, options.uds, options.host or server.host, server.port if options.port is None else options.port)
     except FatalError as error:
         _tell(f"{FATAL} {error.detail}")
-        print(error.detail, file=sys.stderr)
+        if not options.parent_pid:  # else whoever started it says it
+            print(error.detail, file=sys.stderr)
         return EXIT_FATAL
     finally:
         if options.uds and options.parent_pid and os.getppid() != options.parent_pid:
@@ -68,11 +71,12 @@ def _serve(settings: ServerSettings, uds: Path | None, host: str, port: int) -> 
     from vicw_embedding.app import create_app
     from vicw_shared.logs import configure_logs
 
-    configure_logs(LogSettings())
-    embedding = EmbeddingSettings()
-    served = wiring.load(embedding, wiring.models_dir(embedding, StorageSettings()))
+    with named_by_variable():
+        log, embedding, storage, limits = LogSettings(), EmbeddingSettings(), StorageSettings(), LimitSettings()
+    configure_logs(log)
+    served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     config = uvicorn.Config(
-        create_app(served, max_body_bytes=LimitSettings().body_bytes),
+        create_app(served, max_body_bytes=limits.body_bytes),
         log_config=None,
         access_log=False,
         server_header=False,

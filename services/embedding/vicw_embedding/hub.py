@@ -39,7 +39,7 @@ def pull(
     """
     card = MODELS.get(name)
     if card is None:
-        raise SettingsError(f"{name} is not a registered model. Registered are {', '.join(MODELS)}.")
+        raise SettingsError(f"{name} is not a registered model. {library.KNOWN}")
     if card.file is None:
         path = minilm.ensure(models_dir)
         return library.ModelFile(card, path, library.pin(name, path))
@@ -136,7 +136,8 @@ def _translated(card: EmbeddingModel) -> Iterator[None]:
         raise
     except (EntryNotFoundError, RepositoryNotFoundError) as error:
         raise SettingsError(
-            f"The hub has no file {card.file} there. Look at VICW_EMBEDDING_REPOSITORY and HF_ENDPOINT. ({error})"
+            f"The hub has no file {card.file} there. Look at --repository or VICW_EMBEDDING_REPOSITORY, and at "
+            f"HF_ENDPOINT. ({error})"
         ) from error
     except Exception as error:  # the library lets through whatever its HTTP client raises
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LOCK_FILE = "models.lock.json"
 LONGEST_WINDOW = 512
+KNOWN = f"Name one of {', '.join(MODELS)} (`vicw model list` describes them)"
+"""What to do about an unknown name, wherever it was given: on the command line or in a variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,7 @@ def _write_lock(lock: Path, content: dict[str, dict[str, str]]) -> None:
 def _from_path(name: str) -> ModelFile:
     path = Path(name).expanduser()
     if not path.is_file():
-        known = ", ".join(MODELS)
-        raise SettingsError(
-            f"{name} is neither a registered model nor a GGUF file. Registered are {known}; "
-            "set VICW_EMBEDDING_MODEL to one of them or to a path."
-        )
+        raise SettingsError(f"{name} is neither a registered model nor a GGUF file. {KNOWN}, or name a file's path")
     return ModelFile(read_card(path), path, sha256(path))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -29,7 +30,6 @@ _PATIENCE = 3
 _ITEMS_AT_ONCE = 256
 _LOOK_AGAIN_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 1.0
-_LEASE_SHARE = 0.9  # what is left of a lease must suffice to write the points
 _FIRST_REST_SECONDS = 30.0
 _LONGEST_REST_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
@@ -53,6 +53,38 @@ def lexical(point: PendingPoint) -> str:
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 
+class _Lease:
+    """A claim that is renewed while its holder works, however slow the model is."""
+
+    def __init__(self, outbox: Outbox, points: Sequence[PendingPoint], seconds: float) -> None:
+        self._outbox = outbox
+        self._points = points
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+
+    def require(self) -> None:
+        """Raise if the claim has run out: another may have written newer states of these points by now."""
+        if time.monotonic() > self._until:
+            raise UnavailableError("graph", "the claim on a batch could not be renewed in time")
+
+    @contextlib.asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Renew the claim in the background."""
+        task = asyncio.create_task(self._renew())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds / 3)
+            asked = time.monotonic()
+            with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
+                await self._outbox.renew(self._points, seconds=self._seconds)
+                self._until = asked + self._seconds
+
+
 @dataclass(slots=True)
 class Indexer:
     """Indexes what it claims of the outbox: first what somebody waits for, then (with ``everything``) the rest.
@@ -65,7 +97,7 @@ class Indexer:
     vectors: VectorStore
     embedder: Embedder
     batch: int
-    lease_seconds: float = 120.0
+    lease_seconds: float = 30.0
     everything: bool = True
     require_room: Callable[[], None] = lambda: None
     _wanted: deque[str] = field(default_factory=deque)
@@ -154,16 +186,15 @@ class Indexer:
 
     async def _index(self, batch: Sequence[PendingPoint]) -> int:
         """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
+        lease = _Lease(self.outbox, batch, self.lease_seconds)
         try:
-            async with asyncio.timeout(self.lease_seconds * _LEASE_SHARE):
-                done = await self._write(batch)
-        except BaseException as error:
+            async with lease.kept():
+                done = await self._write(batch, lease)
+        except BaseException:
             FAILURES.inc()
             # Cancelled or failed as a whole: no passage's own fault, so none of them rests.
             with contextlib.suppress(VicwError):
                 await self.outbox.postpone(batch, seconds=0)
-            if isinstance(error, TimeoutError):
-                raise UnavailableError("embedding", "a batch took longer than it may be held") from error
             raise
         await self.outbox.settle(done)
         for point in done:
@@ -172,7 +203,7 @@ class Indexer:
             self._progress.notify_all()
         return len(done)
 
-    async def _write(self, batch: Sequence[PendingPoint]) -> list[PendingPoint]:
+    async def _write(self, batch: Sequence[PendingPoint], lease: _Lease) -> list[PendingPoint]:
         """Bring the vector store to what these entries say; return those that it now agrees with."""
         done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
@@ -180,6 +211,7 @@ class Indexer:
             self.require_room()  # before the work of embedding
             points = await self._embed(upserts)
             self.require_room()  # embedding took its time
+            lease.require()
             await self.vectors.upsert(list(points.values()))
             done += [point for point in upserts if point.point_id in points]
         payloads = {

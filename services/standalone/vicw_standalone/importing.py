@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
@@ -25,6 +26,8 @@ from vicw_standalone.sources.roots import claim_contexts
 PATIENT = Retry(attempts=12, longest_seconds=30.0)
 """For a client that imports: a server with a full queue is waited for, up to two and a half minutes."""
 
+_UNHEARD_SECONDS = 0.5
+"""How long a signal may go unheard: one that arrives just before a thread begins to wait does not wake it."""
 _WRONG_ITEM = re.compile(r"items(?:\[(\d+)\]|\.(\d+))")
 
 type Progress = Callable[[int, int | None], None]
@@ -32,10 +35,13 @@ type Progress = Callable[[int, int | None], None]
 
 
 class ImportStoppedError(Exception):
-    """The server cannot be reached, or refuses the whole import. ``summary`` says what was done until then."""
+    """The import did not come to its end. ``summary`` says what was done until then.
 
-    def __init__(self, cause: VicwClientError, summary: Summary) -> None:
-        super().__init__(f"{cause}. {summary.stored} items were stored; run the same import again to go on")
+    Its cause is the error that kept it from going on; it has none where it was told to stop.
+    """
+
+    def __init__(self, reason: str, summary: Summary) -> None:
+        super().__init__(f"{reason}. {summary.stored} items were stored; run the same import again to go on")
         self.summary = summary
 
 
@@ -73,6 +79,7 @@ def import_paths(
     state_path: Path | None = None,
     again: bool = False,
     wait_until_found: bool = True,
+    stop: threading.Event | None = None,
     batch_items: int = 100,
     batch_chars: int = 200_000,
     in_flight: int = 3,
@@ -81,21 +88,24 @@ def import_paths(
 
     What cannot be read or stored is in the summary; everything else is stored. ``state_path`` is by default a
     file of its own for this store and these paths; ``again`` sends what it holds as acknowledged, too.
-    Raises ImportStoppedError if the server cannot be reached or refuses more than single items,
-    ContextTakenError if a folder's name is the context of another folder.
+    Raises ImportStoppedError if the server cannot be reached or refuses more than single items, or once ``stop``
+    is set, after the requests under way; ContextTakenError if a folder's name is the context of another folder.
     """
     store = _store_behind(client)
     state = state_path or default_state_path(store, paths)
     if context is None:
         claim_contexts(state.with_name("contexts.json"), store, paths)
     with Ledger(state, again=again) as ledger:
-        run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found)
+        stop = stop or threading.Event()
+        run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
         records = read_paths(paths, context=context, domain=domain, flow=flow)
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
         try:
             run.carry_out(batches, in_flight)
         except VicwClientError as error:
-            raise ImportStoppedError(error, run.summary) from error
+            raise ImportStoppedError(str(error), run.summary) from error
+        if not run.complete:
+            raise ImportStoppedError("stopped", run.summary)
         ledger.finish()
         return run.summary
 
@@ -131,24 +141,30 @@ class _Parcel:
 class _Import:
     """One run. Workers share the ledger and the summary under a lock."""
 
-    def __init__(self, client: VicwClient, ledger: Ledger, progress: Progress, wait_until_found: bool) -> None:
+    def __init__(
+        self, client: VicwClient, ledger: Ledger, progress: Progress, wait_until_found: bool, stop: threading.Event
+    ) -> None:
         self.summary = Summary()
         self._client = client
         self._ledger = ledger
         self._progress = progress
         self._wait = wait_until_found
+        self._stop = stop
         self._lock = threading.Lock()
         self._done = 0
         self._total: int | None = None
         self._copies: Counter[str] = Counter()
 
     def carry_out(self, batches: Iterable[Batch], in_flight: int) -> None:
-        """Send all batches, a few at a time; of one flow only one at a time, since order is meaning."""
+        """Send all batches, a few at a time; of one flow only one at a time, since order is meaning.
+
+        Once it is told to stop, what is under way is waited for, and nothing else is sent.
+        """
         read = 0
         running: dict[Future[None], frozenset[tuple[str, str]]] = {}
         with ThreadPoolExecutor(in_flight, "import") as pool:
             try:
-                for batch in batches:
+                for batch in takewhile(lambda _: not self._stop.is_set(), batches):
                     read += len(batch.items)
                     parcel = self._unsent(batch)
                     if not parcel.items:
@@ -156,14 +172,20 @@ class _Import:
                     while len(running) >= in_flight or any(batch.flows & flows for flows in running.values()):
                         _reap(running)
                     running[pool.submit(self._deliver, parcel)] = batch.flows
-                with self._lock:
-                    self._total = read
-                    self._tell()
+                if not self._stop.is_set():
+                    with self._lock:
+                        self._total = read
+                        self._tell()
                 while running:
                     _reap(running)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was read, and each item is stored or refused."""
+        return self._done == self._total
 
     def report(self, record: Refused | Skipped) -> None:
         """Take down what the readers refused or passed over."""
@@ -192,7 +214,7 @@ class _Import:
 
     def _deliver(self, parcel: _Parcel) -> None:
         """Send a parcel; without the items that the server refuses; in halves if it is too large."""
-        if not parcel.items:
+        if not parcel.items or self._stop.is_set():
             return
         everything = range(len(parcel.items))
         try:
@@ -242,7 +264,10 @@ class _Import:
 
 
 def _reap(running: dict[Future[None], frozenset[tuple[str, str]]]) -> None:
-    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    """Wait for one request, or several, to end."""
+    done: set[Future[None]] = set()
+    while not done:
+        done, _ = wait(running, _UNHEARD_SECONDS, FIRST_COMPLETED)
     for future in done:
         del running[future]
         future.result()
@@ -259,5 +284,6 @@ def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:
     for fault in error.problem.errors:
         if (match := _WRONG_ITEM.match(fault.field)) and (n := int(match[1] or match[2])) < count:
             where = fault.field[match.end() :].lstrip(".")
-            wrong.setdefault(n, []).append(f"{where}: {fault.problem}" if where else fault.problem)
+            said = f"{fault.problem}. {fault.fix}"
+            wrong.setdefault(n, []).append(f"{where}: {said}" if where else said)
     return {n: "; ".join(reasons) for n, reasons in sorted(wrong.items())}

@@ -15,6 +15,9 @@ from vicw_shared.settings import (
     StorageSettings,
 )
 
+CHOICES = "vicw.env"
+"""The file of a data directory that holds what `vicw model use` chose; the environment overrules it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

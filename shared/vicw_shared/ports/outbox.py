@@ -71,6 +71,10 @@ class Outbox(Protocol):
         """
         ...
 
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
+        """Hold claimed entries for ``seconds`` from now. Those that the caller no longer holds are left alone."""
+        ...
+
     async def settle(self, points: Sequence[PendingPoint]) -> None:
         """Acknowledge claimed work: the points are in the vector store, the nodes they stand for ``indexed``.
 

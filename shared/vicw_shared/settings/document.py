@@ -42,15 +42,20 @@ def render() -> str:
 def _blocks(concern: type[BaseSettings]) -> Iterator[str]:
     title = (concern.__doc__ or "").strip().splitlines()[0]
     yield f"## {title}\n"
-    prefix = concern.model_config.get("env_prefix", "")
     for name, field in concern.model_fields.items():
         if not field.description:
             raise ValueError(f"{concern.__name__}.{name} has no description")
         comment = textwrap.fill(field.description, 118, initial_indent="# ", subsequent_indent="# ")
-        yield f"{comment}\n#{prefix}{name.upper()}={_default(name, field)}\n"
+        yield f"{comment}\n#{variable(concern, name)}={default_of(name, field)}\n"
 
 
-def _default(name: str, field: FieldInfo) -> str:
+def variable(concern: type[BaseSettings], name: str) -> str:
+    """Return the environment variable of a setting."""
+    return f"{concern.model_config.get('env_prefix', '')}{name.upper()}"
+
+
+def default_of(name: str, field: FieldInfo) -> str:
+    """Return a setting's default as it would be written in the environment; empty where there is none."""
     if name == "data_dir":
         return "~/.local/share/vicw"
     return "" if field.default is None else str(field.default).lower() if field.default is False else str(field.default)

@@ -226,13 +226,21 @@ async def test_a_start_that_the_system_refuses_is_tried_again(
     assert next(refusals, None) is None
 
 
-def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path) -> None:
-    environment = {**os.environ, "VICW_EMBEDDING_MODEL": "no-such-model", "VICW_DATA_DIR": str(tmp_path)}
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("VICW_EMBEDDING_MODEL", "no-such-model", "no-such-model is neither"),
+        ("VICW_EMBEDDING_THREADS", "many", "VICW_EMBEDDING_THREADS is 'many' in the environment"),
+        ("VICW_PORT", "eighty", "VICW_PORT is 'eighty' in the environment"),
+    ],
+)
+def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path, variable: str, value: str, says: str) -> None:
+    environment = {**os.environ, variable: value, "VICW_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "vicw_embedding", "--uds", str(tmp_path / "s")]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
     assert ended.returncode == 78
-    assert ended.stdout.startswith("vicw-embedding fatal no-such-model")
+    assert ended.stdout.startswith(f"vicw-embedding fatal {says}")
     assert "Traceback" not in ended.stderr
 
 

@@ -207,6 +207,10 @@ def test_names_wrong_fields_of_the_server_and_of_its_own_check(call: Call) -> No
     with pytest.raises(BadRequestError) as raised:
         call(handler, "ingest", context="c", items=[{"text": "x"}, {"text": " "}])
     assert [e.field for e in raised.value.problem.errors] == ["items[1].text"]
+    assert str(raised.value).startswith("items[1].text: is empty or holds only white space")
+    assert str(raised.value).endswith(". Send some text, or leave the field out if it is optional")
+    with pytest.raises(BadRequestError, match=r"^query: is empty"):
+        call(handler, "retrieve", query=" ")
 
 
 def test_tolerates_what_a_newer_server_adds_but_not_another_service(call: Call) -> None:

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from pydantic_settings import BaseSettings
 
 from vicw_client._protocol import DEFAULT_URL
-from vicw_shared.settings import RetrievalSettings
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import EmbeddingSettings, RetrievalSettings, ServerSettings
 from vicw_shared.settings.document import CONCERNS, render
+from vicw_shared.settings.variables import named_by_variable
 
 ROOT = Path(__file__).parents[3]
 
@@ -37,3 +40,28 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
     monkeypatch.setenv("VICW_RETRIEVAL_ALPHA", "7")
     with pytest.raises(ValidationError, match="alpha"):
         RetrievalSettings()
+
+
+@pytest.mark.parametrize(
+    ("concern", "variable", "value", "says"),
+    [
+        (ServerSettings, "VICW_PORT", "http", "should be a valid integer. Mend it, or unset it for the default, 8080"),
+        (ServerSettings, "VICW_PORT", "99999", "should be less than or equal to 65535. Mend it"),
+        (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore', 'blend' or 'rrf'. Mend it"),
+        (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Mend it, or unset it"),
+    ],
+)
+def test_a_wrong_setting_is_told_by_its_variable_with_its_value_and_the_fix(
+    monkeypatch: pytest.MonkeyPatch, concern: type[BaseSettings], variable: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError) as raised, named_by_variable():
+        concern()
+    assert raised.value.detail.startswith(f"{variable} is '{value}' in the environment, but {says}")
+
+
+def test_every_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICW_PORT", "a")
+    monkeypatch.setenv("VICW_SHUTDOWN_SECONDS", "b")
+    with pytest.raises(SettingsError, match=r"VICW_PORT is 'a' .*; VICW_SHUTDOWN_SECONDS is 'b'"), named_by_variable():
+        ServerSettings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import socket
 import sqlite3
@@ -23,9 +24,15 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
 from vicw_standalone.doctor import Finding, Verdict, examine
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import CHOICES, Settings
 
 NAME = "all-MiniLM-L6-v2"
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("VICW_")]:
+        monkeypatch.delenv(name)
 
 
 def settings_of(store: Path, **embedding: Any) -> Settings:
@@ -74,6 +81,39 @@ def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) ->
     assert found["store"].detail == f"filled by {NAME} ({SIZE}-d, file 000000000000, wrapper 1)"
     assert found["vector index"] == Finding("vector index", Verdict.FINE, "closed in order")
     assert contents() == before
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("VICW_PROT", "VICW_PORT"),
+        ("VICW_MODEL", "VICW_EMBEDDING_MODEL"),
+        ("VICW_DATADIR", "VICW_DATA_DIR"),
+        ("vicw_retrieval_aplha", "VICW_RETRIEVAL_ALPHA"),
+        ("VICW_ULR", "VICW_URL"),
+    ],
+)
+def test_a_variable_that_nothing_reads_is_noted_with_the_one_that_was_meant(
+    store: Path, monkeypatch: pytest.MonkeyPatch, variable: str, meant: str
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    monkeypatch.setenv(meant, "")
+    said = f"{variable} in the environment is read by nothing"
+    noted = Finding("settings", Verdict.NOTE, said, f"Did you mean {meant}?")
+    assert [one for one in examine(settings_of(store)) if one.what == "settings"] == [noted]
+
+
+def test_what_the_data_directorys_file_may_not_say_is_noted(store: Path) -> None:
+    store.mkdir()
+    file = store / CHOICES
+    file.write_text(f"VICW_EMBEDDING_MODEL={NAME}\nVICW_PORT=80\nVICW_EMBEDDING_TREADS=2\nPATH=x\n")
+    noted = [(one.detail, one.fix) for one in examine(settings_of(store)) if one.what == "settings"]
+    assert noted == [
+        (f"VICW_EMBEDDING_TREADS in {file} is read by nothing", "Did you mean VICW_EMBEDDING_THREADS?"),
+        (f"VICW_PORT in {file} is read by nothing", "Set it in the environment"),
+    ]
+    file.unlink()
+    assert findings(settings_of(store))["settings"].verdict is Verdict.FINE
 
 
 def test_no_room_is_named(store: Path) -> None:

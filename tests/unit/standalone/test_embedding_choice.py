@@ -15,8 +15,8 @@ from memory import Memory, settings_for
 from unit.standalone.foreign_server import serving
 from vicw_shared.errors import ModelMismatchError, SettingsError
 from vicw_shared.settings import EmbeddingSettings
-from vicw_standalone.cli.settings import CHOICES, read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.settings import CHOICES, Settings
 from vicw_standalone.wiring import Standalone
 
 
@@ -85,6 +85,18 @@ def test_a_model_is_chosen_by_the_environment_the_data_directory_or_the_command(
     monkeypatch.setenv("VICW_EMBEDDING_MODEL", "of-the-environment")
     assert chosen() == "of-the-environment"
     assert chosen(model="of-the-command") == "of-the-command"
+
+
+def test_a_wrong_setting_is_told_with_the_place_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / CHOICES).write_text("VICW_EMBEDDING_THREADS=many\n")
+    with pytest.raises(SettingsError) as raised:
+        read_settings(data_dir=tmp_path)
+    assert raised.value.detail.startswith(f"VICW_EMBEDDING_THREADS is 'many' in {tmp_path / CHOICES}, but should be")
+    monkeypatch.setenv("VICW_EMBEDDING_THREADS", "most")
+    with pytest.raises(SettingsError, match="VICW_EMBEDDING_THREADS is 'most' in the environment"):
+        read_settings(data_dir=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
 from vicw_standalone.cli import ask, bench, maintain, models, run
 from vicw_standalone.cli.console import problem
+from vicw_standalone.cli.interrupt import INTERRUPTED
 
 app = typer.Typer(
     name="vicw",
@@ -45,4 +46,4 @@ def main() -> None:
         problem(error.detail)
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

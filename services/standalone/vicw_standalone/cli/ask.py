@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +16,14 @@ from rich.table import Table
 
 from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
 from vicw_shared.wire.retrieve import Result, RetrieveResponse
-from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.console import err, fail, harmless, out, problem
+from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
 from vicw_standalone.importing import PATIENT, ImportStoppedError, Summary, import_paths
 from vicw_standalone.sources.roots import ContextTakenError
 
 _SHOWN_REFUSALS = 20
 UrlOption = Annotated[
-    str | None, typer.Option(help="Address of the server. [default: http://127.0.0.1:8080, or VICW_URL]")
+    str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
 ]
 
 
@@ -43,10 +46,10 @@ def register(app: typer.Typer) -> None:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
     context: Annotated[
-        str | None, typer.Option(help="Context to remember them in. [default: the folder's or file's name]")
+        str | None, typer.Option(help="Context to remember them in. \\[default: the folder's or file's name]")
     ] = None,
     domain: Annotated[
-        str | None, typer.Option(help="coding, creative, general, or your own. [default: what the files are]")
+        str | None, typer.Option(help="coding, creative, general, or your own. \\[default: what the files are]")
     ] = None,
     flow: Annotated[str | None, typer.Option(help="Logical thread of the items.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Send what an earlier run has stored, too.")] = False,
@@ -59,7 +62,8 @@ def ingest(
 
     Folders are walked (hidden files, binaries and what .gitignore names are passed over). Markdown is cut by
     heading, code by definition; ids are path#anchor, so a second run updates what has changed. An import that is
-    stopped goes on where it was when it is run again. Exit code 1 if anything was refused, 2 if it was stopped.
+    stopped goes on where it was when it is run again. Ctrl-C stops it after the requests under way, a second one
+    at once. Exit code 1 if anything was refused, 2 if it could not go on, 130 after Ctrl-C.
     """
     bar = Progress(
         SpinnerColumn(),
@@ -74,23 +78,22 @@ def ingest(
         _require_server(client)
         task = bar.add_task("items", total=None)
         try:
-            summary = import_paths(
-                client,
-                paths,
-                context=context,
-                domain=domain,
-                flow=flow,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
-                again=again,
-                wait_until_found=not no_wait,
-            )
+            with interruptible(_stopping, lambda: _stopped(bar)) as stop:
+                summary = import_paths(
+                    client,
+                    paths,
+                    context=context,
+                    domain=domain,
+                    flow=flow,
+                    progress=lambda done, total: bar.update(task, completed=done, total=total),
+                    again=again,
+                    wait_until_found=not no_wait,
+                    stop=stop,
+                )
         except ImportStoppedError as error:
             bar.stop()
             _print_summary(error.summary)
-            fail(f"{error}{_hint(error.__cause__)}", code=2)
-        except KeyboardInterrupt:
-            bar.stop()
-            fail("stopped. What was acknowledged is stored; run the same import again to go on", code=130)
+            fail(f"{error}{_hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
         except ContextTakenError as error:
             bar.stop()
             fail(str(error), code=2)
@@ -100,6 +103,15 @@ def ingest(
     _print_summary(summary)
     if summary.refused:
         raise typer.Exit(1)
+
+
+def _stopping() -> None:
+    err.print("stopping after the requests under way; press Ctrl-C again to stop at once")
+
+
+def _stopped(bar: Progress) -> None:
+    bar.stop()
+    problem("stopped at once. What was acknowledged is stored; run the same import again to go on")
 
 
 def _print_summary(summary: Summary) -> None:
@@ -128,7 +140,7 @@ def _print_summary(summary: Summary) -> None:
 def retrieve(
     query: Annotated[str, typer.Argument(help="The question.")],
     context: Annotated[str | None, typer.Option(help="Search one context.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Strict filter. [default: inferred]")] = None,
+    domain: Annotated[str | None, typer.Option(help="Strict filter. \\[default: inferred]")] = None,
     limit: Annotated[int, typer.Option(help="Results.", min=1)] = 5,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
     chars: Annotated[int, typer.Option(help="Budget of the text, in characters.", min=1)] = 8000,
@@ -155,13 +167,21 @@ def retrieve(
         print(harmless(answer.text) if sys.stdout.isatty() else answer.text)
     else:
         _print_answer(answer)
+    if not answer.results:
+        err.print(_nothing_found(context=[context], domain=[domain], tag=tag or []), markup=False)
+
+
+def _nothing_found(**filters: Sequence[str | None]) -> str:
+    """Name the filters: where one is mistyped, it must not look as if nothing were stored."""
+    given = [f"--{name} {shlex.quote(value)}" for name, values in filters.items() for value in values if value]
+    if not given:
+        return "Nothing found"
+    return f"Nothing found with {' '.join(given)}. Check the spelling, or leave filters out"
 
 
 def _print_answer(answer: RetrieveResponse) -> None:
     for result in answer.results:
         _print_result(result, answer)
-    if not answer.results:
-        out.print("Nothing found.")
     intent = answer.intent
     narrowed = ", narrowed to it" if intent.filtered else ""
     err.print(

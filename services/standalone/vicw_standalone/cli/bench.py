@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 StoreOption = Annotated[
-    Path | None, typer.Option(help="Where filled stores are kept for the next run. [default: ~/.cache/vicw/bench]")
+    Path | None, typer.Option(help="Where filled stores are kept for the next run. \\[default: ~/.cache/vicw/bench]")
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write everything that was measured to this file.")]
-ModelOption = Annotated[str | None, typer.Option(help="Embedding model. [or VICW_EMBEDDING_MODEL]")]
+ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VICW_EMBEDDING_MODEL]")]
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +33,7 @@ def fidelity(
     ablate: Annotated[bool, typer.Option("--ablate", help="Ask single channels and all fusions side by side.")] = False,
     categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
     json_file: JsonOption = None,
-    url: Annotated[str | None, typer.Option(help="Measure a running server. [default: in this process]")] = None,
+    url: Annotated[str | None, typer.Option(help="Measure a running server. \\[default: in this process]")] = None,
     model: ModelOption = None,
 ) -> None:
     """Measure how much of the evidence is found: R@5, R@10, all@k, MRR, milliseconds.
@@ -53,7 +53,7 @@ def speed(
     clients: Annotated[str, typer.Option(help="Clients at a time.", metavar="N,N")] = "1,8",
     queries: Annotated[int, typer.Option(help="Questions for each number of clients.", min=1)] = 200,
     ingest: Annotated[
-        int, typer.Option(help="Messages to store, against the embedder alone. [default: none]", min=0)
+        int, typer.Option(help="Messages to store, against the embedder alone. \\[default: none]", min=0)
     ] = 0,
     store: StoreOption = None,
     json_file: JsonOption = None,

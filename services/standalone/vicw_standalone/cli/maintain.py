@@ -9,11 +9,11 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from vicw_shared.errors import UnavailableError
+from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, out
+from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.models import DataDirOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
@@ -64,14 +64,20 @@ async def _reindex(settings: Settings) -> tuple[int, str]:
 
 
 def check_command(data_dir: DataDirOption = None) -> None:
-    """Prove the store's invariants; exit code 1 and the list of violations if any is broken.
+    """Prove the store's invariants.
 
     Points agree with what the graph marks as indexed and the reverse, chains are unbroken and in order, every
     node is in exactly one context, steps are gap-free, no edge is outside the registry. The server must be stopped.
+
+    Exit code 1 and the list of violations if any is broken; 2 if it could not check: the store is in use, there is
+    none, its vector index is missing, it cannot be read, a setting is wrong.
     """
-    settings = read_settings(data_dir=data_dir)
-    configure_logs(LogSettings(level="warning"))
-    report = asyncio.run(_check(settings))
+    try:
+        settings = read_settings(data_dir=data_dir)
+        configure_logs(LogSettings(level="warning"))
+        report = asyncio.run(_check(settings))
+    except VicwError as error:
+        fail(f"could not check: {error.detail}", code=2)
     out.print(f"{report.nodes} nodes, {report.edges} edges, {report.points} points, {report.waiting} waiting")
     for violation in report.violations:
         out.print(violation, markup=False)

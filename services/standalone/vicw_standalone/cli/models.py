@@ -12,10 +12,11 @@ from rich.table import Table
 
 from vicw_shared.embedding_models import MODELS
 from vicw_standalone.cli.console import err, out
-from vicw_standalone.cli.settings import CHOICES, read_settings
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.settings import CHOICES
 
 DataDirOption = Annotated[
-    Path | None, typer.Option(help="Data directory. [default: ~/.local/share/vicw, or VICW_DATA_DIR]")
+    Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
 ]
 
 

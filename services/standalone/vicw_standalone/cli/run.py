@@ -21,17 +21,19 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1, or VICW_HOST]")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. \\[default: 127.0.0.1, or VICW_HOST]")] = None,
     port: Annotated[
-        int | None, typer.Option(help="Port; 0 takes a free one. [default: 8080, or VICW_PORT]", min=0, max=65535)
+        int | None, typer.Option(help="Port; 0 takes a free one. \\[default: 8080, or VICW_PORT]", min=0, max=65535)
     ] = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="Where everything is stored. [default: ~/.local/share/vicw, or VICW_DATA_DIR]"),
+        typer.Option(help="Where everything is stored. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]"),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="Embedding model: a name of `vicw model list`, or a GGUF's path. [or VICW_EMBEDDING_MODEL]"),
+        typer.Option(
+            help="Embedding model: a name of `vicw model list`, or a GGUF's path. \\[or VICW_EMBEDDING_MODEL]"
+        ),
     ] = None,
 ) -> None:
     """Serve the memory in one process: no other server, no LLM, no network.

@@ -5,31 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from vicw_shared.errors import SettingsError
 from vicw_shared.settings import EmbeddingSettings, StorageSettings
-from vicw_standalone.settings import Settings
-
-CHOICES = "vicw.env"
-"""The file of a data directory that holds what `vicw model use` chose; the environment overrules it."""
+from vicw_shared.settings.variables import named_by_variable
+from vicw_standalone.settings import CHOICES, Settings
 
 
 def read_settings(
     *, host: str | None = None, port: int | None = None, data_dir: Path | None = None, model: str | None = None
 ) -> Settings:
-    """Return the settings. Raises SettingsError that names the variable, what is wrong and what it says."""
-    try:
+    """Return the settings. Raises SettingsError that names the variable, what it says and what is wrong with it."""
+    with named_by_variable():
         settings = Settings.read()
         storage = StorageSettings() if data_dir is None else StorageSettings(data_dir=data_dir.expanduser().absolute())
-        chosen = EmbeddingSettings(_env_file=storage.data_dir / CHOICES)
-        settings = replace(settings, storage=storage, embedding=chosen)
-    except ValidationError as error:
-        prefix = str(error.title)
-        wrong = "; ".join(
-            f"{'.'.join(map(str, e['loc'])).upper()}: {e['msg']} (got {e['input']!r})" for e in error.errors()
-        )
-        raise SettingsError(f"{prefix}: {wrong}. See .env.example") from error
+    choices = storage.data_dir / CHOICES
+    with named_by_variable(str(choices)):
+        settings = replace(settings, storage=storage, embedding=EmbeddingSettings(_env_file=choices))
     server = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     if server:
         settings = replace(settings, server=settings.server.model_copy(update=server))

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from vicw_standalone.doctor.data import data
 from vicw_standalone.doctor.finding import Finding, Verdict
 from vicw_standalone.doctor.machine import engines, memory, processor, room, server
+from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import Settings
 
 __all__ = ["Finding", "Verdict", "examine"]
 
 type _Check = Callable[[Settings], Finding | Iterator[Finding]]
-_CHECKS: tuple[_Check, ...] = (processor, memory, engines, data, room, server)
+_CHECKS: tuple[_Check, ...] = (processor, memory, engines, variables, data, room, server)
 
 
 def examine(settings: Settings) -> Iterator[Finding]:

@@ -68,7 +68,7 @@ def _model(settings: Settings) -> tuple[ModelIdentity | None, Finding]:
 
 def _model_fix(settings: EmbeddingSettings) -> str:
     if settings.url is None:
-        return "`vicw model list` shows what can be used"
+        return "Choose another with VICW_EMBEDDING_MODEL or, where that is not set, with `vicw model use`"
     return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to use our own process"
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from vicw_shared.errors import InvalidInputError
+from vicw_shared.wire.faults import describe
 from vicw_shared.wire.ingest import Item
 
 _NAME_CHARS = 512
@@ -135,8 +137,5 @@ def bounded_name(text: str) -> str | None:
 
 
 def faults_of(error: ValidationError) -> str:
-    """Say in one line what is wrong with an item."""
-    return "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'the item'}: {fault['msg']}"
-        for fault in error.errors(include_url=False, include_input=False)
-    )
+    """Say in one line what is wrong with an item, and what would be right."""
+    return InvalidInputError(*describe(error.errors(include_url=False, include_input=False), "the item")).detail

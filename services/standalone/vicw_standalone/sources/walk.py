@@ -18,7 +18,7 @@ def walk(root: Path) -> Iterator[Path | Refused | Skipped]:
 
     Left out without a word: what is hidden (it may hold secrets), folders that tools fill, what the root's
     .gitignore names. Links are never followed: what they point to inside the folder is met anyway; one that
-    leads out of the folder, or nowhere, is reported, as is what cannot be read.
+    leads out of the folder, or points to nothing, is reported, as is what cannot be read.
     """
     root = root.resolve()
     yield from _walk(root, root, _ignored(root))
@@ -51,8 +51,11 @@ def _walk(root: Path, folder: Path, ignored: pathspec.GitIgnoreSpec) -> Iterator
 def _link(root: Path, path: Path) -> Iterator[Refused | Skipped]:
     try:
         target = path.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        yield Refused(shown(path), None, f"is a link that points to nothing: there is no {shown(path.readlink())}")
+        return
     except (OSError, RuntimeError):  # RuntimeError: a loop of links
-        yield Refused(shown(path), None, "is a link that leads nowhere")
+        yield Refused(shown(path), None, "is a link that cannot be followed")
         return
     if target.is_relative_to(root):
         yield Skipped(shown(path), "is a link to a place inside the folder")

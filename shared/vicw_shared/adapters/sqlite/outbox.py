@@ -40,6 +40,13 @@ class SqliteOutbox:
             self._held |= {pack(point.point_id): clock + seconds for point in points}
             return points
 
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
+        clock = time.monotonic()
+        for point in points:
+            uid = pack(point.point_id)
+            if self._held.get(uid, clock) > clock:
+                self._held[uid] = clock + seconds
+
     async def settle(self, points: Sequence[PendingPoint]) -> None:
         await self._write_atomically(lambda c: entries.settle(c, points))
         self._release(points)

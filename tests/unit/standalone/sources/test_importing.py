@@ -198,6 +198,37 @@ def test_goes_on_where_it_stopped(run: Callable[..., Summary], server: FakeServe
     assert run(file).skipped == 30
 
 
+def test_told_to_stop_it_ends_after_what_is_under_way(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
+    stop = threading.Event()
+    server.intercept = lambda *_: stop.set() if len(server.items) == 20 else None
+    file = jsonl(tmp_path / "x.jsonl", *({"text": f"text {n}"} for n in range(40)))
+    with pytest.raises(ImportStoppedError, match=r"^stopped\. 30 items were stored; run .* again to go on") as stopped:
+        run(file, batch_items=10, in_flight=1, stop=stop)
+    assert stopped.value.__cause__ is None
+    assert stopped.value.summary.created == len(server.items) == 30
+    stop.clear()
+    summary = run(file, batch_items=10, stop=stop)
+    assert (summary.skipped, summary.created) == (30, 10)
+
+
+def test_told_to_stop_it_sends_no_half_of_what_was_too_large(
+    run: Callable[..., Summary], server: FakeServer, tmp_path: Path
+) -> None:
+    stop = threading.Event()
+    problem = {"type": "t", "title": "t", "status": 413, "detail": "too large"}
+
+    def refuse(*_: object) -> httpx.Response:
+        stop.set()
+        return httpx.Response(413, json=problem)
+
+    server.intercept = refuse
+    with pytest.raises(ImportStoppedError, match=r"^stopped"):
+        run(jsonl(tmp_path / "x.jsonl", *numbered(9)), stop=stop)
+    assert server.items == {}
+
+
 def test_refused_items_do_not_hold_up_the_others(
     run: Callable[..., Summary], server: FakeServer, tmp_path: Path
 ) -> None:
@@ -214,7 +245,10 @@ def test_refused_items_do_not_hold_up_the_others(
     file = jsonl(tmp_path / "x.jsonl", *({"text": t} for t in ("a", "bad 1", "b", "bad 2", "c")))
     summary = run(file)
     assert summary.created == 3
-    assert [(r.line, r.reason) for r in summary.refused] == [(2, "text: is odious"), (4, "text: is odious")]
+    assert [(r.line, r.reason) for r in summary.refused] == [
+        (2, "text: is odious. Be kind"),
+        (4, "text: is odious. Be kind"),
+    ]
     assert list(server.items.values()) == ["a", "b", "c"]
 
 

@@ -72,14 +72,18 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     (folder / "a" / "loop").symlink_to(folder)
     (folder / "self").symlink_to("self")
     (folder / "gone").symlink_to("nowhere")
+    (folder / "gone out").symlink_to(tmp_path / "gone.txt")
+    (folder / "below a file").symlink_to(tmp_path / "secret.txt" / "x")
     found = list(read_paths([folder]))
     assert ids(folder) == ["a/real.txt#1"]
     refused = {Path(r.path).name: r.reason for r in found if isinstance(r, Refused)}
     assert refused == {
         "out.txt": "is a link that leads out of the folder",
         "up": "is a link that leads out of the folder",
-        "self": "is a link that leads nowhere",
-        "gone": "is a link that leads nowhere",
+        "self": "is a link that cannot be followed",
+        "gone": "is a link that points to nothing: there is no nowhere",
+        "gone out": f"is a link that points to nothing: there is no {tmp_path / 'gone.txt'}",
+        "below a file": f"is a link that points to nothing: there is no {tmp_path / 'secret.txt' / 'x'}",
     }
     linked = tmp_path / "linked"
     linked.symlink_to(folder)

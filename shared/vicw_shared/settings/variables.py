@@ -1,0 +1,54 @@
+"""The environment variables behind the settings: what they are called, and which one is wrong."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings
+
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings.document import CONCERNS, default_of, variable
+
+PREFIX = "VICW_"
+_CONCERNS = {concern.__name__: concern for concern in CONCERNS}
+
+
+def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
+    """Return the variables that a concern is read from."""
+    return frozenset(variable(concern, name) for name in concern.model_fields)
+
+
+VARIABLES = frozenset({"VICW_URL"}).union(*map(variables_of, CONCERNS))
+"""Everything that is read from the environment, by the services and by the client."""
+
+
+def nearest(name: str, known: Collection[str] = VARIABLES) -> str:
+    """Return the known variable that is spelt most like ``name``; what all of them begin with does not count."""
+    rests = {one.removeprefix(PREFIX): one for one in sorted(known)}
+    return rests[difflib.get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.0)[0]]
+
+
+@contextmanager
+def named_by_variable(place: str = "the environment") -> Iterator[None]:
+    """Read settings inside; ``place`` is where their values are from.
+
+    Raises SettingsError that names the variable, its value, what is wrong with it and what to do.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        raise SettingsError("; ".join(_fault(error.title, fault, place) for fault in error.errors())) from error
+
+
+def _fault(concern_name: str, fault: Any, place: str) -> str:
+    concern = _CONCERNS[concern_name]
+    name = str(fault["loc"][0])
+    # "Input should be a valid integer, unable to parse string as an integer": once is enough.
+    wanted = fault["msg"].removeprefix("Input ").partition(", unable to")[0]
+    default = default_of(name, concern.model_fields[name])
+    otherwise = f" for the default, {default}" if default else ""
+    return f"{variable(concern, name)} is {fault['input']!r} in {place}, but {wanted}. Mend it, or unset it{otherwise}"

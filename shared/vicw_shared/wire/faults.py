@@ -1,0 +1,64 @@
+"""What Pydantic finds wrong with a message, in our words: the same wherever it is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from vicw_shared.errors import FieldProblem
+
+_MOST = 20
+_FIXES = {
+    "missing": "Add it",
+    "extra_forbidden": "Remove it, or check its spelling",
+    "blank": "Send some text, or leave the field out if it is optional",
+    "unstorable": "Remove the character",
+    "too_deep": "Flatten it",
+    "timestamp_type": "Send RFC 3339 text",
+    "timestamp_range": "Send a time between the years 0001 and 9999 UTC",
+    "datetime_from_date_parsing": "Send RFC 3339 text such as 2026-01-19T10:00:00Z",
+    "datetime_parsing": "Send RFC 3339 text such as 2026-01-19T10:00:00Z",
+    "enum": "Use one of the values listed",
+    "literal_error": "Use one of the values listed",
+}
+_SAID = {
+    "tuple_type": ("should be a list", "Send a JSON list"),
+    "model_type": ("should be an object", "Send a JSON object"),
+    "model_attributes_type": ("should be an object", "Send a JSON object"),
+    "dict_type": ("should be an object", "Send a JSON object"),
+    "too_short": ("is empty", "Send at least one"),
+    "timestamp_zone": ("has no time zone", "End it with Z or an offset such as +02:00"),
+}
+"""Where Pydantic speaks of Python's types."""
+
+
+def describe(errors: Sequence[Any], whole: str = "body") -> list[FieldProblem]:
+    """Return at most twenty of the errors, each with its field and its fix; ``whole`` names what has no field."""
+    inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
+    return [
+        FieldProblem(_path(e["loc"]) or whole, *_said(e))
+        # A list with a wrong item is also reported as too short: an echo.
+        for e in [e for e in errors if tuple(e["loc"]) not in inner][:_MOST]
+    ]
+
+
+def _said(error: Any) -> tuple[str, str]:
+    """Return the problem and the fix of one error of Pydantic's."""
+    kind, limits = error["type"], error.get("ctx", {})
+    if kind in _SAID:
+        return _SAID[kind]
+    fix = _FIXES.get(kind, "Send what /docs describes")
+    if kind == "greater_than_equal":
+        fix = f"Send {limits['ge']} or more"
+    elif kind == "less_than_equal":
+        fix = f"Send {limits['le']} or less"
+    message: str = error["msg"]
+    return message[:1].lower() + message[1:], fix
+
+
+def _path(location: Sequence[str | int]) -> str:
+    """Return a location as a path: ``("items", 3, "text")`` is ``items[3].text``."""
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return path

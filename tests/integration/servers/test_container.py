@@ -1,0 +1,57 @@
+"""A server in Docker is made, killed, started again and removed through the engine's API."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from integration.servers.engine import Engine, engine
+from servers.redis import IMAGE, docker
+from servers.sources import Unavailable
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(shutil.which("redis-server") is None, reason="no redis-server on PATH"),
+]
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    from servers import container
+
+    container._refusal.cache_clear()
+    with engine(tmp_path, IMAGE) as running:
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{running.path}")
+        yield running
+    container._refusal.cache_clear()
+
+
+def test_a_killed_container_comes_back_with_its_data(served: Engine) -> None:
+    process = docker()
+    assert served.created["Image"] == IMAGE
+    with process.server.client() as client:
+        client.set("kept", "yes")
+    process.kill()
+    assert not served.running
+    process.restart()
+    with process.server.client() as client:
+        assert client.get("kept") == "yes"
+    process.close()
+    assert served.removed
+
+
+def test_an_image_that_cannot_be_pulled(served: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICW_TEST_REDIS_IMAGE", "redis:other")
+    with pytest.raises(Unavailable, match="pull access denied"):
+        docker()
+    assert len(served.pulled) == 1
+
+
+def test_what_does_not_answer_leaves_no_container(served: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "run", lambda engine: None)
+    with pytest.raises(Unavailable, match=r"it ended instead of answering; its log ends:\n.*out of room"):
+        docker()
+    assert served.removed
