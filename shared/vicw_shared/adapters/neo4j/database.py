@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import neo4j
 from neo4j import AsyncManagedTransaction, Record
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import ConstraintError, Neo4jError
 
 from vicw_shared.adapters.neo4j.errors import translated
 from vicw_shared.errors import UnavailableError
@@ -15,6 +16,8 @@ from vicw_shared.settings import Neo4jSettings
 
 _FIRST_PAUSE_SECONDS = 0.05
 """Before what lost a deadlock is tried again; the driver's own second is long for a caller who waits."""
+
+_COLLISIONS = 3
 
 
 class Run(Protocol):
@@ -74,6 +77,9 @@ class Database:
 
         with translated():
             async with self._driver.session(database=self._name) as session:
+                for _ in range(_COLLISIONS):
+                    with suppress(ConstraintError):  # somebody made the same node or edge meanwhile; now it is there
+                        return await session.execute_write(unit)
                 return await session.execute_write(unit)
 
     async def define(self, statement: str) -> None:

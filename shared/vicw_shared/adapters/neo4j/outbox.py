@@ -45,6 +45,11 @@ class Neo4jOutbox:
 
         return await self._database.write(work) if limit > 0 else []
 
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
+        if points:
+            rest = round(seconds * MICROSECONDS)
+            await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
+
     async def settle(self, points: Sequence[PendingPoint]) -> None:
         if points:
             await self._database.write(lambda run: run(outbox.SETTLE, points=_rows(points)))

@@ -16,8 +16,8 @@ Properties = Mapping[str, Any]
 
 
 def node_row(node: Node) -> dict[str, object]:
-    """Return a node's properties. Instants are microseconds: exact, and in one order with Python's."""
-    return {
+    """Return the properties that a node has. Instants are microseconds: exact, and in one order with Python's."""
+    row = {
         "uid": node.uid,
         "tenant": node.tenant,
         "context": node.context,
@@ -55,6 +55,7 @@ def node_row(node: Node) -> dict[str, object]:
         "kind": fold(node.subtype) if node.label is not Label.CHUNK else None,
         **derived(node),
     }
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def node_of(row: Properties) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import batched, groupby
 from operator import attrgetter
@@ -48,6 +49,7 @@ class Neo4jTransaction:
         self._tenant = tenant
         self._context = context
         self._types = types
+        self._keys: dict[str, str] = {}  # where nodes are: those that this transaction put or looked for
 
     async def lock(self) -> None:
         """Wait until no other transaction writes to the context. Comes before anything else."""
@@ -100,34 +102,45 @@ class Neo4jTransaction:
     async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
         if not keys:
             return []
+        first, *between = keys
+        around = await self._around(flow, [first, keys[-1]])
+        # Most of what arrives is newer than all there is: one gap, and no need to ask for each key.
+        if between and around[0] != around[1]:
+            around = await self._around(flow, keys)
+        else:
+            around = around[:1] * len(keys)
+        return [Gap(*neighbours, len(list(run))) for neighbours, run in groupby(around)]
+
+    async def _around(self, flow: str | None, keys: Sequence[ChainKey]) -> list[tuple[str | None, str | None]]:
         prefix = chain_prefix(self._tenant, self._context, flow)
-        rows = await self._run(
-            of_nodes.gaps(flow is not None),
-            places=[place(prefix, key) for key in keys],
-            prefix=prefix,
-            end=chain_end(prefix),
-        )
-        around = ((row["before"], row["after"]) for row in sorted(rows, key=lambda row: row["number"]))
-        return [Gap(before, after, len(list(run))) for (before, after), run in groupby(around)]
+        places = [place(prefix, key) for key in keys]
+        query = of_nodes.gaps(flow is not None)
+        rows = await self._run(query, places=places, prefix=prefix, end=chain_end(prefix))
+        return [(row["before"], row["after"]) for row in sorted(rows, key=lambda row: row["number"])]
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
+        renamed: list[str] = []
         for label, group in _grouped(nodes, _label):
+            query = outbox.PUT if label is Label.CHUNK else of_nodes.put(label)
             for batch in batched(group, _BATCH):
                 rows = [{"ordinal": number, "node": node_row(node)} for number, node in enumerate(batch)]
-                await self._run(outbox.PUT if label is Label.CHUNK else of_nodes.put(label), rows=rows)
+                put = await self._run(query, rows=rows)
+                self._keys.update((row["uid"], row["key"]) for row in put)
+                renamed += [row["key"] for row in put if row["renamed"]]
         await self._count(nodes)
-        items = [node.uid for node in nodes if node.content_hash is not None]
-        if items:
-            await self._run(text.DESCRIBE_ITEMS, uids=items)
+        if renamed:
+            await self._run(text.DESCRIBE, sources=renamed)
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
-        ends = await self._ends(edges)
+        await self._find_ends(edges)
         for edge_type, group in _grouped(edges, _type):
             self._types.known([edge_type])
-            for batch in batched(group, _BATCH):
-                rows = [{"source": ends[e.source], "target": ends[e.target], "edge": edge_row(e)} for e in batch]
+            for batch in batched(_once(group), _BATCH):
+                rows = [
+                    {"source": self._keys[e.source], "target": self._keys[e.target], "edge": edge_row(e)} for e in batch
+                ]
                 await self._run(of_edges.put(edge_type), rows=rows)
-        await self._follow((edge.type, ends[edge.source]) for edge in edges)
+        await self._follow((edge.type, self._keys[edge.source]) for edge in edges)
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
         gone: list[tuple[str, str]] = []
@@ -145,15 +158,16 @@ class Neo4jTransaction:
             rows = [{"record": record, "value": value} for record, value in sorted(counts.items())]
             await self._run(records.COUNT, counts=rows)
 
-    async def _ends(self, joined: Sequence[Edge]) -> dict[str, str]:
-        """Return where each end of these edges is; raise NotFoundError for those that are not there."""
-        uids = sorted({uid for edge in joined for uid in (edge.source, edge.target)})
-        rows = await self._run(of_nodes.KEYS, uids=uids, tenant=self._tenant) if uids else []
-        ends = {row["uid"]: row["key"] for row in rows}
-        missing = [uid for uid in uids if uid not in ends]
+    async def _find_ends(self, joined: Sequence[Edge]) -> None:
+        """Find out where the ends of these edges are; raise NotFoundError for those that are not there."""
+        ends = {uid for edge in joined for uid in (edge.source, edge.target)}
+        unknown = sorted(ends - self._keys.keys())
+        if unknown:
+            rows = await self._run(of_nodes.KEYS, uids=unknown, tenant=self._tenant)
+            self._keys.update((row["uid"], row["key"]) for row in rows)
+        missing = [uid for uid in unknown if uid not in self._keys]
         if missing:
             raise NotFoundError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
-        return ends
 
     async def _follow(self, changed: Iterable[tuple[str, str]]) -> None:
         """Bring what repeats edges, by type and source, to what they now say: indexed text, payloads."""
@@ -185,6 +199,15 @@ def _numbers(node: Node) -> Iterator[tuple[str, int]]:
         yield arrivals_record(node.tenant, node.context), node.arrival
     if node.flow_id is not None and node.flow_step is not None:
         yield steps_record(node.tenant, node.context, node.flow_id), node.flow_step
+
+
+def _once(edges: Iterable[Edge]) -> list[Edge]:
+    """Return each edge once: as it was told last, made as it was told first."""
+    told: dict[str, Edge] = {}
+    for edge in edges:
+        first = told.get(edge.id, edge)
+        told[edge.id] = replace(edge, created_at=first.created_at, created_by=first.created_by)
+    return list(told.values())
 
 
 def _grouped[T, K](things: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:

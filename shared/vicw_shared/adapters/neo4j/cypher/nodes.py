@@ -64,9 +64,16 @@ def gaps(flow: bool) -> str:
 
 @cache
 def put(label: Label) -> str:
-    """Return the insert or replacement of a label's nodes, other tenants' excepted."""
+    """Return the insert or replacement of a label's nodes, other tenants' excepted.
+
+    It says where they are, and which are items that had other names or tags.
+    """
     return (
         f"UNWIND $rows AS row {relabelled(label)} "
         f"MERGE (n:{label} {{uid: row.node.uid}}) ON CREATE SET n.tenant = row.node.tenant "
-        "WITH n, row WHERE n.tenant = row.node.tenant SET n += row.node"
+        "WITH n, row WHERE n.tenant = row.node.tenant "
+        "WITH n, row, n.content_hash IS NOT NULL AND (n.name <> row.node.name "
+        "OR coalesce(n.title, '') <> coalesce(row.node.title, '') "
+        "OR coalesce(n.tags, []) <> coalesce(row.node.tags, [])) AS renamed "
+        "SET n = row.node RETURN n.uid AS uid, elementId(n) AS key, renamed"
     )

@@ -1,8 +1,8 @@
 """The outbox: properties of the Chunks whose points lag behind.
 
-``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on it, ``seq`` counts
-changes (and stays when all is settled), ``tries`` and ``error`` tell of failures since the latest change. Only what
-is pending has ``due`` and ``tries``, so their indexes are as small as the backlog.
+``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on what it was at the
+change ``claimed``; ``seq`` counts changes (and stays when all is settled), ``tries`` and ``error`` tell of failures
+since the latest one. Only what is pending has ``due`` and ``tries``: their indexes are as small as the backlog.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TURNS = 8
 """Tenants looked for at once."""
 
 
-def _queued(kind: str, *, age: str = "0") -> str:
+def _queued(kind: str) -> str:
     """Return the clauses that make ``k`` pending: its lock first, since what it is now decides.
 
     Whoever holds it goes on alone. What waited already keeps its turn; what rests after a failure is due again.
@@ -27,8 +27,8 @@ def _queued(kind: str, *, age: str = "0") -> str:
     return (
         f"{locked('k')} "
         f"WITH *, {NOW} AS now, {kind} AS kind "
-        "SET k.due = CASE WHEN k.held > now OR k.due <= now THEN k.due ELSE now - "
-        f"{age} END, k.pending = kind, k.seq = coalesce(k.seq, 0) + 1 REMOVE k.tries, k.error "
+        "SET k.due = CASE WHEN k.held > now OR k.due <= now THEN k.due ELSE now END, "
+        "k.pending = kind, k.seq = coalesce(k.seq, 0) + 1 REMOVE k.tries, k.error "
     )
 
 
@@ -36,13 +36,18 @@ PUT = (
     f"UNWIND $rows AS row {relabelled(Label.CHUNK)} "
     "MERGE (k:Chunk {uid: row.node.uid}) ON CREATE SET k.tenant = row.node.tenant "
     "WITH k, row WHERE k.tenant = row.node.tenant "
-    + _queued(
-        "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END",
-        age="(size($rows) - row.ordinal)",  # one statement has one time, and these have an order
-    )
-    # Not what the caller had read: it may have been queued anew since.
-    + "SET k += row.node SET k.indexed = kind = 'payload'"
+    f"{locked('k')} "
+    f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
+    "coalesce(k.seq, 0) + 1 AS seq, "
+    "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
+    # ``indexed`` is not what the caller had read: it may have been queued anew since.
+    "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
+    "k.seq = seq, k.pending = kind, "
+    # One statement has one time, and these have an order.
+    "k.due = CASE WHEN held > now OR due <= now THEN due ELSE now - (size($rows) - row.ordinal) END "
+    "RETURN k.uid AS uid, elementId(k) AS key, false AS renamed"
 )
+"""As ``_queued``, and with the rest of the Chunk replaced."""
 
 RENEW = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
@@ -86,7 +91,7 @@ DUE_OF_ITEMS = (
 TAKE = (
     f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} "
     "WITH k WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
-    "SET k.held = $until, k.due = $until "
+    "SET k.held = $until, k.due = $until, k.claimed = k.seq "
     "WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL "
     f"RETURN k.uid AS uid, k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
     f"CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
@@ -94,30 +99,33 @@ TAKE = (
 )
 """What is claimed is judged again under its lock, then read: it is at least as new as its ``seq`` says."""
 
-_CHANGED_SINCE = (
-    "SET k.pending = CASE WHEN point.kind = 'upsert' THEN 'upsert' ELSE coalesce(k.pending, point.kind) END, "
-    f"k.seq = k.seq + 1, k.due = {NOW} REMOVE k.held"
+_POINT = (
+    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
+    f"WITH k, point, {NOW} AS now, k.seq = point.seq AS same "
 )
-"""Somebody wrote what is no longer true, perhaps over what is: again, and nobody's word counts who claimed before."""
+_CHANGED_SINCE = (
+    "FOREACH (_ IN CASE WHEN same THEN [] ELSE [1] END | SET k.seq = k.seq + 1, "
+    "k.pending = CASE WHEN point.kind = 'upsert' THEN 'upsert' ELSE coalesce(k.pending, point.kind) END, "
+    "k.due = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.due ELSE now END, "
+    "k.held = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.held END) "
+)
+"""What was written is no longer true, and may stand over what is: it is written again, whoever else is at it now."""
 
 SETTLE = (
-    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
-    "WITH k, point, k.seq = point.seq AS same "
-    "FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
-    "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.tries, k.error) "
-    f"FOREACH (_ IN CASE WHEN same THEN [] ELSE [1] END | {_CHANGED_SINCE}) "
-    "WITH k WHERE k.indexed "
+    f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.claimed, k.tries, k.error) "
+    f"{_CHANGED_SINCE}WITH k WHERE k.indexed "
     "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = true"
 )
 
 POSTPONE = (
-    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
-    "WITH k, point, k.seq = point.seq AS same WHERE k.pending IS NOT NULL "
-    "FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
-    f"SET k.due = {NOW} + $rest, k.error = coalesce($error, k.error), "
-    "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END REMOVE k.held) "
-    f"FOREACH (_ IN CASE WHEN same THEN [] ELSE [1] END | {_CHANGED_SINCE})"
+    f"{_POINT}WHERE k.pending IS NOT NULL FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    "SET k.due = now + $rest, k.error = coalesce($error, k.error), "
+    "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END REMOVE k.held, k.claimed) "
+    f"{_CHANGED_SINCE}"
 )
+
+RENEW_CLAIM = f"{_POINT}WHERE k.held > now AND k.claimed = point.seq SET k.held = now + $rest, k.due = now + $rest"
 
 UNSETTLED = (
     f"MATCH (i:{ITEM}) WHERE i.uid IN $items AND i.tenant = $tenant MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ITEM
 from vicw_shared.clock import to_us
 from vicw_shared.ports import Audience, Scope
 
 INDEX = "vicw_text"
 
-_HEAD = (
-    "coalesce(i.tags, []) + "
+DESCRIBE = (
+    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
+    "WITH i, coalesce(i.tags, []) + "
     "[(i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND NOT t.name IN coalesce(i.tags, []) | t.name] AS tags "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     # After the hop: else all Chunks might be asked for the one that has the uid.
     "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS head "
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
-
-DESCRIBE = (
-    f"UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL WITH i, {_HEAD}"
-)
 """An item's first Chunk carries its names and tags: one look-up of one index finds them, with the text."""
-
-DESCRIBE_ITEMS = f"MATCH (i:{ITEM}) WHERE i.uid IN $uids AND i.content_hash IS NOT NULL WITH i, {_HEAD}"
 
 
 @cache
