@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import overload
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECONDS = 1_000_000
+"""In a second."""
 _MICROSECOND = timedelta(microseconds=1)
 
 

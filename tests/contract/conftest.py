@@ -1,18 +1,33 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from contract.graphs import Graph
+from neo4j_graphs import empty_neo4j, open_neo4j
+from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.servers)])
 async def graph(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Graph]:
     """An empty graph of every engine. A further one is one more parameter."""
+    if request.param == "sqlite":
+        async with _sqlite(store) as opened:
+            yield opened
+    else:
+        server: Neo4jServer = request.getfixturevalue("neo4j_server")
+        empty_neo4j(server)
+        async with open_neo4j(server) as opened:
+            yield opened
+
+
+@asynccontextmanager
+async def _sqlite(store: Path) -> AsyncIterator[Graph]:
     with DataDir(store) as data_dir:
         opened = SqliteGraphStore(data_dir)
         yield opened

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from vicw_shared.errors import SettingsError
 
 
 def _config(prefix: str) -> SettingsConfigDict:
@@ -41,6 +43,45 @@ class StorageSettings(BaseSettings):
     min_free_mb: int = Field(
         64, ge=0, description="Writes are refused while the data directory's disk has less room, in MiB"
     )
+
+
+class Neo4jSettings(BaseSettings):
+    """Neo4j, the graph of the platform."""
+
+    model_config = _config("VICW_NEO4J_")
+
+    url: str = Field("bolt://127.0.0.1:7687", description="Address of the server: bolt://, bolt+s://, neo4j:// …")
+    user: str = Field("neo4j", description="User to sign in as")
+    password: SecretStr | None = Field(None, description="Its password; with none, the server must not ask for one")
+    password_file: Path | None = Field(None, description="File to read the password from instead")
+    database: str = Field("neo4j", description="Database that holds the graph, and nothing else")
+    pool: int = Field(50, gt=0, description="Connections that one process may open")
+    connect_seconds: float = Field(5.0, gt=0, description="How long opening a connection may take, in seconds")
+    acquire_seconds: float = Field(
+        30.0, gt=0, description="How long work may wait for one of the connections, in seconds"
+    )
+    query_seconds: float = Field(
+        60.0, gt=0, description="How long a transaction may take before the server stops it, in seconds"
+    )
+    retry_seconds: float = Field(
+        15.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
+    )
+
+    @model_validator(mode="after")
+    def _one_password(self) -> Self:
+        if self.password is not None and self.password_file is not None:
+            raise ValueError("set VICW_NEO4J_PASSWORD or VICW_NEO4J_PASSWORD_FILE, not both")
+        return self
+
+    @property
+    def secret(self) -> str | None:
+        """The password, read anew where it is in a file. Raises SettingsError if that cannot be read."""
+        if self.password_file is None:
+            return self.password.get_secret_value() if self.password is not None else None
+        try:
+            return self.password_file.read_text("utf-8").strip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"VICW_NEO4J_PASSWORD_FILE {self.password_file} cannot be read: {error}") from error
 
 
 class LimitSettings(BaseSettings):

@@ -13,6 +13,7 @@ from vicw_shared import settings
 CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ServerSettings,
     settings.StorageSettings,
+    settings.Neo4jSettings,
     settings.EmbeddingSettings,
     settings.IngestSettings,
     settings.RetrievalSettings,

@@ -1,0 +1,33 @@
+"""What a check reads on Neo4j: pages over everything, in the order of indexes."""
+
+from __future__ import annotations
+
+from vicw_shared.adapters.neo4j.cypher import edges, nodes
+from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.rows import edge_of, node_of
+from vicw_shared.model import Edge, Label, Node
+
+
+class Neo4jAudit:
+    """GraphAudit, but for what of it is the outbox's. Edges come type by type: an index is of one type."""
+
+    def __init__(self, database: Database, types: EdgeTypes) -> None:
+        self._database = database
+        self._types = types
+
+    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
+        rows = await self._database.read(nodes.page(label), after=after or "", limit=limit)
+        return [node_of(row["node"]) for row in rows]
+
+    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+        found: list[tuple[Edge, Label | None, Label | None]] = []
+        for name in self._types.all:
+            if after is not None and name < after.type:
+                continue
+            start = after.id if after is not None and name == after.type else ""
+            rows = await self._database.read(edges.page(name), after=start, limit=limit - len(found))
+            found += [(edge_of(row["edge"]), Label(row["source"]), Label(row["target"])) for row in rows]
+            if len(found) == limit:
+                break
+        return found

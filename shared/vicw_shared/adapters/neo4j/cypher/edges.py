@@ -1,0 +1,89 @@
+"""Edges: look-ups, hops, puts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of, seek
+from vicw_shared.ports import Direction, Spread
+
+
+@cache
+def touching(types: tuple[str, ...]) -> str:
+    """Return the edges of these types at some nodes, those between two of them twice."""
+    return (
+        f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant MATCH (n)-[r:{one_of(types)}]-() "
+        f"RETURN {EDGE} AS edge"
+    )
+
+
+@cache
+def told(types: tuple[str, ...]) -> str:
+    """Return the edges that some items told of. An index is of one type, so each type is a branch."""
+    branches = " UNION ALL ".join(
+        f"MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'told_by')} "
+        "WHERE r.told_by = item AND s.tenant = $tenant RETURN r"
+        for name in types
+    )
+    return f"UNWIND $items AS item CALL (item) {{ {branches} }} RETURN {EDGE} AS edge"
+
+
+@cache
+def expand(spreads: tuple[Spread, ...]) -> str:
+    """Return one hop along all spreads at once, at most ``$limit`` edges a node and spread, the heaviest."""
+    branches = " UNION ALL ".join(
+        f"MATCH {_hop(name, direction)} RETURN {number} AS spread, r, n ORDER BY r.weight DESC LIMIT $limit"
+        for number, (name, direction) in enumerate(spreads)
+    )
+    return (
+        f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
+        f"CALL (o) {{ {branches} }} RETURN spread, uid AS origin, r{{.*}} AS edge, {node('n')} AS node"
+    )
+
+
+def _hop(name: str, direction: Direction) -> str:
+    edge = f"-[r:{one_of([name])}]-"
+    return f"(o){edge}>(n)" if direction is Direction.OUT else f"(o)<{edge}(n)"
+
+
+@cache
+def put(name: str) -> str:
+    """Return the insert of one type's edges, each id once; a known one keeps who made it and when.
+
+    Not a MERGE: that locks the ends of every edge, and takes three times as long.
+    """
+    known = f"OPTIONAL MATCH ()-[known:{one_of([name])}]->() {seek('known', name, 'id')} WHERE known.id = row.edge.id"
+    return (
+        f"UNWIND $rows AS row {known} "
+        "CALL (row, known) { WITH row, known WHERE known IS NULL "
+        "MATCH (s) WHERE elementId(s) = row.source MATCH (t) WHERE elementId(t) = row.target "
+        f"CREATE (s)-[r:{name}]->(t) SET r = row.edge }} "
+        "CALL (row, known) { WITH row, known WHERE known IS NOT NULL "
+        "SET known.weight = row.edge.weight, known.properties = row.edge.properties, "
+        "known.told_by = row.edge.told_by }"
+    )
+
+
+@cache
+def drop(name: str) -> str:
+    """Return the removal of one type's edges; it says whose they were."""
+    return (
+        f"UNWIND $ids AS id MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'id')} "
+        "WHERE r.id = id AND s.tenant = $tenant "
+        "WITH r, elementId(s) AS source DELETE r RETURN DISTINCT source"
+    )
+
+
+@cache
+def page(name: str) -> str:
+    """Return one type's edges in the order of their ids, with the labels of their ends."""
+    return (
+        f"MATCH (s)-[r:{one_of([name])}]->(t) {seek('r', name, 'id')} WHERE r.id > $after "
+        f"RETURN {EDGE} AS edge, labels(s)[0] AS source, labels(t)[0] AS target ORDER BY r.id LIMIT $limit"
+    )
+
+
+def types_of(spreads: Sequence[Spread]) -> set[str]:
+    """Return the edge types that spreads follow."""
+    return {name for name, _ in spreads}

@@ -1,0 +1,174 @@
+"""The outbox: properties of the Chunks whose points lag behind.
+
+``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on what it was at the
+change ``claimed``; ``seq`` counts changes (and stays when all is settled), ``tries`` and ``error`` tell of failures
+since the latest one. Only what is pending has ``due`` and ``tries``: their indexes are as small as the backlog.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, node, relabelled, seek
+from vicw_shared.model import Label
+
+_BY_UID = seek("k", "Chunk", "uid")
+_BY_DUE = seek("k", "Chunk", "tenant_key, due")
+_TURNS = 8
+"""Tenants looked for at once."""
+
+
+def _queued(kind: str) -> str:
+    """Return the clauses that make ``k`` pending: its lock first, since what it is now decides.
+
+    Whoever holds it goes on alone. What waited already keeps its turn; what rests after a failure is due again.
+    """
+    return (
+        f"{locked('k')} "
+        f"WITH *, {NOW} AS now, {kind} AS kind "
+        "SET k.due = CASE WHEN k.held > now OR k.due <= now THEN k.due ELSE now END, "
+        "k.pending = kind, k.seq = coalesce(k.seq, 0) + 1 REMOVE k.tries, k.error "
+    )
+
+
+PUT = (
+    f"UNWIND $rows AS row {relabelled(Label.CHUNK)} "
+    "MERGE (k:Chunk {uid: row.node.uid}) ON CREATE SET k.tenant = row.node.tenant "
+    "WITH k, row WHERE k.tenant = row.node.tenant "
+    f"{locked('k')} "
+    f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
+    "coalesce(k.seq, 0) + 1 AS seq, "
+    "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
+    # ``indexed`` is not what the caller had read: it may have been queued anew since.
+    "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
+    "k.seq = seq, k.pending = kind, "
+    # One statement has one time, and these have an order.
+    "k.due = CASE WHEN held > now OR due <= now THEN due ELSE now - (size($rows) - row.ordinal) END "
+    "RETURN k.uid AS uid, elementId(k) AS key, false AS renamed"
+)
+"""As ``_queued``, and with the rest of the Chunk replaced."""
+
+RENEW = (
+    "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WITH DISTINCT k " + _queued("coalesce(k.pending, 'payload')")
+)
+"""An edge that payloads repeat has come or gone."""
+
+_NOT_INDEXED = (
+    "SET k.indexed = false WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid "
+    "SET i.indexed = false RETURN count(DISTINCT k) AS count, max(k.uid) AS last"
+)
+
+REQUEUE = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + _NOT_INDEXED
+
+REQUEUE_PAGE = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
+    + _queued("'upsert'")
+    + _NOT_INDEXED
+)
+
+TURN = (
+    "MERGE (o:Entity {record: 'outbox'}) ON CREATE SET o.subtype = 'outbox' "
+    f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
+)
+"""One claim at a time: two would find the same entries, and one of them would come home with nothing."""
+
+SET_TURN = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
+
+DUE = (
+    f"UNWIND $tenants AS tenant CALL (tenant) {{ MATCH (k:Chunk) {_BY_DUE} "
+    "WHERE k.tenant_key = tenant AND k.due <= $now "
+    "RETURN k.uid AS uid, k.due AS due ORDER BY k.due LIMIT $limit } RETURN tenant, uid, due"
+)
+
+DUE_OF_ITEMS = (
+    f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) "
+    "RETURN DISTINCT k.uid AS uid, k.due AS due ORDER BY due LIMIT $limit"
+)
+
+TAKE = (
+    f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} "
+    "WITH k WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
+    "SET k.held = $until, k.due = $until, k.claimed = k.seq "
+    "WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL "
+    f"RETURN k.uid AS uid, k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
+    f"CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
+    "[(i)-[:ABOUT]->(a) | [a.name, a.uid]] AS about, [(i)-[:TAGGED]->(t) | [t.kind, t.name]] AS marks"
+)
+"""What is claimed is judged again under its lock, then read: it is at least as new as its ``seq`` says."""
+
+_POINT = (
+    f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "
+    f"WITH k, point, {NOW} AS now, k.seq = point.seq AS same "
+)
+_CHANGED_SINCE = (
+    "FOREACH (_ IN CASE WHEN same THEN [] ELSE [1] END | SET k.seq = k.seq + 1, "
+    "k.pending = CASE WHEN point.kind = 'upsert' THEN 'upsert' ELSE coalesce(k.pending, point.kind) END, "
+    "k.due = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.due ELSE now END, "
+    "k.held = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.held END) "
+)
+"""What was written is no longer true, and may stand over what is: it is written again, whoever else is at it now."""
+
+SETTLE = (
+    f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.claimed, k.tries, k.error) "
+    f"{_CHANGED_SINCE}WITH k WHERE k.indexed "
+    "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = true"
+)
+
+POSTPONE = (
+    f"{_POINT}WHERE k.pending IS NOT NULL FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    "SET k.due = now + $rest, k.error = coalesce($error, k.error), "
+    "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END REMOVE k.held, k.claimed) "
+    f"{_CHANGED_SINCE}"
+)
+
+RENEW_CLAIM = f"{_POINT}WHERE k.held > now AND k.claimed = point.seq SET k.held = now + $rest, k.due = now + $rest"
+
+UNSETTLED = (
+    f"MATCH (i:{ITEM}) WHERE i.uid IN $items AND i.tenant = $tenant MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
+    "WHERE k.pending IS NOT NULL RETURN count(DISTINCT k) AS count"
+)
+
+QUEUED = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
+
+BACKLOG = (
+    f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > '' AND k.due IS NOT NULL "
+    "RETURN count(k) AS waiting } "
+    f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 "
+    "RETURN count(k) AS failing } RETURN waiting, failing"
+)
+
+
+@cache
+def tenants() -> str:
+    """Return the next tenants after ``$turn`` that have entries, by one look-up of an index each; None: no more."""
+    names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
+    calls = [
+        f"CALL ({before if before != '$turn' else ''}) {{ "
+        f"OPTIONAL MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > {before} AND k.due IS NOT NULL "
+        f"RETURN k.tenant_key AS {name} ORDER BY {name} LIMIT 1 }}"
+        for before, name in pairwise(names)
+    ]
+    return f"{' '.join(calls)} RETURN [{', '.join(names[1:])}] AS tenants"
+
+
+@cache
+def failures(*, of_items: bool, of_tenant: bool) -> str:
+    """Return entries that have failed, most tries first, with their items."""
+    tenant = " AND k.tenant = $tenant" if of_tenant else ""
+    if of_items:
+        # Not by the index of tries: there may be more failures than passages of these items.
+        where = f"coalesce(k.tries, 0) > 0{tenant}"
+        found = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE {where}"
+    else:
+        found = (
+            f"MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0{tenant} "
+            "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
+        )
+    return (
+        f"{found} RETURN k.uid AS point, i.uid AS item, k.tries AS tries, k.error AS error "
+        "ORDER BY tries DESC, point LIMIT $limit"
+    )

@@ -1,0 +1,53 @@
+"""The store's own records: Entity nodes that have a ``record`` instead of a uid.
+
+Nothing finds them that looks for what callers stored: not by uid, page, chain, text or edge.
+"""
+
+from __future__ import annotations
+
+from vicw_shared.adapters.neo4j.cypher.parts import locked, seek
+
+_STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
+
+LOCK = f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')}"
+"""Only one transaction at a time gets past this."""
+
+COUNTERS = (
+    f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
+    "RETURN c.record AS record, c.value AS value"
+)
+
+COUNT = (
+    "UNWIND $counts AS count MERGE (c:Entity {record: count.record}) "
+    "ON CREATE SET c.subtype = 'counter', c.value = count.value "
+    "ON MATCH SET c.value = CASE WHEN c.value >= count.value THEN c.value ELSE count.value END"
+)
+"""Counters only grow, so that no number is given twice, whatever is erased."""
+
+RECEIPT = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record = $record "
+    "RETURN r{.fingerprint, .created_at, .body} AS receipt"
+)
+
+REMEMBER = (
+    "MERGE (r:Entity {record: $record}) "
+    "SET r.subtype = 'receipt', r.receipt_of = $tenant_key, r.created_at = $created_at, "
+    "r.fingerprint = $fingerprint, r.body = $body"
+)
+
+FORGET = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
+    "WHERE r.receipt_of = $tenant_key AND r.created_at < $before DELETE r"
+)
+
+OPEN = (
+    "MERGE (s:Entity {record: 'store'}) "
+    "ON CREATE SET s.subtype = 'store', s.store_id = $store_id, s.schema = $schema "
+    f"{locked('s')} RETURN s.schema AS schema"
+)
+
+STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model}} AS store"
+
+SET_MODEL = f"{_STORE} SET s.model = $model"
+
+SET_SCHEMA = f"{_STORE} SET s.schema = $schema"

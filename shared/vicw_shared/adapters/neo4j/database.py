@@ -1,0 +1,101 @@
+"""The driver: managed transactions with their retries, and timeouts on everything."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+import neo4j
+from neo4j import AsyncManagedTransaction, Record
+from neo4j.exceptions import ConstraintError, Neo4jError
+
+from vicw_shared.adapters.neo4j.errors import translated
+from vicw_shared.errors import UnavailableError
+from vicw_shared.settings import Neo4jSettings
+
+_FIRST_PAUSE_SECONDS = 0.05
+"""Before what lost a deadlock is tried again; the driver's own second is long for a caller who waits."""
+
+_COLLISIONS = 3
+
+
+class Run(Protocol):
+    """Runs one statement of a transaction."""
+
+    async def __call__(self, query: str, /, **values: Any) -> Sequence[Record]:
+        """Return all of the statement's records."""
+        ...
+
+
+class Database:
+    """One driver. Every value is bound; what is joined into a query's text comes from the ``cypher`` package."""
+
+    def __init__(self, settings: Neo4jSettings) -> None:
+        password = settings.secret
+        self._name = settings.database
+        self._seconds = settings.query_seconds
+        self._closed = False
+        with translated():
+            self._driver = neo4j.AsyncGraphDatabase.driver(
+                settings.url,
+                auth=(settings.user, password) if password is not None else None,
+                max_connection_pool_size=settings.pool,
+                connection_timeout=settings.connect_seconds,
+                connection_acquisition_timeout=settings.acquire_seconds,
+                max_transaction_retry_time=settings.retry_seconds,
+                initial_retry_delay=_FIRST_PAUSE_SECONDS,
+                # A label that no node has yet is no news.
+                notifications_min_severity="OFF",
+                telemetry_disabled=True,
+                user_agent="vicw",
+            )
+
+    async def read(self, query: str, /, **values: Any) -> list[Record]:
+        """Run one reading statement in a transaction of its own."""
+        self._require_open()
+        with translated():
+            result = await self._driver.execute_query(
+                neo4j.Query(query, timeout=self._seconds),
+                values,
+                database_=self._name,
+                routing_=neo4j.RoutingControl.READ,
+                bookmark_manager_=None,
+            )
+        return result.records
+
+    async def write[T](self, work: Callable[[Run], Awaitable[T]]) -> T:
+        """Run ``work`` in one transaction; it may run again, from its start, after a conflict."""
+        self._require_open()
+
+        @neo4j.unit_of_work(timeout=self._seconds)
+        async def unit(transaction: AsyncManagedTransaction) -> T:
+            async def run(query: str, /, **values: Any) -> Sequence[Record]:
+                return (await (await transaction.run(query, values)).to_eager_result()).records
+
+            return await work(run)
+
+        with translated():
+            async with self._driver.session(database=self._name) as session:
+                for _ in range(_COLLISIONS):
+                    with suppress(ConstraintError):  # somebody made the same node or edge meanwhile; now it is there
+                        return await session.execute_write(unit)
+                return await session.execute_write(unit)
+
+    async def define(self, statement: str) -> None:
+        """Make a constraint or an index, unless somebody else has just made it."""
+        with translated():
+            try:
+                await self._driver.execute_query(neo4j.Query(statement), database_=self._name, bookmark_manager_=None)
+            except Neo4jError as error:
+                if not (error.code or "").endswith("AlreadyExists"):
+                    raise
+
+    async def close(self) -> None:
+        """Close all connections. Safe to call twice."""
+        self._closed = True
+        await self._driver.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise UnavailableError("graph", "the store is closed")

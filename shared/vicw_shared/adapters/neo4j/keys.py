@@ -1,0 +1,72 @@
+"""Derived properties: what indexes hold instead of callers' strings.
+
+A range index refuses keys over some 8,000 bytes, and a composite one adds its parts up; a uid of them always fits.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from vicw_shared.model import Label, Node
+from vicw_shared.model.chain import ChainKey, clock_key, next_key
+from vicw_shared.uids import make_uid
+
+_OFFSET = 2**63
+"""Added to whatever a chain orders by: 64-bit integers become numbers that sort as text."""
+_ITEM_LABELS = (Label.EVENT, Label.ENTITY)
+
+
+def tenant_key(tenant: str) -> str:
+    """Return a tenant's key: digits only, which no analyser stems, cuts or takes for a stop word."""
+    return str(UUID(make_uid(tenant, "tenant")).int)
+
+
+def item_key(tenant: str, context: str, source_id: str) -> str:
+    """Return what all versions of a caller's item have in common."""
+    return make_uid(tenant, context, "source", source_id)
+
+
+def chain_prefix(tenant: str, context: str, flow: str | None) -> str:
+    """Return how every place in the NEXT chain of ``flow``, or in the clock's chain (None), begins."""
+    parts = ("clock",) if flow is None else ("flow", flow)
+    return make_uid(tenant, context, *parts) + ":"
+
+
+def chain_end(prefix: str) -> str:
+    """Return text that sorts after every place of a chain and before any other chain's."""
+    return prefix[:-1] + ";"
+
+
+def place(prefix: str, key: ChainKey) -> str:
+    """Return a place in a chain, as text that sorts as ``key`` does."""
+    return prefix + "".join(f"{part + _OFFSET:020d}" for part in key)
+
+
+def derived(node: Node) -> dict[str, object]:
+    """Return the derived properties of a node; None where it has none."""
+    has_key = node.label in _ITEM_LABELS and node.source_id is not None
+    live = node.label is Label.EVENT and None not in (node.arrival, node.timestamp) and node.retired_at is None
+    in_flow = live and node.flow_id is not None and node.flow_step is not None
+    keys: dict[str, object] = {
+        "item_key": item_key(node.tenant, node.context, node.source_id or "") if has_key else None,
+        "clock_at": place(chain_prefix(node.tenant, node.context, None), clock_key(node)) if live else None,
+        "flow_at": place(chain_prefix(node.tenant, node.context, node.flow_id), next_key(node)) if in_flow else None,
+    }
+    if node.label in {Label.CHUNK, Label.CONTEXT}:
+        keys["tenant_key"] = tenant_key(node.tenant)
+    return keys
+
+
+def arrivals_record(tenant: str, context: str) -> str:
+    """Return the key of the record that counts a context's arrivals, and is its lock."""
+    return f"arrivals:{make_uid(tenant, context)}"
+
+
+def steps_record(tenant: str, context: str, flow: str) -> str:
+    """Return the key of the record that counts a flow's steps."""
+    return f"steps:{make_uid(tenant, context, flow)}"
+
+
+def receipt_record(tenant: str, key: str) -> str:
+    """Return the key of a receipt's record."""
+    return f"receipt:{make_uid(tenant, key)}"

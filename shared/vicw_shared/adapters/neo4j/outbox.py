@@ -1,0 +1,151 @@
+"""The outbox on Neo4j: properties of Chunks.
+
+An entry is part of the Chunk it is about, and goes with it: points that have no Chunk any more are dropped by the
+reconciler. Only for a Chunk that proves no item is a DELETE asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+from neo4j import Record
+
+from vicw_shared.adapters.neo4j.cypher import outbox
+from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.clock import MICROSECONDS
+from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint
+
+_PAGE = 2000
+_ERROR_CHARS = 1000
+
+
+class Neo4jOutbox:
+    """Outbox over the entries of all tenants. All of its times are the server's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
+        async def work(run: Run) -> list[PendingPoint]:
+            ((turn, now),) = await run(outbox.TURN)
+            if items is None:
+                uids = await _next_in_turn(run, limit, turn or "", now)
+            else:
+                uids = [r["uid"] for r in await run(outbox.DUE_OF_ITEMS, items=list(items), now=now, limit=limit)]
+            if not uids:
+                return []
+            until = now + round(seconds * MICROSECONDS)
+            rows = await run(outbox.TAKE, uids=uids, now=now, until=until, resting=items is not None)
+            taken = {row["uid"]: _point(row) for row in rows}
+            return [taken[uid] for uid in uids if uid in taken]
+
+        return await self._database.write(work) if limit > 0 else []
+
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
+        if points:
+            rest = round(seconds * MICROSECONDS)
+            await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
+
+    async def settle(self, points: Sequence[PendingPoint]) -> None:
+        if points:
+            await self._database.write(lambda run: run(outbox.SETTLE, points=_rows(points)))
+
+    async def postpone(self, points: Sequence[PendingPoint], *, seconds: float, error: str | None = None) -> None:
+        if points:
+            said = error[:_ERROR_CHARS] if error is not None else None
+            rest = round(seconds * MICROSECONDS)
+            await self._database.write(lambda run: run(outbox.POSTPONE, points=_rows(points), rest=rest, error=said))
+
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+        (row,) = await self._database.read(outbox.UNSETTLED, items=list(item_uids), tenant=tenant)
+        return int(row["count"])
+
+    async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
+        query = outbox.failures(of_items=items is not None, of_tenant=tenant is not None)
+        rows = await self._database.read(query, items=list(items or ()), tenant=tenant, limit=limit)
+        return [Failure(row["point"], row["item"] or "", row["tries"], row["error"] or "") for row in rows]
+
+    async def backlog(self) -> Backlog:
+        (row,) = await self._database.read(outbox.BACKLOG)
+        return Backlog(row["waiting"], row["failing"])
+
+    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
+        if chunk_uids is not None:
+            (row,) = await self._database.write(lambda run: run(outbox.REQUEUE, uids=list(chunk_uids)))
+            return int(row["count"])
+        return await self._requeue_all()
+
+    async def _requeue_all(self) -> int:
+        """Queue page by page: one transaction of everything would not fit into the server's memory."""
+        count, after = 0, ""
+        while True:
+
+            async def work(run: Run, after: str = after) -> Record:
+                (row,) = await run(outbox.REQUEUE_PAGE, after=after, limit=_PAGE)
+                return row
+
+            row = await self._database.write(work)
+            if not row["count"]:
+                return count
+            count, after = count + row["count"], row["last"]
+            await asyncio.sleep(0)
+
+    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
+        rows = await self._database.read(outbox.QUEUED, uids=list(chunk_uids))
+        return {row["uid"] for row in rows}
+
+
+async def _next_in_turn(run: Run, limit: int, turn: str, now: int) -> list[str]:
+    """Return due entries of the tenants that come after ``turn``, then of those before; each in turn gives one."""
+    uids: list[str] = []
+    start, around = turn, False
+    while len(uids) < limit:
+        (row,) = await run(outbox.tenants(), turn=start)
+        tenants = [name for name in row["tenants"] if name is not None]
+        ended = None in row["tenants"]
+        if around:
+            tenants = [name for name in tenants if name <= turn]
+            ended = ended or not tenants or tenants[-1] >= turn
+        if tenants:
+            rows = await run(outbox.DUE, tenants=tenants, now=now, limit=limit)
+            uids += _dealt(rows)
+            await run(outbox.SET_TURN, turn=tenants[-1])
+            start = tenants[-1]
+        if ended:
+            if around or not turn:
+                break
+            start, around = "", True
+    return uids[:limit]
+
+
+def _dealt(rows: Sequence[Record]) -> list[str]:
+    """Return entries, the oldest of each tenant, then the second of each, and so on."""
+    queues: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: row["due"]):
+        queues.setdefault(row["tenant"], []).append(row["uid"])
+    return [uid for layer in zip_longest(*queues.values()) for uid in layer if uid is not None]
+
+
+def _point(row: Record) -> PendingPoint:
+    marks: list[tuple[str, str]] = row["marks"] or []
+    if row["item"] is None:  # of nothing, so nothing of it may be found
+        return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)
+    return PendingPoint(
+        seq=row["seq"],
+        point_id=row["uid"],
+        kind=PendingKind(row["kind"]),
+        chunk=node_of(row["chunk"]),
+        item=node_of(row["item"]),
+        about=tuple(said for pair in row["about"] or () for said in pair),
+        tags=tuple(name for kind, name in marks if kind != "bucket"),
+        buckets=tuple(name for kind, name in marks if kind == "bucket"),
+        tries=row["tries"] or 0,
+    )
+
+
+def _rows(points: Sequence[PendingPoint]) -> list[dict[str, Any]]:
+    return [{"uid": point.point_id, "seq": point.seq, "kind": point.kind.value} for point in points]

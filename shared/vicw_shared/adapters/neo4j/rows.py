@@ -1,0 +1,133 @@
+"""Nodes and edges as maps of properties, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from vicw_shared.adapters.neo4j.keys import derived
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.text import fold
+
+Properties = Mapping[str, Any]
+
+
+def node_row(node: Node) -> dict[str, object]:
+    """Return the properties that a node has. Instants are microseconds: exact, and in one order with Python's."""
+    row = {
+        "uid": node.uid,
+        "tenant": node.tenant,
+        "context": node.context,
+        "name": node.name,
+        "subtype": node.subtype,
+        "domain": node.domain,
+        "created_at": to_us(node.created_at),
+        "qdrant_id": node.qdrant_id,
+        "title": node.title,
+        "text": node.text,
+        "speaker": node.speaker,
+        "source": node.source,
+        "source_id": node.source_id,
+        "version": node.version,
+        "content_hash": node.content_hash,
+        "tags": list(node.tags) or None,
+        "bucket": node.bucket,
+        "metadata": _dump(node.metadata),
+        "timestamp": to_us(node.timestamp),
+        "timestamp_inferred": node.timestamp_inferred,
+        "retired_at": to_us(node.retired_at),
+        "valid_to": to_us(node.valid_to),
+        "expires_at": to_us(node.expires_at),
+        "flow_id": node.flow_id,
+        "flow_step": node.flow_step,
+        "own_step": node.own_step,
+        "arrival": node.arrival,
+        "sensitivity": node.sensitivity.value,
+        "portable": node.portable,
+        "importance": node.importance,
+        "protected": node.protected,
+        "indexed": node.indexed,
+        # What filters compare: no query language folds as we do.
+        "folded": fold(node.name) if node.label is not Label.CHUNK else None,
+        "kind": fold(node.subtype) if node.label is not Label.CHUNK else None,
+        **derived(node),
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def node_of(row: Properties) -> Node:
+    """Undo ``node_row``; ``label`` is among the properties."""
+    get = row.get
+    return Node(
+        uid=row["uid"],
+        label=Label(row["label"]),
+        tenant=row["tenant"],
+        context=row["context"],
+        name=row["name"],
+        subtype=row["subtype"],
+        domain=row["domain"],
+        created_at=from_us(row["created_at"]),
+        qdrant_id=get("qdrant_id"),
+        title=get("title"),
+        text=get("text"),
+        speaker=get("speaker"),
+        source=get("source"),
+        source_id=get("source_id"),
+        version=row["version"],
+        content_hash=get("content_hash"),
+        tags=tuple(get("tags", ())),
+        bucket=get("bucket"),
+        metadata=_load(get("metadata")),
+        timestamp=from_us(get("timestamp")),
+        timestamp_inferred=row["timestamp_inferred"],
+        retired_at=from_us(get("retired_at")),
+        valid_to=from_us(get("valid_to")),
+        expires_at=from_us(get("expires_at")),
+        flow_id=get("flow_id"),
+        flow_step=get("flow_step"),
+        own_step=get("own_step"),
+        arrival=get("arrival"),
+        sensitivity=Sensitivity(row["sensitivity"]),
+        portable=row["portable"],
+        importance=get("importance"),
+        protected=row["protected"],
+        indexed=row["indexed"],
+    )
+
+
+def edge_row(edge: Edge) -> dict[str, object]:
+    """Return an edge's properties: its type and ends are where the graph has them."""
+    return {
+        "id": edge.id,
+        "weight": edge.weight,
+        "created_at": to_us(edge.created_at),
+        "created_by": edge.created_by,
+        "properties": _dump(edge.properties),
+        "told_by": edge.properties.get(TOLD_BY),
+    }
+
+
+def edge_of(row: Properties) -> Edge:
+    """Undo ``edge_row``; ``type``, ``source`` and ``target`` are among the properties."""
+    return Edge(
+        id=row["id"],
+        type=row["type"],
+        source=row["source"],
+        target=row["target"],
+        weight=row["weight"],
+        created_at=from_us(row["created_at"]),
+        created_by=row["created_by"],
+        properties=_load(row.get("properties")),
+    )
+
+
+def _dump(value: Mapping[str, object]) -> str | None:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
+
+
+def _load(text: str | None) -> dict[str, object]:
+    loaded: dict[str, object] = json.loads(text) if text else {}
+    return loaded

@@ -1,0 +1,85 @@
+"""Constraints, indexes and the schema's version.
+
+Several services may start on an empty database at once: whatever one of them makes, the others find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import uuid4
+
+from vicw_shared.adapters.neo4j.cypher import records
+from vicw_shared.adapters.neo4j.cypher.parts import one_of
+from vicw_shared.adapters.neo4j.cypher.text import INDEX
+from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.errors import SchemaVersionError
+from vicw_shared.model import Label
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
+"""The statements that bring the data to each version; the first has none to bring. A released one is never edited."""
+
+_RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
+_INDEXES: dict[str, str] = {
+    "vicw_receipt_age": "FOR (n:Entity) ON (n.receipt_of, n.created_at)",
+    "vicw_entity_item": "FOR (n:Entity) ON (n.item_key)",
+    "vicw_event_item": "FOR (n:Event) ON (n.item_key)",
+    "vicw_event_flow": "FOR (n:Event) ON (n.flow_at)",
+    "vicw_event_clock": "FOR (n:Event) ON (n.clock_at)",
+    "vicw_context_tenant": "FOR (n:Context) ON (n.tenant_key)",
+    "vicw_chunk_due": "FOR (n:Chunk) ON (n.tenant_key, n.due)",
+    "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
+}
+_TEXT = (
+    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.head, n.tenant_key] "
+    # Stems English; of other languages it keeps whole words.
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
+)
+_BUILD_SECONDS = 3600
+_EDGE = "vicw_edge_"
+
+
+def statements(types: Iterable[str]) -> dict[str, str]:
+    """Return the statement that makes each constraint and index, by name."""
+    made = dict([_RECORD])
+    for label in Label:
+        name = f"vicw_{label.lower()}_uid"
+        made[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE n.uid IS UNIQUE"
+    made |= {name: f"CREATE INDEX {name} IF NOT EXISTS {what}" for name, what in _INDEXES.items()}
+    made[INDEX] = _TEXT
+    for edge_type in types:
+        name, told = f"{_EDGE}{edge_type}", f"vicw_told_{edge_type}"
+        pattern = f"FOR ()-[r:{one_of([edge_type])}]-()"
+        made[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS {pattern} REQUIRE r.id IS UNIQUE"
+        made[told] = f"CREATE INDEX {told} IF NOT EXISTS {pattern} ON (r.told_by)"
+    return made
+
+
+async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
+    """Bring the database to this program's version; return the types of the edges that it has or may get.
+
+    Raises SchemaVersionError, before anything is changed, if it is newer than this program.
+    """
+    await database.define(_RECORD[1])
+    await database.write(_migrate)
+    existing = {record["name"] for record in await database.read("SHOW INDEXES YIELD name")}
+    for name, statement in statements(types).items():
+        if name not in existing:
+            await database.define(statement)
+    await database.read("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
+    # An integration that is gone leaves edges behind, which a check has to see.
+    known = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
+    return tuple(sorted(known.union(types)))
+
+
+async def _migrate(run: Run) -> None:
+    """Apply what is missing. The store's record is locked until all of it is done."""
+    latest = len(MIGRATIONS)
+    (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
+    version = row["schema"]
+    if version > latest:
+        raise SchemaVersionError(f"The store has schema version {version}, this program knows {latest}. Upgrade VICW")
+    for script in MIGRATIONS[version:]:
+        for statement in script:
+            await run(statement)
+    if version < latest:
+        await run(records.SET_SCHEMA, schema=latest)

@@ -1,0 +1,135 @@
+"""Neo4jGraphStore: the graph of the platform, over the official driver and Neo4j Community."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+
+from vicw_shared.adapters.neo4j.audit import Neo4jAudit
+from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
+from vicw_shared.adapters.neo4j.cypher import text as full_text
+from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.keys import receipt_record, tenant_key
+from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
+from vicw_shared.adapters.neo4j.rows import edge_of, node_of
+from vicw_shared.adapters.neo4j.schema import prepare
+from vicw_shared.adapters.neo4j.text import query_of
+from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
+from vicw_shared.clock import from_us
+from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.ports import (
+    Direction,
+    GraphTransaction,
+    ItemRef,
+    ModelIdentity,
+    Neighbour,
+    Receipt,
+    Scope,
+    Spread,
+    TextHit,
+)
+from vicw_shared.settings import Neo4jSettings
+
+
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
+    """GraphStore, StoreRecord, Outbox and GraphAudit on one database. Any number of processes may open it."""
+
+    def __init__(self, database: Database, types: EdgeTypes) -> None:
+        Neo4jOutbox.__init__(self, database)
+        Neo4jAudit.__init__(self, database, types)
+        self._types = types
+
+    @classmethod
+    async def open(cls, settings: Neo4jSettings, registry: EdgeRegistry) -> Neo4jGraphStore:
+        """Connect, and bring the database's schema to this program's.
+
+        Raises UnavailableError, SettingsError or SchemaVersionError.
+        """
+        database = Database(settings)
+        try:
+            return cls(database, EdgeTypes(registry, await prepare(database, [t.name for t in registry])))
+        except BaseException:
+            await database.close()
+            raise
+
+    async def close(self) -> None:
+        await self._database.close()
+
+    async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
+        async def attempt(run: Run) -> T:
+            transaction = Neo4jTransaction(run, tenant, context, self._types)
+            await transaction.lock()
+            return await work(transaction)
+
+        return await self._database.write(attempt)
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        return nodes_of(await self._database.read(nodes.FIND, uids=list(uids), tenant=tenant) if uids else [])
+
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        rows = await self._database.read(nodes.TEXTS, uids=list(uids), tenant=tenant) if uids else []
+        return {row["uid"]: row["text"] for row in rows}
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        rows = await self._database.read(nodes.OWNERS, uids=list(chunk_uids), tenant=tenant) if chunk_uids else []
+        return {
+            row["chunk"]: ItemRef(
+                row["uid"],
+                row["domain"],
+                from_us(row["created_at"]),
+                from_us(row["timestamp"]),
+                from_us(row["retired_at"]),
+                from_us(row["valid_to"]),
+                from_us(row["expires_at"]),
+            )
+            for row in rows
+        }
+
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        if not uids or not spreads:
+            return []
+        self._types.known(name for name, _ in spreads)
+        rows = await self._database.read(
+            edges.expand(tuple(spreads)), uids=list(dict.fromkeys(uids)), tenant=tenant, limit=limit
+        )
+        rows.sort(key=lambda row: (row["spread"], -row["edge"]["weight"]))
+        found = []
+        for row in rows:
+            name, direction = spreads[row["spread"]]
+            node = node_of(row["node"])
+            ends = (row["origin"], node.uid) if direction is Direction.OUT else (node.uid, row["origin"])
+            edge = edge_of({**row["edge"], "type": name, "source": ends[0], "target": ends[1]})
+            found.append(Neighbour(row["origin"], edge, node))
+        return found
+
+    async def contexts(self, tenant: str) -> list[Node]:
+        rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)
+        return sorted(nodes_of(rows).values(), key=lambda node: node.name)
+
+    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
+        query = query_of(scope.tenant, text)
+        if query is None or limit <= 0:
+            return []
+        conditions, values = full_text.within(scope)
+        rows = await self._database.read(full_text.find(conditions), query=query, limit=limit, **values)
+        return [TextHit(row["uid"], row["score"]) for row in rows]
+
+    async def any_indexed(self) -> bool:
+        return bool(await self._database.read(nodes.ANY_INDEXED))
+
+    async def receipt(self, tenant: str, key: str) -> Receipt | None:
+        return receipt_of(key, await self._database.read(records.RECEIPT, record=receipt_record(tenant, key)))
+
+    async def store_id(self) -> str:
+        (row,) = await self._database.read(records.STORE)
+        return str(row["store"]["store_id"])
+
+    async def model(self) -> ModelIdentity | None:
+        (row,) = await self._database.read(records.STORE)
+        known = row["store"]["model"]
+        return ModelIdentity(**json.loads(known)) if known else None
+
+    async def set_model(self, identity: ModelIdentity) -> None:
+        await self._database.write(lambda run: run(records.SET_MODEL, model=json.dumps(asdict(identity))))

@@ -1,0 +1,52 @@
+"""What somebody looks for, as a full-text query that cannot be anything but words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from vicw_shared.adapters.neo4j.keys import tenant_key
+
+_MAX_TERMS = 100
+"""Every term is looked up twice, and Lucene refuses over 1,024 clauses."""
+_INSIDE = frozenset("_'’")
+_UNSPACED = re.compile(r"[\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+"""Scripts that the index cuts into single characters, as words of theirs have no ends that can be seen."""
+_STOPPED = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with".split()
+)
+"""What the index's analyser leaves out: a query of nothing else would ask for everything."""
+
+
+def query_of(tenant: str, text: str) -> str | None:
+    """Return the query for a tenant's Chunks with any word of ``text``, or None if there is no word in it.
+
+    The tenant's key is a term that a hit must have, and that counts for nothing.
+    """
+    terms = " ".join(f'"{term}"' for term in terms_of(text))
+    return f'+tenant_key:"{tenant_key(tenant)}"^0 +(text:({terms}) head:({terms})^2)' if terms else None
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the distinct words to look for: letters, digits and what stands inside words, nothing else."""
+    terms: dict[str, None] = {}
+    for term in _terms(text):
+        terms.setdefault(term)
+        if len(terms) == _MAX_TERMS:
+            break
+    return list(terms)
+
+
+def _terms(text: str) -> Iterator[str]:
+    for word in "".join(ch if _is_of_word(ch) else " " for ch in text.casefold()).split():
+        if word in _STOPPED or not any(map(str.isalnum, word)):
+            continue
+        for run in _UNSPACED.findall(word):
+            yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
+        yield from (part for part in _UNSPACED.sub(" ", word).split() if any(map(str.isalnum, part)))
+
+
+def _is_of_word(ch: str) -> bool:
+    return ch in _INSIDE or unicodedata.category(ch)[0] in "LNM"

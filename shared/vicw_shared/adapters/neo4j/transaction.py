@@ -1,0 +1,217 @@
+"""What a write may do, on Neo4j. All of it runs in one managed transaction that holds the context's lock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import batched, groupby
+from operator import attrgetter
+
+from neo4j import Record
+
+from vicw_shared.adapters.neo4j.cypher import edges as of_edges
+from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
+from vicw_shared.adapters.neo4j.cypher import outbox, records, text
+from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.keys import (
+    arrivals_record,
+    chain_end,
+    chain_prefix,
+    item_key,
+    place,
+    receipt_record,
+    steps_record,
+    tenant_key,
+)
+from vicw_shared.adapters.neo4j.rows import edge_of, edge_row, node_of, node_row
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.errors import NotFoundError
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.chain import ChainKey
+from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.ports import Counters, Gap, Receipt
+
+_BATCH = 2000
+_DESCRIBING = frozenset({"EVIDENCED_BY", "TAGGED"})
+"""Types that decide what text is indexed with a Chunk."""
+_label = attrgetter("label")
+_type = attrgetter("type")
+
+
+class Neo4jTransaction:
+    """GraphTransaction over one attempt of a managed transaction. A type that is not registered is an error."""
+
+    def __init__(self, run: Run, tenant: str, context: str, types: EdgeTypes) -> None:
+        self._run = run
+        self._tenant = tenant
+        self._context = context
+        self._types = types
+        self._keys: dict[str, str] = {}  # where nodes are: those that this transaction put or looked for
+
+    async def lock(self) -> None:
+        """Wait until no other transaction writes to the context. Comes before anything else."""
+        await self._run(records.LOCK, record=arrivals_record(self._tenant, self._context))
+
+    async def receipt(self, key: str) -> Receipt | None:
+        return receipt_of(key, await self._run(records.RECEIPT, record=receipt_record(self._tenant, key)))
+
+    async def remember(self, receipt: Receipt) -> None:
+        await self._run(
+            records.REMEMBER,
+            record=receipt_record(self._tenant, receipt.key),
+            tenant_key=tenant_key(self._tenant),
+            created_at=to_us(receipt.created_at),
+            fingerprint=receipt.fingerprint,
+            body=json.dumps(receipt.body, ensure_ascii=False),
+        )
+
+    async def forget_receipts(self, before: datetime) -> None:
+        await self._run(records.FORGET, tenant_key=tenant_key(self._tenant), before=to_us(before))
+
+    async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
+        rows = await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant) if uids else []
+        return nodes_of(rows)
+
+    async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
+        found = nodes_of(await self._run(of_nodes.LATEST, keys=keys) if keys else [])
+        return {node.source_id or "": node for node in found.values()}
+
+    async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
+        if not uids or not types:
+            return []
+        rows = await self._run(of_edges.touching(self._types.known(types)), uids=list(uids), tenant=self._tenant)
+        return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
+
+    async def told_by(self, items: Sequence[str]) -> list[Edge]:
+        if not items:
+            return []
+        rows = await self._run(of_edges.told(self._types.all), items=list(items), tenant=self._tenant)
+        return [edge_of(row["edge"]) for row in rows]
+
+    async def counters(self, flows: Sequence[str]) -> Counters:
+        arrivals = arrivals_record(self._tenant, self._context)
+        steps = {flow: steps_record(self._tenant, self._context, flow) for flow in flows}
+        rows = await self._run(records.COUNTERS, records=[arrivals, *steps.values()])
+        values = {row["record"]: row["value"] or 0 for row in rows}
+        return Counters(values.get(arrivals, 0), {flow: values.get(record, 0) for flow, record in steps.items()})
+
+    async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
+        if not keys:
+            return []
+        first, *between = keys
+        around = await self._around(flow, [first, keys[-1]])
+        # Most of what arrives is newer than all there is: one gap, and no need to ask for each key.
+        if between and around[0] != around[1]:
+            around = await self._around(flow, keys)
+        else:
+            around = around[:1] * len(keys)
+        return [Gap(*neighbours, len(list(run))) for neighbours, run in groupby(around)]
+
+    async def _around(self, flow: str | None, keys: Sequence[ChainKey]) -> list[tuple[str | None, str | None]]:
+        prefix = chain_prefix(self._tenant, self._context, flow)
+        places = [place(prefix, key) for key in keys]
+        query = of_nodes.gaps(flow is not None)
+        rows = await self._run(query, places=places, prefix=prefix, end=chain_end(prefix))
+        return [(row["before"], row["after"]) for row in sorted(rows, key=lambda row: row["number"])]
+
+    async def put_nodes(self, nodes: Sequence[Node]) -> None:
+        renamed: list[str] = []
+        for label, group in _grouped(nodes, _label):
+            query = outbox.PUT if label is Label.CHUNK else of_nodes.put(label)
+            for batch in batched(group, _BATCH):
+                rows = [{"ordinal": number, "node": node_row(node)} for number, node in enumerate(batch)]
+                put = await self._run(query, rows=rows)
+                self._keys.update((row["uid"], row["key"]) for row in put)
+                renamed += [row["key"] for row in put if row["renamed"]]
+        await self._count(nodes)
+        if renamed:
+            await self._run(text.DESCRIBE, sources=renamed)
+
+    async def put_edges(self, edges: Sequence[Edge]) -> None:
+        await self._find_ends(edges)
+        for edge_type, group in _grouped(edges, _type):
+            self._types.known([edge_type])
+            for batch in batched(_once(group), _BATCH):
+                rows = [
+                    {"source": self._keys[e.source], "target": self._keys[e.target], "edge": edge_row(e)} for e in batch
+                ]
+                await self._run(of_edges.put(edge_type), rows=rows)
+        await self._follow((edge.type, self._keys[edge.source]) for edge in edges)
+
+    async def drop_edges(self, edges: Sequence[Edge]) -> None:
+        gone: list[tuple[str, str]] = []
+        for edge_type, group in _grouped(edges, _type):
+            rows = await self._run(of_edges.drop(edge_type), ids=[edge.id for edge in group], tenant=self._tenant)
+            gone += [(edge_type, row["source"]) for row in rows]
+        await self._follow(gone)
+
+    async def _count(self, placed: Sequence[Node]) -> None:
+        counts: dict[str, int] = {}
+        for node in placed:
+            for record, value in _numbers(node):
+                counts[record] = max(value, counts.get(record, 0))
+        if counts:
+            rows = [{"record": record, "value": value} for record, value in sorted(counts.items())]
+            await self._run(records.COUNT, counts=rows)
+
+    async def _find_ends(self, joined: Sequence[Edge]) -> None:
+        """Find out where the ends of these edges are; raise NotFoundError for those that are not there."""
+        ends = {uid for edge in joined for uid in (edge.source, edge.target)}
+        unknown = sorted(ends - self._keys.keys())
+        if unknown:
+            rows = await self._run(of_nodes.KEYS, uids=unknown, tenant=self._tenant)
+            self._keys.update((row["uid"], row["key"]) for row in rows)
+        missing = [uid for uid in unknown if uid not in self._keys]
+        if missing:
+            raise NotFoundError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
+
+    async def _follow(self, changed: Iterable[tuple[str, str]]) -> None:
+        """Bring what repeats edges, by type and source, to what they now say: indexed text, payloads."""
+        pairs = set(changed)
+        described = sorted({source for edge_type, source in pairs if edge_type in _DESCRIBING})
+        renewed = sorted({source for edge_type, source in pairs if edge_type in IN_PAYLOAD})
+        if described:
+            await self._run(text.DESCRIBE, sources=described)
+        if renewed:
+            await self._run(outbox.RENEW, sources=renewed)
+
+
+def nodes_of(rows: Iterable[Record]) -> dict[str, Node]:
+    """Return the nodes of records, by uid."""
+    return {row["node"]["uid"]: node_of(row["node"]) for row in rows}
+
+
+def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
+    """Return the receipt that a look-up brought, if it did."""
+    for row in rows:
+        kept = row["receipt"]
+        return Receipt(key, kept["fingerprint"], from_us(kept["created_at"]), json.loads(kept["body"]))
+    return None
+
+
+def _numbers(node: Node) -> Iterator[tuple[str, int]]:
+    """Return the counters that a node has moved, and how far."""
+    if node.arrival is not None:
+        yield arrivals_record(node.tenant, node.context), node.arrival
+    if node.flow_id is not None and node.flow_step is not None:
+        yield steps_record(node.tenant, node.context, node.flow_id), node.flow_step
+
+
+def _once(edges: Iterable[Edge]) -> list[Edge]:
+    """Return each edge once: as it was told last, made as it was told first."""
+    told: dict[str, Edge] = {}
+    for edge in edges:
+        first = told.get(edge.id, edge)
+        told[edge.id] = replace(edge, created_at=first.created_at, created_by=first.created_by)
+    return list(told.values())
+
+
+def _grouped[T, K](things: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:
+    groups: dict[K, list[T]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
+    yield from groups.items()

@@ -1,0 +1,120 @@
+"""No statement of ours scans: every plan begins at an index, on an empty database as on a filled one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+import neo4j
+import pytest
+
+from contract.graphs import AT, edge, node
+from servers.neo4j.server import Neo4jServer
+from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox, records, text
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
+
+TYPES = tuple(edge_type.name for edge_type in EdgeRegistry.with_core_types())
+SPREADS = tuple((name, direction) for name in TYPES for direction in Direction)
+SCOPE = Scope(tenant="t", now=AT)
+WIDEST = replace(
+    SCOPE,
+    contexts=("c",),
+    domains=("d",),
+    tags_any=("a",),
+    tags_all=("a", "b"),
+    tags_none=("c",),
+    as_of=AT,
+    known_at=AT,
+    audience=Audience(subjects=("ana",), context="c"),
+)
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    for module in (edges, nodes, outbox, records, text):
+        yield from constants(module)
+    yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
+    yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
+    yield from ((f"nodes.gaps {flow}", nodes.gaps(flow)) for flow in (True, False))
+    yield from ((f"edges.put {name}", edges.put(name)) for name in TYPES)
+    yield from ((f"edges.drop {name}", edges.drop(name)) for name in TYPES)
+    yield from ((f"edges.page {name}", edges.page(name)) for name in TYPES)
+    yield "edges.touching", edges.touching(TYPES)
+    yield "edges.told", edges.told(TYPES)
+    yield "edges.expand", edges.expand(SPREADS)
+    yield "outbox.tenants", outbox.tenants()
+    for of_items in (True, False):
+        for of_tenant in (True, False):
+            yield f"outbox.failures {of_items} {of_tenant}", outbox.failures(of_items=of_items, of_tenant=of_tenant)
+    for name, scope in (("all", SCOPE), ("widest", WIDEST), ("as_of", replace(SCOPE, as_of=AT))):
+        yield f"text.find {name}", text.find(text.within(scope)[0])
+
+
+def constants(module: ModuleType) -> Iterator[tuple[str, str]]:
+    for name, value in vars(module).items():
+        if name[0].isupper() and isinstance(value, str) and re.match("MATCH|MERGE|UNWIND|CALL", value):
+            yield f"{module.__name__.rpartition('.')[2]}.{name}", value
+
+
+def operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield plan["operatorType"].partition("@")[0], plan["args"].get("Details", "")
+    for child in plan.get("children", []):
+        yield from operators(child)
+
+
+async def fill(graph: Neo4jGraphStore) -> None:
+    items = [
+        node(
+            f"i{n}",
+            Label.EVENT if n % 2 else Label.ENTITY,
+            content_hash="h",
+            source_id=f"s{n}",
+            flow_id="f" if n % 2 else None,
+            flow_step=n,
+            arrival=n if n % 2 else None,
+            timestamp=AT + timedelta(seconds=n),
+        )
+        for n in range(1, 300)
+    ]
+    chunks = [node(f"k{n}", Label.CHUNK, text="words") for n in range(1, 300)]
+    tags = [node(f"t{n}", Label.CONCEPT, subtype="tag") for n in range(100)]
+    roots = [node(f"c{n}", Label.CONTEXT, context=f"c{n}") for n in range(50)]
+    told = [edge("EVIDENCED_BY", f"i{n}", f"k{n}") for n in range(1, 300)]
+    told += [edge("TAGGED", f"i{n}", f"t{n % 100}") for n in range(1, 300)]
+
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.put_nodes([*roots, *items, *chunks, *tags])
+        await transaction.put_edges(told)
+
+    await graph.write("t", "c", work)
+
+
+@pytest.mark.parametrize("filled", [False, True])
+async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, filled: bool) -> None:
+    if filled:
+        await fill(graph)
+    found = dict(statements())
+    assert len(found) > 130
+    scans: dict[str, list[tuple[str, str]]] = {}
+    with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        for name, statement in found.items():
+            summary = session.run(neo4j.Query("EXPLAIN " + statement), VALUES).consume()
+            assert summary.plan is not None
+            scanning = [op for op in operators(summary.plan) if "Scan" in op[0]]
+            if scanning:
+                scans[name] = scanning
+    assert scans == {}
+
+
+VALUES: dict[str, Any] = {
+    **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
+    **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
+    **dict.fromkeys(("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"),
+    **dict.fromkeys(("limit", "now", "until", "rest", "before", "created_at", "schema"), 1),
+}
+"""Plausible values: the planner looks at their types."""

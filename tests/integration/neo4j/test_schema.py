@@ -1,0 +1,153 @@
+"""The schema on a server: made once however many start at once, versioned, and of five labels only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from contract.graphs import AT, edge, node, put
+from neo4j_graphs import empty_neo4j, open_neo4j
+from servers.neo4j.server import Neo4jServer
+from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
+from vicw_shared.errors import SchemaVersionError, UnavailableError
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.ports import GraphTransaction, ModelIdentity, Receipt
+
+TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
+
+
+def names(server: Neo4jServer, query: str) -> set[Any]:
+    with server.driver() as driver, driver.session() as session:
+        return {record[0] for record in session.run(query)}
+
+
+def run(server: Neo4jServer, query: str) -> None:
+    with server.driver() as driver, driver.session() as session:
+        session.run(query).consume()
+
+
+@pytest.fixture
+def bare(neo4j_server: Neo4jServer) -> Neo4jServer:
+    """A server on which nothing is defined."""
+    empty_neo4j(neo4j_server, schema=True)
+    return neo4j_server
+
+
+async def test_several_that_start_at_once_on_an_empty_database_make_one_schema(bare: Neo4jServer) -> None:
+    async def start() -> str:
+        async with open_neo4j(bare) as graph:
+            return await graph.store_id()
+
+    stores = await asyncio.gather(*(start() for _ in range(6)))
+    assert len(set(stores)) == 1
+    assert names(bare, "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name") == set(
+        schema.statements(TYPES)
+    )
+    assert names(bare, "SHOW INDEXES YIELD state RETURN state") == {"ONLINE"}
+
+
+async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -> None:
+    async with open_neo4j(server) as graph:
+        known = await graph.store_id()
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 999")
+    run(server, "DROP INDEX vicw_chunk_tries")
+    with pytest.raises(SchemaVersionError, match="999"):
+        async with open_neo4j(server):
+            pass
+    assert "vicw_chunk_tries" not in names(server, "SHOW INDEXES YIELD name")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 1")
+    async with open_neo4j(server) as graph:
+        assert await graph.store_id() == known
+    assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
+
+
+async def test_an_older_store_is_brought_up_once(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_neo4j(server) as graph:
+        await put(graph, [node("a")])
+    grow = "MATCH (n:Entity) WHERE n.uid > '' SET n.grown = coalesce(n.grown, 0) + 1"
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, (grow,)))
+
+    async def start() -> None:
+        async with open_neo4j(server):
+            pass
+
+    await asyncio.gather(*(start() for _ in range(4)))
+    assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.grown") == {1}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {2}
+
+
+async def test_a_migration_that_fails_leaves_the_store_as_it_was(
+    server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_neo4j(server) as graph:
+        await put(graph, [node("a")])
+    spoil = ("MATCH (n:Entity) WHERE n.uid > '' SET n.spoilt = true", "NO SUCH STATEMENT")
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, spoil))
+    with pytest.raises(UnavailableError, match="SyntaxError"):
+        async with open_neo4j(server):
+            pass
+    assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.spoilt") == {None}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {1}
+
+
+async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobody(
+    graph: Neo4jGraphStore, server: Neo4jServer
+) -> None:
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.remember(Receipt("key", "print", AT, {"answer": "harbour"}))
+        event = node("e", Label.EVENT, arrival=1, flow_id="f", flow_step=1, timestamp=AT, content_hash="h")
+        await transaction.put_nodes([node("x"), event, node("k", Label.CHUNK, text="t"), node("c", Label.CONTEXT)])
+        await transaction.put_edges([edge("EVIDENCED_BY", "e", "k"), edge("ABOUT", "e", "x")])
+
+    await graph.write("t", "c", work)
+    await graph.set_model(ModelIdentity("m", 3, "d", 1))
+    await graph.settle(await graph.claim(10, seconds=1))
+    assert names(server, "CALL db.labels()") <= set(Label)
+    assert names(server, "MATCH (n) WHERE size(labels(n)) <> 1 RETURN n") == set()
+    seen = {label: [found.name for found in await graph.page(label, after=None, limit=100)] for label in Label}
+    assert seen == {
+        Label.CONTEXT: ["c"],
+        Label.ENTITY: ["x"],
+        Label.EVENT: ["e"],
+        Label.CONCEPT: [],
+        Label.CHUNK: ["k"],
+    }
+    assert names(server, "MATCH (n) WHERE n.uid IS NULL RETURN n.subtype") == {"store", "counter", "receipt", "outbox"}
+
+
+async def test_a_lock_leaves_no_context_behind(graph: Neo4jGraphStore, server: Neo4jServer) -> None:
+    async def nothing(transaction: GraphTransaction) -> None:
+        await transaction.counters([])
+
+    async def fails(transaction: GraphTransaction) -> None:
+        raise ZeroDivisionError
+
+    await graph.write("t", "c", nothing)
+    with pytest.raises(ZeroDivisionError):
+        await graph.write("t", "never", fails)
+    assert await graph.contexts("t") == []
+    assert len(names(server, "MATCH (n:Entity) WHERE n.subtype = 'counter' RETURN n.record")) == 1
+
+
+async def test_edges_of_a_type_that_is_no_longer_registered_are_still_audited(
+    graph: Neo4jGraphStore, server: Neo4jServer
+) -> None:
+    await put(graph, [node("a"), node("b")], [edge("DESCRIBES", "a", "b"), edge("ABOUT", "a", "b")])
+    fewer = EdgeRegistry(edge_type for edge_type in EdgeRegistry.with_core_types() if edge_type.name != "DESCRIBES")
+    async with open_neo4j(server, registry=fewer) as later:
+        pages = []
+        after = None
+        while page := await later.edge_page(after=after, limit=1):
+            after = page[-1][0]
+            pages += [found.type for found, _, _ in page]
+    assert pages == ["ABOUT", "DESCRIBES"]
+
+
+@pytest.fixture(autouse=True)
+def _whole_again(neo4j_server: Neo4jServer) -> Iterator[None]:
+    """What a test dropped must not be missed by the next."""
+    yield
+    empty_neo4j(neo4j_server)

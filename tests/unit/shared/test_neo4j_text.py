@@ -1,0 +1,83 @@
+"""What becomes of a question on its way to Neo4j's full-text index; and of settings on theirs to its driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr, ValidationError
+
+from vicw_shared.adapters.neo4j.cypher import edges
+from vicw_shared.adapters.neo4j.cypher.parts import one_of
+from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, place, tenant_key
+from vicw_shared.adapters.neo4j.text import query_of, terms_of
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import Neo4jSettings
+
+_INT = st.integers(-(2**62), 2**62)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("The Harbour, at NIGHT", ["harbour", "night"]),
+        ("harbour harbour Harbour", ["harbour"]),
+        ('AND OR "NOT" (x) +y -z* ~1 a:b \\', ["x", "y", "z", "1", "b"]),
+        ("don't snake_case", ["don't", "snake_case"]),
+        ("_ ' ’ __", []),
+        ("今日は良い", ["今日", "日は", "は良", "良い"]),
+        ("日", ["日"]),
+        ("นี่ हिन्दी", ["นี่", "हिन्दी"]),
+        ("", []),
+    ],
+)
+def test_words_are_letters_digits_and_what_stands_inside(text: str, terms: list[str]) -> None:
+    assert terms_of(text) == terms
+
+
+@given(st.text())
+def test_no_text_leaves_its_quotes(text: str) -> None:
+    for term in terms_of(text):
+        assert not set('"\\') & set(term)
+        assert not any(ch.isspace() for ch in term)
+
+
+def test_terms_are_capped() -> None:
+    assert len(terms_of(" ".join(f"w{n}" for n in range(5000)))) == 100
+
+
+def test_the_tenant_is_a_term_that_a_hit_must_have() -> None:
+    query = query_of("t", "harbour")
+    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +(text:("harbour") head:("harbour")^2)'
+    assert tenant_key("t").isdecimal()
+    assert query_of("t", "the") is None
+
+
+@given(st.lists(st.tuples(_INT, _INT, _INT, _INT), min_size=1))
+def test_places_sort_as_keys_do(keys: list[tuple[int, int, int, int]]) -> None:
+    prefix = chain_prefix("t", "c", "f")
+    assert [place(prefix, key) for key in sorted(keys)] == sorted(place(prefix, key) for key in keys)
+    assert all(prefix < place(prefix, key) < chain_end(prefix) for key in keys)
+
+
+@pytest.mark.parametrize("name", ["next", "A-B", "A`B", "", "A" * 65, "A]->() DETACH DELETE n //"])
+def test_what_cannot_be_an_edge_type_is_no_part_of_a_statement(name: str) -> None:
+    with pytest.raises(ValueError, match="no edge type"):
+        edges.put(name)
+    with pytest.raises(ValueError, match="every type"):
+        one_of([])
+
+
+def test_a_password_may_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "secret"
+    file.write_text("from a file\n")
+    assert Neo4jSettings().secret is None
+    monkeypatch.setenv("VICW_NEO4J_PASSWORD_FILE", str(file))
+    assert Neo4jSettings().secret == "from a file"
+    with pytest.raises(ValidationError, match="not both"):
+        Neo4jSettings(password=SecretStr("x"))
+    monkeypatch.setenv("VICW_NEO4J_PASSWORD_FILE", str(tmp_path / "none"))
+    with pytest.raises(SettingsError, match="VICW_NEO4J_PASSWORD_FILE"):
+        _ = Neo4jSettings().secret
