@@ -43,6 +43,26 @@ class StorageSettings(BaseSettings):
     )
 
 
+class QdrantSettings(BaseSettings):
+    """The Qdrant server that keeps the vectors where services run apart; `vicw serve` needs none."""
+
+    model_config = _config("VICW_QDRANT_")
+
+    url: str = Field(
+        "http://127.0.0.1:6334", description="Address of its gRPC port; https:// for an encrypted connection"
+    )
+    api_key: SecretStr | None = Field(
+        None, description="Key of the server; it travels in the clear unless the address is https://"
+    )
+    alias: str = Field(
+        "vicw",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$",
+        description="Alias of the collection in use, and how the names of all collections begin",
+    )
+    timeout_seconds: int = Field(10, gt=0, description="How long a search or another read may take, in seconds")
+    write_timeout_seconds: int = Field(60, gt=0, description="How long a write may take, in seconds")
+
+
 class LimitSettings(BaseSettings):
     """Sizes beyond which a request is refused."""
 

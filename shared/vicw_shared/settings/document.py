@@ -13,6 +13,7 @@ from vicw_shared import settings
 CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ServerSettings,
     settings.StorageSettings,
+    settings.QdrantSettings,
     settings.EmbeddingSettings,
     settings.IngestSettings,
     settings.RetrievalSettings,
