@@ -15,6 +15,7 @@ from vicw_ingest.pressure import Pressure
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.embedders import open_embedder, query_prefix
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
@@ -22,7 +23,6 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import Embedder, ModelIdentity
-from vicw_shared.settings import EmbeddingSettings
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.settings import Settings
 
@@ -68,7 +68,7 @@ class Standalone:
         self.embedder = self._given or await self._start_embedder()
         self._stack.push_async_callback(self.embedder.close)
         identity = await self.embedder.identity()
-        self._query_prefix = _query_prefix(self.settings.embedding, identity)
+        self._query_prefix = query_prefix(self.settings.embedding, identity)
         path = data_dir.path / VECTORS
         if rebuild:
             # In this order: killed at any point, the next start finds vectors of the remembered model or none.
@@ -102,7 +102,7 @@ class Standalone:
     async def _start_embedder(self) -> Embedder:
         settings = self.settings.embedding
         if settings.url is not None:
-            return elsewhere(settings, settings.url)
+            return open_embedder(settings)
         self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
         self._stack.push_async_callback(self.process.close)
         await self.process.start()
@@ -181,27 +181,6 @@ class Standalone:
     async def probe_vectors(self) -> None:
         """Raise if the vector index does not answer."""
         await self.vectors.ids(after=None, limit=1)
-
-
-def elsewhere(settings: EmbeddingSettings, url: str, *, retry_seconds: float = 20.0) -> OpenAIEmbedder:
-    """Return the embedder over the server at ``url``; the model is that server's own unless one was chosen."""
-    return OpenAIEmbedder(
-        base_url=url,
-        # Not ``model``: its default names the model of our own process, which that server does not have.
-        model=settings.chosen_model,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-        dimensions=settings.dimensions,
-        timeout_seconds=settings.timeout_seconds,
-        retry_seconds=retry_seconds,
-    )
-
-
-def _query_prefix(settings: EmbeddingSettings, identity: ModelIdentity) -> str:
-    """Return the prefix that was set, else the one of the registered model that answers, else none."""
-    if settings.query_prefix is not None:
-        return settings.query_prefix
-    card = MODELS.get(identity.name)
-    return card.query_prefix if card is not None else ""
 
 
 def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
