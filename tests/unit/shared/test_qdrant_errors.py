@@ -8,8 +8,9 @@ import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Metadata, UsageError
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+from qdrant_client.models import UpdateResult, UpdateStatus
 
-from vicw_shared.adapters.qdrant.errors import translated
+from vicw_shared.adapters.qdrant.errors import require_applied, translated
 from vicw_shared.errors import (
     ConflictError,
     FatalError,
@@ -105,3 +106,13 @@ def test_our_own_errors_and_everybody_elses_pass(ours: BaseException) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours
     assert caught.value is ours
+
+
+@pytest.mark.parametrize("given", list(UpdateStatus))
+def test_only_an_applied_write_is_acknowledged(given: UpdateStatus) -> None:
+    result = UpdateResult(operation_id=1, status=given)
+    if given is UpdateStatus.COMPLETED:
+        require_applied(result)
+    else:
+        with pytest.raises(UnavailableError, match=given.value):
+            require_applied(result)

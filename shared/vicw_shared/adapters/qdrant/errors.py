@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from grpc import StatusCode
 from grpc.aio import AioRpcError, UsageError
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+from qdrant_client.models import UpdateResult, UpdateStatus
 
 from vicw_shared.errors import (
     FatalError,
@@ -60,6 +61,12 @@ def translated() -> Iterator[None]:
         raise _translate(error.code(), error.details() or "") from error
     except (QdrantException, UsageError) as error:
         raise UnavailableError(DEPENDENCY, f"Qdrant: {error}") from error
+
+
+def require_applied(result: UpdateResult) -> None:
+    """Raise if the server only promises to apply a write: what is acknowledged here is found by a search."""
+    if result.status is not UpdateStatus.COMPLETED:
+        raise UnavailableError(DEPENDENCY, f"Qdrant has not applied a write yet ({result.status})")
 
 
 def _translate(code: StatusCode, details: str) -> VicwError:

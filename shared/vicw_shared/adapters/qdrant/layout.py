@@ -28,6 +28,11 @@ MAX_LIMIT = 10_000
 MAX_BATCH = 64
 """Most searches, and most points, in one request of ours."""
 
+_SCANNED = 20_000
+"""Where fewer vectors of a segment pass a filter, all of them are compared instead of following the graph."""
+_BYTES = 4
+"""Of a dimension of the originals; by their KiB the server measures what it compares."""
+
 # Names that are nearly as many as there are points, and that few searches filter on: their index need not be in RAM.
 _RARELY_ASKED = ("node_id", ITEM, "flow_id")
 
@@ -38,6 +43,12 @@ def dense_params(size: int) -> VectorParams:
     A byte a dimension stays in RAM, the originals are read from disk for the few best. Vectors have unit length,
     so that the dot product is the cosine.
     """
+    # Every search is filtered, by tenant at least. A filter that lets a tenth of a graph's points pass cuts it to
+    # pieces, and hits are lost without a word. So up to a size all that passes is compared, which is exact and,
+    # with a byte a dimension, as fast as the graph; above it the search crosses gaps (`acorn`, see store.py). The
+    # latter needs a graph of all points: the usual advice for many tenants, m=0 and a graph for each, excludes it.
+    # A tenant or a context that is large, but a small part of the whole, has links of its own besides.
+    graph = HnswConfigDiff(m=16, payload_m=16, full_scan_threshold=_SCANNED * size * _BYTES // 1024)
     return VectorParams(
         size=size,
         distance=Distance.DOT,
@@ -45,7 +56,7 @@ def dense_params(size: int) -> VectorParams:
         quantization_config=ScalarQuantization(
             scalar=ScalarQuantizationConfig(type=ScalarType.INT8, quantile=0.99, always_ram=True)
         ),
-        hnsw_config=HnswConfigDiff(m=0, payload_m=16),
+        hnsw_config=graph,
     )
 
 

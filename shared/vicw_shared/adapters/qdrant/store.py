@@ -11,6 +11,7 @@ from itertools import batched
 
 from qdrant_client import AsyncQdrantClient
 from qdrant_client.models import (
+    AcornSearchParams,
     OverwritePayloadOperation,
     PointIdsList,
     PointStruct,
@@ -19,20 +20,21 @@ from qdrant_client.models import (
     ScoredPoint,
     SearchParams,
     SetPayload,
-    UpdateResult,
-    UpdateStatus,
 )
 from qdrant_client.models import SparseVector as QdrantSparseVector
 
 from vicw_shared.adapters.conditions import DOMAIN
-from vicw_shared.adapters.qdrant.errors import DEPENDENCY, translated
+from vicw_shared.adapters.qdrant.errors import DEPENDENCY, require_applied, translated
 from vicw_shared.adapters.qdrant.filters import filter_of, filter_of_ids, filter_of_tenant
 from vicw_shared.adapters.qdrant.layout import DENSE, MAX_BATCH, MAX_LIMIT, OVERSAMPLING, SPARSE
 from vicw_shared.adapters.qdrant.recent import Recent
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 
-_SEARCH = SearchParams(quantization=QuantizationSearchParams(rescore=True, oversampling=OVERSAMPLING))
+_SEARCH = SearchParams(
+    quantization=QuantizationSearchParams(rescore=True, oversampling=OVERSAMPLING),
+    acorn=AcornSearchParams(enable=True),  # only where a filter lets few points pass; see layout.py
+)
 _EXACT = SearchParams(exact=True, quantization=QuantizationSearchParams(ignore=True))
 _PART = 1000
 _DOMAINS = 1000
@@ -61,7 +63,7 @@ class QdrantVectorStore:
         for part in batched(points, MAX_BATCH):
             structs = [_struct(point) for point in part]
             with translated():
-                _require_applied(await self._open.upsert(self._collection, structs, wait=True))
+                require_applied(await self._open.upsert(self._collection, structs, wait=True))
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
         for part in batched(payloads.items(), MAX_BATCH):
@@ -75,12 +77,12 @@ class QdrantVectorStore:
             with translated():
                 results = await self._open.batch_update_points(self._collection, operations, wait=True)
             for result in results:
-                _require_applied(result)
+                require_applied(result)
 
     async def delete(self, ids: Sequence[str]) -> None:
         for part in batched(ids, _PART):
             with translated():
-                _require_applied(await self._open.delete(self._collection, PointIdsList(points=list(part)), wait=True))
+                require_applied(await self._open.delete(self._collection, PointIdsList(points=list(part)), wait=True))
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
         nearest = _nearest(query)
@@ -179,12 +181,6 @@ def _struct(point: Point) -> PointStruct:
 
 def _sparse(vector: SparseVector) -> QdrantSparseVector:
     return QdrantSparseVector(indices=list(vector.indices), values=list(vector.values))
-
-
-def _require_applied(result: UpdateResult) -> None:
-    """Raise if the server only promises to apply a write: what is acknowledged here is found by a search."""
-    if result.status is not UpdateStatus.COMPLETED:
-        raise UnavailableError(DEPENDENCY, f"Qdrant has not applied a write yet ({result.status})")
 
 
 def _nearest(query: VectorQuery | ScoreQuery) -> tuple[list[float] | QdrantSparseVector, str] | None:
