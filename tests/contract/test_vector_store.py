@@ -290,3 +290,9 @@ async def test_a_closed_store_says_so(vectors: VectorStore) -> None:
     await vectors.close()
     with pytest.raises(UnavailableError, match="closed"):
         await vectors.ids(after=None, limit=1)
+
+
+async def test_which_points_are_there(vectors: VectorStore) -> None:
+    await vectors.upsert([point(1), point(2, tenant="u")])
+    assert await vectors.present([name(1), name(2), name(3)]) == {name(1), name(2)}
+    assert await vectors.present([]) == set()

@@ -7,30 +7,41 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 from celery import Task
-from celery.signals import worker_process_shutdown
 
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import INDEX, make_celery
-from vicw_shared.adapters.celery_runtime import Runtime, bind_request
+from vicw_shared.adapters.celery_runtime import Runtime, bind_request, serve_signals
 from vicw_shared.errors import RetryableError
 
 _TURN_SECONDS = 20.0
 """How long a task works before it gives its place up: the message's acknowledgement does not wait for hours."""
 
-app = make_celery("vicw_ingest", Settings.read().redis)
-_runtime = Runtime(lambda: Wiring(Settings.read(), everything=True))
-worker_process_shutdown.connect(lambda **_: _runtime.close(), weak=False)
+_settings = Settings.read()
+app = make_celery("vicw_ingest", _settings.redis)
+_runtime = Runtime(lambda: Wiring(_settings, everything=True))
+_log = structlog.get_logger()
+serve_signals(_settings.log, _runtime)
 
 
 @app.task(name=INDEX, bind=True)
 def index(self: Task[Any, Any]) -> None:
     """Work the outbox off; come again if there is more."""
     bind_request(self.request)
+    settled = 0
+
+    def count(entries: int) -> None:
+        nonlocal settled
+        settled += entries
+
     try:
-        more = _runtime.run(lambda wiring: wiring.indexer.drain(seconds=_TURN_SECONDS))
-    except RetryableError:
+        more = _runtime.run(lambda wiring: wiring.indexer.drain(count, seconds=_TURN_SECONDS))
+    except RetryableError as error:
+        _log.warning("indexing failed, will be tried again", error=error.detail, settled=settled)
         return  # it stays pending; the next look tries again
+    if settled:
+        _log.info("indexed", settled=settled, more=more)
     if more:
         index.apply_async()

@@ -1,44 +1,100 @@
-"""Bring the vector store to agreement with the graph after a crash (design: "Sleep cycle", reconcile)."""
+"""Bring the vector store to agreement with the graph after a crash (design: "Sleep cycle", reconcile).
+
+In pieces, so that a run is as long as it is told to be, and beside everything else: a point is written after its
+passage is, and a passage is marked as indexed after its point is, so that what is compared in this order is never
+found wanting only because somebody is at work on it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from vicw_shared.model import Label
+from prometheus_client import Counter
+
+from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
 
-_PAGE = 5000
+_PAGE = 1000
+MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
+ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, which were removed")
+
+
+class Side(StrEnum):
+    """Which listing is being compared with the other store."""
+
+    PASSAGES = "passages"
+    POINTS = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a comparison is: ``after`` this passage or point; None: at the start."""
+
+    side: Side = Side.PASSAGES
+    after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What was found: passages whose point was missing (queued again), points without a passage (removed)."""
+    """What was found: passages whose point was missing (queued again), points without a passage (removed).
+
+    ``next`` is where to go on; None: all is compared.
+    """
 
     missing: int
     orphaned: int
+    next: Place | None
 
 
-async def reconcile(outbox: Outbox, audit: GraphAudit, vectors: VectorStore) -> Reconciled:
-    """Queue every indexed passage that has no point, remove every point that has no passage.
+async def reconcile(
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, *, start: Place | None = None, pages: int | None = None
+) -> Reconciled:
+    """Queue passages that have no point, remove points that have no passage; at most ``pages`` of a thousand.
 
-    Idempotent. Run it while nothing else writes: a point written between the two listings would look orphaned.
+    Idempotent; any number may run at once.
     """
-    points = await point_ids(vectors)
-    missing: list[str] = []
-    after: str | None = None
-    while page := await audit.page(Label.CHUNK, after=after, limit=_PAGE):
-        after = page[-1].uid
-        for chunk in page:
-            if chunk.uid in points:
-                points.discard(chunk.uid)
-            elif chunk.indexed:
-                missing.append(chunk.uid)
+    place: Place | None = start or Place()
+    missing = orphaned = 0
+    while place is not None and (pages is None or pages > 0):
+        if place.side is Side.PASSAGES:
+            found, place = await _requeue_missing(outbox, audit, vectors, place)
+            missing += found
+        else:
+            found, place = await _drop_orphans(audit, vectors, place)
+            orphaned += found
+        pages = pages - 1 if pages is not None else None
+    MISSING.inc(missing)
+    ORPHANED.inc(orphaned)
+    return Reconciled(missing, orphaned, place)
+
+
+async def _requeue_missing(
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place
+) -> tuple[int, Place | None]:
+    page = await audit.page(Label.CHUNK, after=place.after, limit=_PAGE)
+    if not page:
+        return 0, Place(Side.POINTS)
+    uids = [chunk.uid for chunk in page]
+    present, queued = await vectors.present(uids), await outbox.queued(uids)
+    missing = [chunk.uid for chunk in page if chunk.uid not in queued and not _agrees(chunk, present)]
     if missing:
         await outbox.requeue(missing)
-    orphans = sorted(points)
-    for start in range(0, len(orphans), _PAGE):
-        await vectors.delete(orphans[start : start + _PAGE])
-    return Reconciled(len(missing), len(orphans))
+    return len(missing), Place(Side.PASSAGES, uids[-1])
+
+
+def _agrees(chunk: Node, present: set[str]) -> bool:
+    return chunk.indexed and chunk.uid in present
+
+
+async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:
+    page = await vectors.ids(after=place.after, limit=_PAGE)
+    if not page:
+        return 0, None
+    orphans = sorted(set(page) - await audit.known(page))
+    if orphans:
+        await vectors.delete(orphans)
+    return len(orphans), Place(Side.POINTS, page[-1])
 
 
 async def point_ids(vectors: VectorStore) -> set[str]:

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
+from celery.signals import setup_logging, worker_process_shutdown, worker_ready
 
 from vicw_shared.adapters.celery_queue import REQUEST_ID
 from vicw_shared.http.serve import Opened
-from vicw_shared.logs import bind_request_id
+from vicw_shared.logs import bind_request_id, configure_logs
+from vicw_shared.settings import LogSettings
 
 _log = structlog.get_logger()
 
@@ -47,6 +49,13 @@ class Runtime[W: Opened]:
                 self._runner.run(self._wiring.close())
             self._runner.close()
             self._runner = self._wiring = None
+
+
+def serve_signals(settings: LogSettings, runtime: Runtime[Any]) -> None:
+    """Let a worker log as services do, say when it waits for tasks, and close what its processes opened."""
+    setup_logging.connect(lambda **_: configure_logs(settings), weak=False)
+    worker_ready.connect(lambda **_: _log.info("worker waits for tasks"), weak=False)
+    worker_process_shutdown.connect(lambda **_: runtime.close(), weak=False)
 
 
 def bind_request(request: Any) -> None:

@@ -189,6 +189,9 @@ class EdgeVectorStore:
         records = await self._do(lambda shard: shard.retrieve(list(ids), True, False))
         return {str(record.id): record.payload or {} for record in records}
 
+    async def present(self, ids: Sequence[str]) -> set[str]:
+        return {str(r.id) for r in await self._do(lambda shard: shard.retrieve(list(ids), False, False))}
+
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
         # The offset is the first id to return, so the one that the caller has already is skipped here.
         request = ScrollRequest(after, limit + 1, with_payload=False, with_vector=False)

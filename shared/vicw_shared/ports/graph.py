@@ -230,6 +230,10 @@ class GraphAudit(Protocol):
         """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
         ...
 
+    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
+        """Return which of these uids are a Chunk's, whosever it is."""
+        ...
+
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         """Return up to ``limit`` edges in the engine's order, those after ``after``, with the labels of their ends.
 

@@ -99,6 +99,10 @@ class VectorStore(Protocol):
         """Return the payloads of the points that exist."""
         ...
 
+    async def present(self, ids: Sequence[str]) -> set[str]:
+        """Return which of these points exist."""
+        ...
+
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
         """Return up to ``limit`` point ids in the engine's order, those after ``after``; [] at the end."""
         ...

@@ -141,7 +141,12 @@ class SleepSettings(BaseSettings):
 
     model_config = config("VICW_SLEEP_")
 
-    enabled: bool = Field(False, description="Run the sleep cycle; no task exists in this version")
+    reconcile_hours: float = Field(
+        1.0, gt=0, description="How often the two stores of the platform are compared, in hours"
+    )
+    reconcile_pages: int = Field(
+        20, gt=0, description="How much of them one task compares, in pages of a thousand passages"
+    )
 
 
 class LogSettings(BaseSettings):

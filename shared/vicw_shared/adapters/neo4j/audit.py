@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vicw_shared.adapters.neo4j.cypher import edges, nodes
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
@@ -19,6 +21,9 @@ class Neo4jAudit:
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.page(label), after=after or "", limit=limit)
         return [node_of(row["node"]) for row in rows]
+
+    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
+        return {row["uid"] for row in await self._database.read(nodes.KNOWN_CHUNKS, uids=list(chunk_uids))}
 
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         found: list[tuple[Edge, Label | None, Label | None]] = []

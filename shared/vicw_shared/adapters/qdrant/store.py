@@ -17,6 +17,7 @@ from qdrant_client.models import (
     PointStruct,
     QuantizationSearchParams,
     QueryRequest,
+    Record,
     ScoredPoint,
     SearchParams,
     SetPayload,
@@ -130,13 +131,18 @@ class QdrantVectorStore:
         return dict(known)
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
-        found: dict[str, Mapping[str, object]] = {}
+        return {str(record.id): record.payload or {} for record in await self._retrieve(ids, with_payload=True)}
+
+    async def present(self, ids: Sequence[str]) -> set[str]:
+        return {str(record.id) for record in await self._retrieve(ids, with_payload=False)}
+
+    async def _retrieve(self, ids: Sequence[str], *, with_payload: bool) -> list[Record]:
+        found: list[Record] = []
         for part in batched(ids, _PART):
             with translated():
-                records = await self._open.retrieve(
-                    self._collection, list(part), with_payload=True, timeout=self._timeout
+                found += await self._open.retrieve(
+                    self._collection, list(part), with_payload=with_payload, timeout=self._timeout
                 )
-            found |= {str(record.id): record.payload or {} for record in records}
         return found
 
     async def ids(self, *, after: str | None, limit: int) -> list[str]:

@@ -132,6 +132,16 @@ class SqliteGraphStore(SqliteOutbox):
         start = pack(after) if after else b""
         return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
 
+    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
+        def work(connection: sqlite3.Connection) -> set[str]:
+            found: set[str] = set()
+            for batch in batched(chunk_uids, _BATCH):
+                sql = f"SELECT uid FROM node WHERE uid IN ({marks(len(batch))}) AND label = 'Chunk'"  # noqa: S608
+                found.update(unpack(uid) for (uid,) in connection.execute(sql, tuple(map(pack, batch))))
+            return found
+
+        return await self._database.read(work)
+
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         sql = (
             "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "

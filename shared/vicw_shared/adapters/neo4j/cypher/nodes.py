@@ -35,6 +35,8 @@ CONTEXTS = (
     f"WHERE n.tenant_key = $tenant_key AND n.tenant = $tenant RETURN {node('n')} AS node"
 )
 
+KNOWN_CHUNKS = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids RETURN k.uid AS uid"
+
 ANY_INDEXED = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid > '' AND k.indexed RETURN k.uid AS uid LIMIT 1"
 
 

@@ -1,0 +1,104 @@
+"""``python -m vicw_sleep.beat``: the platform's clock. Any number may be started; one at a time sends.
+
+Whoever has the lock in Redis sends; the others wait for it. Its holder renews it, and ends when it cannot: then
+two clocks might tick, and whatever supervises it starts it again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from datetime import timedelta
+
+import redis
+import structlog
+from celery import Celery
+from celery.beat import Scheduler
+from redis.exceptions import LockError, RedisError
+
+from vicw_shared.adapters.celery_queue import INDEX, RECONCILE, broker_url, make_celery
+from vicw_shared.errors import VicwError
+from vicw_shared.logs import configure_logs
+from vicw_sleep.settings import Settings
+
+LOCK = "vicw:beat"
+_LEASE_SECONDS = 20.0
+_EXIT_LOST = 75  # sysexits' EX_TEMPFAIL
+_log = structlog.get_logger()
+
+
+def schedule(settings: Settings) -> dict[str, dict[str, object]]:
+    """Return what is sent when. A wake-up that nobody took within its period says nothing new."""
+    look, hours = settings.redis.look_seconds, settings.sleep.reconcile_hours
+    return {
+        "index": {"task": INDEX, "schedule": timedelta(seconds=look), "options": {"expires": look}},
+        "reconcile": {
+            "task": RECONCILE,
+            "schedule": timedelta(hours=hours),
+            "options": {"expires": hours * 3600},
+        },
+    }
+
+
+def main() -> int:
+    """Tick until SIGTERM or SIGINT; return the exit code."""
+    try:
+        settings = Settings.read()
+    except VicwError as error:
+        print(f"error: {error.detail}", file=sys.stderr)
+        return 78
+    configure_logs(settings.log)
+    app = make_celery("vicw_beat", settings.redis)
+    app.conf.beat_schedule = schedule(settings)
+    client = redis.Redis.from_url(broker_url(settings.redis), socket_timeout=5, socket_connect_timeout=5)
+    lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    _log.info("beat waits for its lock")
+    try:
+        while not lock.acquire(blocking_timeout=1):
+            if ended.is_set():
+                return 0
+    except RedisError as error:
+        _log.error("Redis does not answer", error=str(error))
+        return _EXIT_LOST
+    _log.info("beat ticks", schedule=sorted(app.conf.beat_schedule))
+    threading.Thread(target=_keep, args=(lock, ended), daemon=True).start()
+    _tick(app, ended)
+    _release(lock)
+    return 0
+
+
+def _tick(app: Celery, ended: threading.Event) -> None:
+    # Celery's own service would keep in a file when it sent what last: nothing here is missed that comes again.
+    scheduler = Scheduler(app=app, lazy=False)
+    while not ended.is_set():
+        try:
+            pause = scheduler.tick()
+        except Exception as error:  # the broker may be away; the schedule goes on when it is back
+            _log.warning("a wake-up could not be sent", error=str(error))
+            pause = 1.0
+        ended.wait(min(pause or 0.1, 1.0))
+
+
+def _keep(lock: redis.lock.Lock, ended: threading.Event) -> None:
+    while not ended.wait(_LEASE_SECONDS / 4):
+        try:
+            lock.extend(_LEASE_SECONDS, replace_ttl=True)
+        except (LockError, RedisError) as error:
+            _log.error("the lock is lost; another clock may tick", error=str(error))
+            os._exit(_EXIT_LOST)
+
+
+def _release(lock: redis.lock.Lock) -> None:
+    try:
+        lock.release()
+    except (LockError, RedisError):
+        _log.info("the lock will run out by itself")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""All settings of the sleep worker and its clock, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vicw_shared.adapters.platform import PlatformSettings
+from vicw_shared.settings import LogSettings, RedisSettings, SleepSettings
+from vicw_shared.settings.variables import named_by_variable
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the sleep worker and its clock."""
+
+    platform: PlatformSettings
+    redis: RedisSettings
+    sleep: SleepSettings
+    log: LogSettings
+
+    @classmethod
+    def read(cls) -> Settings:
+        """Read the environment. Raises SettingsError."""
+        with named_by_variable():
+            return cls(PlatformSettings.read(), RedisSettings(), SleepSettings(), LogSettings())

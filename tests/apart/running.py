@@ -1,0 +1,156 @@
+"""The platform's services as processes of their own, over real servers."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from e2e.serving import environment, eventually
+from servers.neo4j.server import Neo4jServer
+from servers.qdrant import QdrantServer
+from servers.redis import RedisServer
+
+START_SECONDS = 90.0
+_WAITS = re.compile("(worker waits for tasks|beat waits for its lock)")
+_ANSWERS = re.compile(r"(?:answers on|vicw-embedding ready) (http://\S+)")
+
+
+class Service:
+    """One process. It may be killed and started again; with ``port`` it keeps its address."""
+
+    def __init__(self, directory: Path, name: str, command: Sequence[str], variables: Mapping[str, str]) -> None:
+        self.name = name
+        self.log_path = directory / f"{name}-{uuid.uuid4().hex[:6]}.log"
+        self.url = ""
+        self._command = [sys.executable, "-m", *command]
+        self._environment = dict(variables)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> str:
+        return self.log_path.read_text("utf-8", "replace") if self.log_path.exists() else ""
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> Service:
+        """Start and return when it answers; a worker, when it waits for tasks."""
+        before = len(self.log)
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                start_new_session=True,  # a worker's children die with it, see ``kill``
+            )
+
+        def ready() -> re.Match[str] | None:
+            assert self._process is not None
+            ended = self._process.poll()
+            assert ended is None, f"{self.name} ended with {ended}:\n{self.log[-4000:]}"
+            return _ANSWERS.search(self.log, before) or _WAITS.search(self.log, before)
+
+        found = eventually(ready, bool, START_SECONDS, f"{self.name} starts")
+        assert found is not None
+        if found[1].startswith("http"):
+            self.url = found[1]
+        return self
+
+    def kill(self) -> None:
+        """``kill -9`` of the process and its children; one that is gone stays gone."""
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(10)
+
+    def stop(self, within: float = 15.0) -> int:
+        """Send SIGTERM; return the exit code."""
+        assert self._process is not None
+        self._process.terminate()
+        return self._process.wait(within)
+
+
+class Platform:
+    """Everything around three engines: an embedder, ingest, its worker, retrieval; more of each on demand."""
+
+    def __init__(
+        self, directory: Path, models_dir: Path, neo4j: Neo4jServer, qdrant: QdrantServer, redis: RedisServer
+    ) -> None:
+        self.directory = directory
+        host = qdrant.url.rpartition(":")[0]
+        self.variables = environment(
+            models_dir,
+            VICW_NEO4J_URL=neo4j.url,
+            VICW_NEO4J_USER=neo4j.user,
+            VICW_NEO4J_PASSWORD=neo4j.password,
+            VICW_QDRANT_URL=f"{host}:{qdrant.grpc_port}",
+            VICW_QDRANT_ALIAS=f"test-{uuid.uuid4().hex[:8]}",
+            VICW_REDIS_URL=redis.database(1),
+            VICW_REDIS_LOOK_SECONDS="2",
+            VICW_INGEST_WAIT_SECONDS="30",
+            VICW_INGEST_BATCH="16",
+        )
+        self.made: list[Service] = []
+        self.embedding: Service
+        self.ingest: Service
+        self.retrieval: Service
+
+    def start(self) -> None:
+        """Start one of each."""
+        self.embedding = self.add("embedding", "vicw_embedding", "--host", "127.0.0.1", "--port", "0").start()
+        self.variables["VICW_EMBEDDING_URL"] = f"{self.embedding.url}/v1"
+        self.ingest = self.add("ingest", "vicw_ingest").start()
+        self.retrieval = self.add("retrieval", "vicw_retrieval").start()
+
+    def add(self, name: str, *command: str, **variables: str) -> Service:
+        """Return a further service, which is not started yet."""
+        service = Service(self.directory, name, command, self.variables | {"VICW_PORT": "0"} | variables)
+        self.made.append(service)
+        return service
+
+    def worker(self) -> Service:
+        """Return an ingest worker, which is not started yet."""
+        return self.add(
+            "worker", "celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-c", "1", "-l", "info"
+        )
+
+    def sleeper(self) -> Service:
+        """Return a sleep worker, which is not started yet."""
+        return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep", "-c", "1")
+
+    def beat(self) -> Service:
+        """Return a clock, which is not started yet."""
+        return self.add("beat", "vicw_sleep.beat")
+
+    def remember(self, *items: dict[str, Any], context: str = "c", **fields: Any) -> httpx.Response:
+        body = {"context": context, "items": items, **fields}
+        return httpx.post(f"{self.ingest.url}/ingest", json=body, timeout=90, trust_env=False)
+
+    def ask(self, query: str, **fields: Any) -> httpx.Response:
+        body = {"query": query, **fields}
+        return httpx.post(f"{self.retrieval.url}/retrieve", json=body, timeout=90, trust_env=False)
+
+    def found(self, query: str, **fields: Any) -> list[str]:
+        return [result["id"] for result in self.ask(query, **fields).raise_for_status().json()["results"]]
+
+    def job(self, job: str) -> dict[str, Any]:
+        answer = httpx.get(f"{self.ingest.url}/ingest/jobs/{job}", timeout=30, trust_env=False)
+        status: dict[str, Any] = answer.raise_for_status().json()
+        return status
+
+    def close(self) -> None:
+        """Kill whatever runs."""
+        for service in self.made:
+            service.kill()

@@ -1,0 +1,47 @@
+"""The services apart do together what the one process does."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from apart.running import Platform
+from e2e.serving import eventually
+
+pytestmark = pytest.mark.process
+
+
+def test_what_one_service_remembers_another_finds(platform: Platform) -> None:
+    turns = [
+        {"id": "t1", "text": "The build broke when we upgraded numpy.", "speaker": "Ana"},
+        {"id": "t2", "text": "I pinned numpy and it was green again.", "speaker": "Ben"},
+    ]
+    stored = platform.remember(*turns, flow_id="f", context="chat")
+    assert (stored.status_code, [item["flow_step"] for item in stored.json()["items"]]) == (201, [1, 2])
+    answer = platform.ask("why did the build break?").raise_for_status().json()
+    assert answer["results"][0]["id"] == "t1"
+    assert {"NEXT", "INITIATED", "EVIDENCED_BY"} <= {edge["type"] for edge in answer["graph"]["edges"]}
+    assert answer["degraded"] == []
+    assert platform.remember(*turns, flow_id="f", context="chat").json()["items"][0]["status"] == "unchanged"
+
+
+def test_a_job_is_done_by_a_worker(platform: Platform) -> None:
+    answer = platform.remember({"id": "job", "text": "The lighthouse burned at noon."}, wait=False)
+    assert answer.status_code == 202
+    job = answer.json()["job"]
+    assert platform.job(job)["status"] == "running"
+    worker = platform.worker().start()
+    eventually(lambda: platform.job(job)["status"], lambda status: status == "done", 30, "the job")
+    assert platform.found("lighthouse", limit=1) == ["job"]
+    request_id = answer.headers["x-request-id"]
+    assert request_id in worker.log, "the request's id is in the worker's log"
+    assert worker.stop() == 0
+
+
+@pytest.mark.parametrize("name", ["ingest", "retrieval"])
+def test_probes(platform: Platform, name: str) -> None:
+    url = getattr(platform, name).url
+    assert httpx.get(f"{url}/healthz", trust_env=False).json() == {"status": "alive"}
+    ready = httpx.get(f"{url}/readyz", trust_env=False, timeout=10).json()
+    assert (ready["status"], {"embedding", "graph", "vectors"} <= set(ready["dependencies"])) == ("ready", True)
+    assert "vicw_http_requests_total" in httpx.get(f"{url}/metrics", trust_env=False).text
