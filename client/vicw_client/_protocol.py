@@ -96,6 +96,7 @@ class Readiness:
 def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
     """Return the arguments that both kinds of httpx client take. Raises AddressError."""
     url = _address(base_url or os.environ.get("VICW_URL") or DEFAULT_URL)
+    api_key = api_key or os.environ.get("VICW_API_KEY")
     return {
         "base_url": url,
         "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},

@@ -17,8 +17,8 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 class VicwClient:
     """A connection pool to one VICW server; may be shared by threads; close it, or use it in ``with``.
 
-    ``base_url`` is by default the variable ``VICW_URL``, else ``http://127.0.0.1:8080``; ``uds`` is the path of a
-    Unix socket to connect through instead of TCP.
+    ``base_url`` is by default the variable ``VICW_URL``, else ``http://127.0.0.1:8080``; ``api_key`` the variable
+    ``VICW_API_KEY``, else none; ``uds`` is the path of a Unix socket to connect through instead of TCP.
     """
 
     def __init__(

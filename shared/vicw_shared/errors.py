@@ -9,7 +9,9 @@
     │   │   └── ForbiddenEdgeError      a label pair that the registry does not allow
     │   ├── TooLargeError           413  over a size limit
     │   ├── ConflictError           409  contradicts what is stored or under way
-    │   └── NotFoundError           404  names nothing
+    │   ├── NotFoundError           404  names nothing
+    │   ├── UnauthorizedError       401  no key that holds
+    │   └── ForbiddenError          403  the key lacks a right
     ├── RetryableError          send the same request again later
     │   ├── UnavailableError        503  a dependency is down; carries its name
     │   ├── OverloadedError         429  a queue is full
@@ -105,6 +107,22 @@ class NotFoundError(FixableError):
     title = "There is no such thing"
 
 
+class UnauthorizedError(FixableError):
+    """No key was sent, or none that holds."""
+
+    slug = "unauthorized"
+    status = 401
+    title = "A key is needed"
+
+
+class ForbiddenError(FixableError):
+    """The key lacks the right."""
+
+    slug = "forbidden"
+    status = 403
+    title = "The key does not allow this"
+
+
 class RetryableError(VicwError):
     """The same request may work later. ``retry_after_seconds`` is a hint."""
 
@@ -131,6 +149,10 @@ class OverloadedError(RetryableError):
     slug = "overloaded"
     status = 429
     title = "Too much work is waiting"
+
+    def __init__(self, detail: str, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class StorageFullError(RetryableError):

@@ -62,3 +62,9 @@ def bind_request_id(given: str | None) -> str:
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=request_id)
     return request_id
+
+
+def current_request_id() -> str | None:
+    """Return the id of the request that this is part of, or None."""
+    bound = structlog.contextvars.get_contextvars().get("request_id")
+    return str(bound) if bound is not None else None

@@ -11,6 +11,8 @@ from neo4j_graphs import empty_neo4j, open_neo4j
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.ports import KeyRing
 
 
 @pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.servers)])
@@ -24,6 +26,19 @@ async def graph(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Gr
         empty_neo4j(server)
         async with open_neo4j(server) as opened:
             yield opened
+
+
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.servers)])
+async def key_ring(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[KeyRing]:
+    """An empty key ring of every engine."""
+    if request.param == "sqlite":
+        async with _sqlite(store):
+            yield SqliteKeyRing(store / "graph.sqlite3")
+    else:
+        server: Neo4jServer = request.getfixturevalue("neo4j_server")
+        empty_neo4j(server)
+        async with open_neo4j(server) as opened:
+            yield opened.key_ring
 
 
 @asynccontextmanager

@@ -148,6 +148,8 @@ async def test_tenants_take_turns(graph: Graph) -> None:
     await put_item(graph, "small", "u", passages=2)
     page = await claim(graph, 8)
     assert len(page) == 8
+    assert (await graph.backlog("u"), await graph.backlog("t")) == (Backlog(2, 0), Backlog(30, 0))
+    assert await graph.backlog("nobody") == Backlog(0, 0)
     assert sum(point.chunk is not None and point.chunk.tenant == "u" for point in page) == 2
     assert len(await claim(graph, 100)) == 24
 

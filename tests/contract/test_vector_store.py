@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import qdrant_servers
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.clock import to_ms
-from vicw_shared.ports import Audience, Point, Scope, ScoreQuery, SparseVector, VectorQuery, VectorStore
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import Audience, ModelIdentity, Point, Scope, ScoreQuery, SparseVector, VectorQuery, VectorStore
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 SIZE = 4
@@ -41,11 +44,18 @@ def scope(**fields: Any) -> Scope:
     return Scope(**{"tenant": "t", "now": NOW, **fields})
 
 
-@pytest.fixture(params=["edge"])
+@pytest.fixture(params=["edge", qdrant_servers.NAME])
 async def vectors(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[VectorStore]:
-    opened = EdgeVectorStore(store / "vectors", SIZE)
-    yield opened
-    await opened.close()
+    if request.param == "edge":
+        edge = EdgeVectorStore(store / "vectors", SIZE)
+        yield edge
+        await edge.close()
+        return
+    async with qdrant_servers.collections_for_tests() as (client, collections):
+        collection = await collections.open(ModelIdentity("model", SIZE, "digest", 1))
+        qdrant = QdrantVectorStore(client, collection.name)
+        yield qdrant
+        await qdrant.close()
 
 
 async def dense(vectors: VectorStore, vector: NDArray[np.float32], limit: int = 10, **fields: Any) -> list[int]:
@@ -200,25 +210,83 @@ async def test_audience_filters(vectors: VectorStore) -> None:
     assert await found(context="home") == {0, 12}
 
 
-async def test_edge_keeps_what_it_acknowledged_and_knows_an_unclean_end(store: Path) -> None:
-    path = store / "vectors"
-    first = EdgeVectorStore(path, SIZE)
-    assert not first.unclean
-    await first.upsert([point(0)])
-    await first.close()
-    await first.close()
-    second = EdgeVectorStore(path, SIZE)
-    assert not second.unclean
-    assert await dense(second, axis(0)) == [0]
-    await second.close()
-    (path / "clean").unlink()
-    third = EdgeVectorStore(path, SIZE)
-    assert third.unclean
-    await third.close()
-    fourth = EdgeVectorStore(path, SIZE)
-    assert fourth.unclean, "only looking does not make it agree with the graph"
-    fourth.agreed()
-    await fourth.close()
-    fifth = EdgeVectorStore(path, SIZE)
-    assert not fifth.unclean
-    await fifth.close()
+async def test_passages_of_given_items_are_left_out(vectors: VectorStore) -> None:
+    await vectors.upsert([point(n, terms={7: 1.0}, item=f"item-{n % 3}") for n in range(9)])
+    sparse = SparseVector((7,), (1.0,))
+    for query in ({"dense": axis(0)}, {"sparse": sparse}):
+        hits = await vectors.search(VectorQuery(scope=scope(), limit=9, without=("item-0", "item-2", "?"), **query))
+        assert sorted(uuid.UUID(h.id).int for h in hits) == [1, 4, 7]
+
+
+async def test_a_tenant_sees_nothing_of_another(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0, terms={7: 1.0}, item="i", tags=["x"])])
+    other = {"tenant": "other"}
+    filters: list[dict[str, Any]] = [{}, {"contexts": ("c",)}, {"domains": ("general",)}, {"tags_any": ("x",)}]
+    for fields in filters:
+        for query in ({"dense": axis(0)}, {"sparse": SparseVector((7,), (1.0,))}):
+            assert await vectors.search(VectorQuery(scope=scope(**fields, **other), limit=9, **query)) == []
+            assert len(await vectors.search(VectorQuery(scope=scope(**fields), limit=9, **query))) == 1
+    assert await vectors.domains("other") == {}
+
+
+async def test_domains_are_counted_for_each_tenant(vectors: VectorStore) -> None:
+    await vectors.upsert([point(n, domain="prose" if n < 3 else "coding") for n in range(5)])
+    await vectors.upsert([point(9, tenant="other", domain="law")])
+    assert await vectors.domains("t") == {"prose": 3, "coding": 2}
+    assert await vectors.domains("other") == {"law": 1}
+
+
+async def test_payloads_come_back_as_they_were(vectors: VectorStore) -> None:
+    payload: dict[str, Any] = {
+        "tenant": "t",
+        "text": "naïve ☃\n\x00",
+        "tags": ["a", "b"],
+        "importance": 0.5,
+        "created_at": to_ms(NOW),
+    }
+    await vectors.upsert([point(0, **payload)])
+    found = (await vectors.payloads([name(0)]))[name(0)]
+    assert {field: found[field] for field in payload} == payload
+    assert type(found["created_at"]) is int
+    await vectors.set_payload({name(0): payload})
+    assert await vectors.payloads([name(0)]) == {name(0): payload}
+
+
+async def test_nothing_asked_is_nothing_done(vectors: VectorStore) -> None:
+    await vectors.upsert([])
+    await vectors.set_payload({})
+    await vectors.delete([])
+    assert await vectors.score([]) == []
+    assert await vectors.idf([]) == []
+    assert await vectors.payloads([]) == {}
+    assert await vectors.ids(after=None, limit=10) == []
+    assert await dense(vectors, axis(0)) == []
+    assert await dense(vectors, axis(0), domains=()) == []
+
+
+async def test_requests_as_large_as_ours_get(vectors: VectorStore) -> None:
+    """The largest answers and the longest lists of a search with the settings as they are, and more."""
+    count = 2500
+    tags = tuple(f"tag-{n}" for n in range(64))
+    await vectors.upsert([point(n, terms={7: 1.0}, item=f"i-{n}", tags=list(tags)) for n in range(count)])
+    ids = [name(n) for n in range(count)]
+
+    assert len(await vectors.ids(after=None, limit=5000)) == count
+    assert len(await vectors.payloads(ids)) == count
+    (scores,) = await vectors.score([ScoreQuery(ids=ids, dense=axis(1))])
+    assert scores.keys() == set(ids)
+    assert len(await vectors.idf(range(300))) == 300
+    assert len(await dense(vectors, axis(0), limit=1000, tags_all=tags, tags_any=tags, tags_none=("no",) * 64)) == 1000
+    items = tuple(f"i-{n}" for n in range(1, count))
+    hits = await vectors.search(VectorQuery(scope=scope(), limit=1000, dense=axis(0), without=items))
+    assert [hit.id for hit in hits] == ids[:1]
+    await vectors.set_payload({point: {"tenant": "t"} for point in ids[:200]})
+    await vectors.delete(ids[1:])
+    assert await vectors.ids(after=None, limit=5000) == ids[:1]
+
+
+async def test_a_closed_store_says_so(vectors: VectorStore) -> None:
+    await vectors.close()
+    await vectors.close()
+    with pytest.raises(UnavailableError, match="closed"):
+        await vectors.ids(after=None, limit=1)

@@ -105,8 +105,8 @@ class Indexer:
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
     _failures: int = 0
 
-    def wake(self) -> None:
-        """Tell the indexer that there is work."""
+    async def wake(self) -> None:
+        """Tell this indexer that there is work: it is the WorkQueue of a single process."""
         self._wake.set()
 
     async def run(self) -> None:
@@ -115,16 +115,23 @@ class Indexer:
             for _ in range(_UNDER_WAY):
                 group.create_task(self._run())
 
-    async def drain(self, on_progress: Callable[[int], None] = lambda settled: None) -> None:
-        """Index until nothing is due, telling how many entries each batch settled. Raises the first error."""
+    async def drain(
+        self, on_progress: Callable[[int], None] = lambda settled: None, *, seconds: float = float("inf")
+    ) -> bool:
+        """Index until nothing is due, or for so many ``seconds``; return whether there may be more.
+
+        ``on_progress`` is told how many entries each batch settled. Raises the first error.
+        """
+        until = time.monotonic() + seconds
 
         async def work() -> None:
-            while batch := await self._claim():
+            while time.monotonic() < until and (batch := await self._claim()):
                 on_progress(await self._index(batch))
 
         results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
         if errors := [result for result in results if result is not None]:
             raise errors[0]
+        return time.monotonic() >= until
 
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
         """Wait for these items' passages, ahead of all that nobody waits for; False if the time is over first.
@@ -135,7 +142,7 @@ class Indexer:
             async with asyncio.timeout(timeout_seconds):
                 while await self.outbox.unsettled(tenant, items):
                     self._wanted.extend(items)
-                    self.wake()
+                    self._wake.set()
                     await self._progressed(tenant, items)
                 return True
         return False

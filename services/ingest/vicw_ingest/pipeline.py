@@ -14,14 +14,16 @@ import structlog
 from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.planning.limits import check_limits
+from vicw_ingest.pressure import Pressure
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore, Outbox, StoreRecord
+from vicw_shared.ports import GraphStore, Outbox, StoreRecord, WorkQueue
 from vicw_shared.settings import IngestSettings, LimitSettings
-from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus, PassageFailure
 
 _log = structlog.get_logger()
+_MOST_FAILURES = 100
 _NOT_YET = frozenset({Extract.LLM, Extract.RULES})
 
 
@@ -33,6 +35,8 @@ class IngestPorts:
     record: StoreRecord
     outbox: Outbox
     indexer: Indexer
+    queue: WorkQueue
+    pressure: Pressure
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
@@ -43,11 +47,12 @@ async def ingest(
 ) -> tuple[IngestResponse, bool]:
     """Store a request's items; return their outcome and whether /retrieve finds them all already.
 
-    Everything is durable when this returns. Raises InvalidInputError or ConflictError (nothing was stored),
-    StorageFullError (nothing was stored) or UnavailableError.
+    Everything is durable when this returns. Raises InvalidInputError or ConflictError, OverloadedError or
+    StorageFullError (nothing was stored), or UnavailableError.
     """
     check_limits(request, ports.limits)
     _check_extraction(request)
+    await ports.pressure.require_room()
     command = Command(
         tenant=tenant,
         request=request,
@@ -60,11 +65,12 @@ async def ingest(
         receipt_hours=ports.settings.receipt_hours,
     )
     done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
-    ports.indexer.wake()
     if not request.wait:
+        await ports.queue.wake()
         return done.response, False
     if await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds):
         return done.response, True
+    await ports.queue.wake()
     return await _as_job(done.response, command, ports), False
 
 
@@ -74,13 +80,20 @@ async def job_status(job: str, tenant: str, ports: IngestPorts) -> JobStatus:
     if receipt is None:
         raise NotFoundError(f"There is no job {job!r}")
     result = IngestResponse.model_validate(receipt.body)
-    waiting = await ports.outbox.unsettled(tenant, [item.uid for item in result.items])
+    items = [item.uid for item in result.items]
+    waiting = await ports.outbox.unsettled(tenant, items)
+    failures = await ports.outbox.failures(tenant, _MOST_FAILURES, items=items) if waiting else []
+    ids = {item.uid: item.id for item in result.items}
     return JobStatus(
         job=job,
         status="running" if waiting else "done",
         created_at=receipt.created_at,
         items=len(result.items),
         passages_waiting=waiting,
+        failures=tuple(
+            PassageFailure(id=ids.get(f.item), uid=f.item, passage=f.point_id, tries=f.tries, error=f.error)
+            for f in failures
+        ),
         result=result,
     )
 

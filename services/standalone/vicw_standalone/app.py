@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import structlog
 from fastapi import FastAPI
 
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
-from vicw_shared.http import create_app
+from vicw_shared.http import Gate, create_app, is_loopback
 from vicw_standalone import __version__
 from vicw_standalone.wiring import Standalone
 
+_log = structlog.get_logger()
 _DESCRIPTION = """
 Long-term memory for LLM applications. **Remember** with `POST /ingest`, **ask** with `POST /retrieve`: you get the
 right evidence with its causes, its order, who did it, and the raw text that proves it, within a budget you name.
@@ -27,11 +29,15 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         standalone.start_indexer()
+        if gate.required and not await standalone.keys.keys():
+            _log.warning("requests need a key, and there is none yet: `vicw keys create` makes one")
         try:
             yield
         finally:
             await standalone.close()
 
+    server = standalone.settings.server
+    gate = Gate(lambda: standalone.keys, required=not is_loopback(server.host), tenant=server.tenant)
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
@@ -43,12 +49,10 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
             "vectors": standalone.probe_vectors,
         },
         lifespan=lifespan,
+        gate=gate,
         describe=standalone.describe,
     )
 
-    def tenant() -> str:
-        return standalone.settings.server.tenant
-
-    app.include_router(ingest_router(standalone.ingest_ports, tenant))
-    app.include_router(retrieval_router(standalone.retrieval_ports, tenant))
+    app.include_router(ingest_router(standalone.ingest_ports, gate))
+    app.include_router(retrieval_router(standalone.retrieval_ports, gate))
     return app

@@ -11,16 +11,18 @@ import structlog
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.pressure import Pressure
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.embedders import open_embedder, query_prefix
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import Embedder, ModelIdentity
-from vicw_shared.settings import EmbeddingSettings
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.settings import Settings
 
@@ -43,6 +45,7 @@ class Standalone:
         self.vectors: EdgeVectorStore
         self.embedder: Embedder
         self.indexer: Indexer
+        self._ingest: IngestPorts
 
     async def open(self, *, rebuild: bool = False) -> None:
         """Open everything, or nothing.
@@ -65,7 +68,7 @@ class Standalone:
         self.embedder = self._given or await self._start_embedder()
         self._stack.push_async_callback(self.embedder.close)
         identity = await self.embedder.identity()
-        self._query_prefix = _query_prefix(self.settings.embedding, identity)
+        self._query_prefix = query_prefix(self.settings.embedding, identity)
         path = data_dir.path / VECTORS
         if rebuild:
             # In this order: killed at any point, the next start finds vectors of the remembered model or none.
@@ -84,11 +87,22 @@ class Standalone:
             self.settings.ingest.batch,
             require_room=data_dir.require_room_to_index,
         )
+        self._ingest = IngestPorts(
+            graph=self.graph,
+            record=self.graph,
+            outbox=self.graph,
+            indexer=self.indexer,
+            queue=self.indexer,
+            pressure=Pressure(self.graph, self.settings.ingest.max_backlog),
+            registry=self.registry,
+            limits=self.settings.limits,
+            settings=self.settings.ingest,
+        )
 
     async def _start_embedder(self) -> Embedder:
         settings = self.settings.embedding
         if settings.url is not None:
-            return elsewhere(settings, settings.url)
+            return open_embedder(settings)
         self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
         self._stack.push_async_callback(self.process.close)
         await self.process.start()
@@ -132,15 +146,7 @@ class Standalone:
 
     def ingest_ports(self) -> IngestPorts:
         """Return what the write path works with."""
-        return IngestPorts(
-            self.graph,
-            self.graph,
-            self.graph,
-            self.indexer,
-            self.registry,
-            self.settings.limits,
-            self.settings.ingest,
-        )
+        return self._ingest
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return what the read path works with."""
@@ -159,9 +165,14 @@ class Standalone:
             raise UnavailableError("embedding", "the embedding process is starting")
         await self.embedder.identity()
 
-    async def describe(self) -> dict[str, object]:
+    @property
+    def keys(self) -> SqliteKeyRing:
+        """Who may ask."""
+        return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
+
+    async def describe(self, tenant: str) -> dict[str, object]:
         """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
-        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog()).waiting}
+        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog(tenant)).waiting}
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""
@@ -170,27 +181,6 @@ class Standalone:
     async def probe_vectors(self) -> None:
         """Raise if the vector index does not answer."""
         await self.vectors.ids(after=None, limit=1)
-
-
-def elsewhere(settings: EmbeddingSettings, url: str, *, retry_seconds: float = 20.0) -> OpenAIEmbedder:
-    """Return the embedder over the server at ``url``; the model is that server's own unless one was chosen."""
-    return OpenAIEmbedder(
-        base_url=url,
-        # Not ``model``: its default names the model of our own process, which that server does not have.
-        model=settings.chosen_model,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-        dimensions=settings.dimensions,
-        timeout_seconds=settings.timeout_seconds,
-        retry_seconds=retry_seconds,
-    )
-
-
-def _query_prefix(settings: EmbeddingSettings, identity: ModelIdentity) -> str:
-    """Return the prefix that was set, else the one of the registered model that answers, else none."""
-    if settings.query_prefix is not None:
-        return settings.query_prefix
-    card = MODELS.get(identity.name)
-    return card.query_prefix if card is not None else ""
 
 
 def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:

@@ -26,7 +26,6 @@ from qdrant_edge import (
     HnswIndexConfig,
     IntegerIndexParams,
     KeywordIndexParams,
-    MatchAny,
     Modifier,
     Query,
     QueryBatchRequest,
@@ -38,7 +37,8 @@ from qdrant_edge import (
 from qdrant_edge import Point as EdgePoint
 from qdrant_edge import SparseVector as EdgeSparseVector
 
-from vicw_shared.adapters.edge_filters import FLAGS, INSTANTS, KEYWORDS, Condition, conditions, conditions_of_tenant
+from vicw_shared.adapters.conditions import DOMAIN, FLAGS, INSTANTS, KEYWORDS, TENANT, of_items, of_tenant, within
+from vicw_shared.adapters.edge_filters import EdgeCondition, edge_conditions
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.ports import Point, Scope, ScoreQuery, VectorHit, VectorQuery
 
@@ -62,7 +62,7 @@ class EdgeVectorStore:
         self.unclean = not self._created and not self.closed_in_order(path)
         self._shard: EdgeShard | None = self._open(size)
         (path / _CLEAN).unlink(missing_ok=True)
-        self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest("tenant", 10_000, True)).hits}
+        self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest(TENANT, 10_000, True)).hits}
         self._idf: dict[int, float] = {}
         self._domains: dict[str, dict[str, int]] = {}
         self._counted_points = 0
@@ -108,7 +108,7 @@ class EdgeVectorStore:
     async def upsert(self, points: Sequence[Point]) -> None:
         for start in range(0, len(points), _PART):
             part = points[start : start + _PART]
-            self._tenants.update(str(point.payload["tenant"]) for point in part)
+            self._tenants.update(str(point.payload[TENANT]) for point in part)
             operation = UpdateOperation.upsert_points([_edge_point(point) for point in part])
             await self._update(operation)
 
@@ -146,16 +146,16 @@ class EdgeVectorStore:
         """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
         if scope.tenant not in self._tenants:
             return Filter(must=[HasIdCondition(set())])
-        must, must_not = conditions(scope)
-        must += self._of_tenant(scope.tenant)
-        must_not = [condition for condition in must_not if _matches_any(shard, condition)]
+        wanted = within(scope)
+        must = edge_conditions(wanted.must) + self._of_tenant(scope.tenant)
+        must_not = [condition for condition in edge_conditions(wanted.must_not) if _matches_any(shard, condition)]
         if without:
-            must_not.append(FieldCondition("item", match=MatchAny(list(without))))
+            must_not += edge_conditions([of_items(without)])
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
-    def _of_tenant(self, tenant: str) -> list[Condition]:
+    def _of_tenant(self, tenant: str) -> list[EdgeCondition]:
         """Return what tells a tenant's points from others'; nothing while there are no others."""
-        return [] if self._tenants == {tenant} else conditions_of_tenant(tenant)
+        return [] if self._tenants == {tenant} else edge_conditions([of_tenant(tenant)])
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
@@ -170,7 +170,7 @@ class EdgeVectorStore:
     async def domains(self, tenant: str) -> dict[str, int]:
         def work(shard: EdgeShard) -> dict[str, int]:
             mine = self._of_tenant(tenant)
-            request = FacetRequest("domain", 1000, False, Filter(must=mine) if mine else None)
+            request = FacetRequest(DOMAIN, 1000, False, Filter(must=mine) if mine else None)
             return {str(hit.value): hit.count for hit in shard.facet(request).hits}
 
         known = self._domains.get(tenant)
@@ -231,7 +231,7 @@ def _config(size: int) -> EdgeConfig:
 def _create_indexes(shard: EdgeShard) -> None:
     create = UpdateOperation.create_field_index
     for field in KEYWORDS:
-        shard.update(create(field, KeywordIndexParams(is_tenant=field == "tenant")))
+        shard.update(create(field, KeywordIndexParams(is_tenant=field == TENANT)))
     for field in INSTANTS:
         shard.update(create(field, IntegerIndexParams(lookup=False, range=True)))
     for field in FLAGS:
@@ -263,7 +263,7 @@ def _scores(shard: EdgeShard, query: ScoreQuery) -> dict[str, float]:
     return {str(hit.id): hit.score for hit in shard.query(request)}
 
 
-def _matches_any(shard: EdgeShard, condition: Condition) -> bool:
+def _matches_any(shard: EdgeShard, condition: EdgeCondition) -> bool:
     """Tell whether any point matches. Counting by an index that holds nothing takes microseconds."""
     if not isinstance(condition, FieldCondition) or condition.range is None:
         return True

@@ -2,5 +2,6 @@
 
 from vicw_shared.http.app import PROBES, Probe, create_app
 from vicw_shared.http.body import StrictRoute
+from vicw_shared.http.gate import Gate, documented, is_loopback, tenant_of
 
-__all__ = ["PROBES", "Probe", "StrictRoute", "create_app"]
+__all__ = ["PROBES", "Gate", "Probe", "StrictRoute", "create_app", "documented", "is_loopback", "tenant_of"]

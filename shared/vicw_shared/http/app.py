@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
 import structlog
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vicw_shared.errors import TooLargeError, VicwError
+from vicw_shared.errors import TooLargeError, UnauthorizedError, VicwError
 from vicw_shared.http import problems
+from vicw_shared.http.gate import Gate
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
+from vicw_shared.model.keys import Right
 
 Probe = Callable[[], Awaitable[None]]
 """Raises if a dependency does not work."""
@@ -39,11 +42,13 @@ def create_app(
     max_body_bytes: int,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
-    describe: Callable[[], Awaitable[Mapping[str, object]]] | None = None,
+    gate: Gate | None = None,
+    describe: Callable[[str], Awaitable[Mapping[str, object]]] | None = None,
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
-    ``describe`` gives what ``/readyz`` says besides when all is well.
+    ``describe`` gives what ``/readyz`` says besides to a tenant when all is well. ``gate`` admits to that, and to
+    the metrics, which are figures of all tenants.
     """
     app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
         title=title,
@@ -62,16 +67,21 @@ def create_app(
         return {"status": "alive"}
 
     @app.get("/readyz", tags=[PROBES], summary="Can it answer? Names the failing dependency")
-    async def readyz(response: Response) -> dict[str, object]:
+    async def readyz(request: Request, response: Response) -> dict[str, object]:
         failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
         if failing:
             response.status_code = 503
             return {"status": "not ready", "failing": failing}
-        facts = await describe() if describe is not None else {}
+        facts: Mapping[str, object] = {}
+        if describe is not None and gate is not None:
+            with contextlib.suppress(UnauthorizedError):  # whether it is ready, anybody may know
+                facts = await describe(await gate.admit(request, None))
         return {"status": "ready", "dependencies": sorted(probes), **facts}
 
     @app.get("/metrics", tags=[PROBES], summary="Prometheus metrics")
-    async def metrics() -> Response:
+    async def metrics(request: Request) -> Response:
+        if gate is not None:
+            await gate.admit(request, Right.ADMIN)
         return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
     return app

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from vicw_shared.errors import InvalidInputError, NotFoundError, RetryableError, VicwError
+from vicw_shared.errors import InvalidInputError, NotFoundError, RetryableError, UnauthorizedError, VicwError
 from vicw_shared.wire.faults import describe
 from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
 
@@ -51,6 +51,8 @@ def respond(error: VicwError, headers: Any = None) -> Response:
     extra = dict(headers or {})
     if isinstance(error, RetryableError):
         extra["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, UnauthorizedError):
+        extra["WWW-Authenticate"] = "Bearer"
     content = body.model_dump_json(exclude_defaults=True).encode("utf-8", "backslashreplace")
     return Response(content, body.status, extra, MEDIA_TYPE)
 

@@ -22,7 +22,9 @@ from vicw_shared.ports.graph import (
     StoreRecord,
     TextHit,
 )
+from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint
+from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 
@@ -38,6 +40,7 @@ __all__ = [
     "GraphStore",
     "GraphTransaction",
     "ItemRef",
+    "KeyRing",
     "Lane",
     "Lookups",
     "ModelIdentity",
@@ -59,4 +62,5 @@ __all__ = [
     "VectorHit",
     "VectorQuery",
     "VectorStore",
+    "WorkQueue",
 ]

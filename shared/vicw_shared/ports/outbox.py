@@ -94,8 +94,8 @@ class Outbox(Protocol):
         """Return entries that have failed, most tries first: of a tenant or of all, of these items or of all."""
         ...
 
-    async def backlog(self) -> Backlog:
-        """Return what waits; a figure that may be some seconds old."""
+    async def backlog(self, tenant: str | None = None) -> Backlog:
+        """Return what waits, of a tenant or of all; figures that may be some seconds old."""
         ...
 
     async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:

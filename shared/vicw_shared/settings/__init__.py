@@ -5,12 +5,12 @@ from vicw_shared.settings.concerns import (
     IngestSettings,
     LimitSettings,
     LogSettings,
-    Neo4jSettings,
     RetrievalSettings,
     ServerSettings,
     SleepSettings,
     StorageSettings,
 )
+from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 
 __all__ = [
     "EmbeddingSettings",
@@ -18,6 +18,8 @@ __all__ = [
     "LimitSettings",
     "LogSettings",
     "Neo4jSettings",
+    "QdrantSettings",
+    "RedisSettings",
     "RetrievalSettings",
     "ServerSettings",
     "SleepSettings",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from vicw_shared.errors import SettingsError
+from vicw_shared.settings.secrets import WithSecrets
 
 
-def _config(prefix: str) -> SettingsConfigDict:
+def config(prefix: str) -> SettingsConfigDict:
+    """Return how every concern is read: from variables with ``prefix``, empty ones left out."""
     return SettingsConfigDict(env_prefix=prefix, frozen=True, extra="ignore", env_ignore_empty=True)
 
 
@@ -22,7 +23,7 @@ def _default_data_dir() -> Path:
 class ServerSettings(BaseSettings):
     """Where a service listens, and as whom it answers."""
 
-    model_config = _config("VICW_")
+    model_config = config("VICW_")
 
     host: str = Field("127.0.0.1", description="Address to listen on")
     port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
@@ -35,7 +36,7 @@ class ServerSettings(BaseSettings):
 class StorageSettings(BaseSettings):
     """The embedded stores."""
 
-    model_config = _config("VICW_")
+    model_config = config("VICW_")
 
     data_dir: Path = Field(
         default_factory=_default_data_dir, description="Directory of the embedded stores (mode 0700)"
@@ -45,49 +46,10 @@ class StorageSettings(BaseSettings):
     )
 
 
-class Neo4jSettings(BaseSettings):
-    """Neo4j, the graph of the platform."""
-
-    model_config = _config("VICW_NEO4J_")
-
-    url: str = Field("bolt://127.0.0.1:7687", description="Address of the server: bolt://, bolt+s://, neo4j:// …")
-    user: str = Field("neo4j", description="User to sign in as")
-    password: SecretStr | None = Field(None, description="Its password; with none, the server must not ask for one")
-    password_file: Path | None = Field(None, description="File to read the password from instead")
-    database: str = Field("neo4j", description="Database that holds the graph, and nothing else")
-    pool: int = Field(50, gt=0, description="Connections that one process may open")
-    connect_seconds: float = Field(5.0, gt=0, description="How long opening a connection may take, in seconds")
-    acquire_seconds: float = Field(
-        30.0, gt=0, description="How long work may wait for one of the connections, in seconds"
-    )
-    query_seconds: float = Field(
-        60.0, gt=0, description="How long a transaction may take before the server stops it, in seconds"
-    )
-    retry_seconds: float = Field(
-        5.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
-    )
-
-    @model_validator(mode="after")
-    def _one_password(self) -> Self:
-        if self.password is not None and self.password_file is not None:
-            raise ValueError("set VICW_NEO4J_PASSWORD or VICW_NEO4J_PASSWORD_FILE, not both")
-        return self
-
-    @property
-    def secret(self) -> str | None:
-        """The password, read anew where it is in a file. Raises SettingsError if that cannot be read."""
-        if self.password_file is None:
-            return self.password.get_secret_value() if self.password is not None else None
-        try:
-            return self.password_file.read_text("utf-8").strip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"VICW_NEO4J_PASSWORD_FILE {self.password_file} cannot be read: {error}") from error
-
-
 class LimitSettings(BaseSettings):
     """Sizes beyond which a request is refused."""
 
-    model_config = _config("VICW_MAX_")
+    model_config = config("VICW_MAX_")
 
     body_bytes: int = Field(32 * 1024 * 1024, gt=0, description="Size of a request body, in bytes")
     items: int = Field(1000, gt=0, description="Items in one ingest request")
@@ -101,10 +63,10 @@ class LimitSettings(BaseSettings):
     budget_chars: int = Field(1_000_000, gt=0, description="Characters in the text of an answer")
 
 
-class EmbeddingSettings(BaseSettings):
+class EmbeddingSettings(WithSecrets):
     """The embedding model and the process that runs it."""
 
-    model_config = _config("VICW_EMBEDDING_")
+    model_config = config("VICW_EMBEDDING_")
 
     model: str = Field(
         "all-MiniLM-L6-v2",
@@ -140,12 +102,15 @@ class EmbeddingSettings(BaseSettings):
 class IngestSettings(BaseSettings):
     """The write path."""
 
-    model_config = _config("VICW_INGEST_")
+    model_config = config("VICW_INGEST_")
 
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
     wait_seconds: float = Field(
         60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
+    )
+    max_backlog: int = Field(
+        1_000_000, gt=0, description="Passages that may wait for their vectors before ingestion answers 429"
     )
     receipt_hours: float = Field(
         168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
@@ -155,7 +120,7 @@ class IngestSettings(BaseSettings):
 class RetrievalSettings(BaseSettings):
     """The read path."""
 
-    model_config = _config("VICW_RETRIEVAL_")
+    model_config = config("VICW_RETRIEVAL_")
 
     fusion: Literal["zscore", "blend", "rrf"] = Field(
         "zscore",
@@ -174,7 +139,7 @@ class RetrievalSettings(BaseSettings):
 class SleepSettings(BaseSettings):
     """The sleep cycle (seed 003 §5.2)."""
 
-    model_config = _config("VICW_SLEEP_")
+    model_config = config("VICW_SLEEP_")
 
     enabled: bool = Field(False, description="Run the sleep cycle; no task exists in this version")
 
@@ -182,7 +147,7 @@ class SleepSettings(BaseSettings):
 class LogSettings(BaseSettings):
     """Logs."""
 
-    model_config = _config("VICW_LOG_")
+    model_config = config("VICW_LOG_")
 
     level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe level logged")
     format: Literal["auto", "json", "text"] = Field(

@@ -14,6 +14,8 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ServerSettings,
     settings.StorageSettings,
     settings.Neo4jSettings,
+    settings.QdrantSettings,
+    settings.RedisSettings,
     settings.EmbeddingSettings,
     settings.IngestSettings,
     settings.RetrievalSettings,
@@ -27,9 +29,13 @@ _CLIENT = """
 
 # Address of the server that they talk to where none is given
 #VICW_URL=http://127.0.0.1:8080
+
+# Key that they send (`vicw keys create` makes one); a server on this machine's loopback asks for none
+#VICW_API_KEY=
 """
 _HEAD = """\
 # Every setting of VICW, each with its default. Set what you want to change in the environment.
+# A secret (a password, a key) can be read from a file, too: name that in its variable with _FILE behind it.
 # Made by `python -m vicw_shared.settings`; a test keeps it in step with the code.
 """
 

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS, default_of, variable
+from vicw_shared.settings.secrets import secret_variables
 
 PREFIX = "VICW_"
 _CONCERNS = {concern.__name__: concern for concern in CONCERNS}
@@ -19,10 +20,12 @@ _CONCERNS = {concern.__name__: concern for concern in CONCERNS}
 
 def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
     """Return the variables that a concern is read from."""
-    return frozenset(variable(concern, name) for name in concern.model_fields)
+    return frozenset(variable(concern, name) for name in concern.model_fields) | {
+        file for _, file in secret_variables(concern)
+    }
 
 
-VARIABLES = frozenset({"VICW_URL"}).union(*map(variables_of, CONCERNS))
+VARIABLES = frozenset({"VICW_URL", "VICW_API_KEY"}).union(*map(variables_of, CONCERNS))
 """Everything that is read from the environment, by the services and by the client."""
 
 

@@ -151,6 +151,16 @@ class IngestResponse(Message):
     items: tuple[IngestedItem, ...]
 
 
+class PassageFailure(Message):
+    """A passage that could not be embedded so far; it is tried again, at ever longer intervals."""
+
+    id: RawText | None = Field(description="The item's id, where it has one")
+    uid: str = Field(description="The item's uid")
+    passage: str = Field(description="The passage's uid")
+    tries: int
+    error: str = Field(description="What went wrong at the latest try")
+
+
 class JobStatus(Message):
     """How far a job is."""
 
@@ -159,4 +169,5 @@ class JobStatus(Message):
     created_at: Timestamp
     items: int = Field(description="Items of the job")
     passages_waiting: int = Field(description="Passages that /retrieve does not find yet")
+    failures: tuple[PassageFailure, ...] = Field((), description="Passages that have failed, at most a hundred")
     result: IngestResponse

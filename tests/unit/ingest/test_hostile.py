@@ -79,4 +79,4 @@ async def test_the_backlog_is_all_that_waits_not_a_page_of_it(store: Path) -> No
         async with asyncio.timeout(10):
             while BACKLOG._value.get() != 30:  # noqa: ASYNC110 - it happens in the background
                 await asyncio.sleep(0.05)
-        assert (await memory.standalone.describe())["passages_waiting"] == 30
+        assert (await memory.standalone.describe("default"))["passages_waiting"] == 30

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr, ValidationError
 
 from vicw_shared.adapters.neo4j.cypher import edges
 from vicw_shared.adapters.neo4j.cypher.parts import one_of
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, place, tenant_key
 from vicw_shared.adapters.neo4j.text import query_of, terms_of
-from vicw_shared.errors import SettingsError
-from vicw_shared.settings import Neo4jSettings
 
 _INT = st.integers(-(2**62), 2**62)
 
@@ -68,16 +63,3 @@ def test_what_cannot_be_an_edge_type_is_no_part_of_a_statement(name: str) -> Non
         edges.put(name)
     with pytest.raises(ValueError, match="every type"):
         one_of([])
-
-
-def test_a_password_may_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "secret"
-    file.write_text("from a file\n")
-    assert Neo4jSettings().secret is None
-    monkeypatch.setenv("VICW_NEO4J_PASSWORD_FILE", str(file))
-    assert Neo4jSettings().secret == "from a file"
-    with pytest.raises(ValidationError, match="not both"):
-        Neo4jSettings(password=SecretStr("x"))
-    monkeypatch.setenv("VICW_NEO4J_PASSWORD_FILE", str(tmp_path / "none"))
-    with pytest.raises(SettingsError, match="VICW_NEO4J_PASSWORD_FILE"):
-        _ = Neo4jSettings().secret

@@ -8,10 +8,11 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
 from vicw_client._protocol import DEFAULT_URL
+from vicw_shared import settings
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import EmbeddingSettings, RetrievalSettings, ServerSettings
 from vicw_shared.settings.document import CONCERNS, render
-from vicw_shared.settings.variables import named_by_variable
+from vicw_shared.settings.variables import VARIABLES, named_by_variable
 
 ROOT = Path(__file__).parents[3]
 
@@ -65,3 +66,31 @@ def test_every_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_SHUTDOWN_SECONDS", "b")
     with pytest.raises(SettingsError, match=r"VICW_PORT is 'a' .*; VICW_SHUTDOWN_SECONDS is 'b'"), named_by_variable():
         ServerSettings()
+
+
+@pytest.mark.parametrize(
+    ("concern", "field", "variable"),
+    [
+        (settings.Neo4jSettings, "password", "VICW_NEO4J_PASSWORD"),
+        (settings.QdrantSettings, "api_key", "VICW_QDRANT_API_KEY"),
+        (settings.RedisSettings, "password", "VICW_REDIS_PASSWORD"),
+        (settings.EmbeddingSettings, "api_key", "VICW_EMBEDDING_API_KEY"),
+    ],
+)
+def test_a_secret_may_come_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, concern: type[BaseSettings], field: str, variable: str
+) -> None:
+    file = tmp_path / "secret"
+    file.write_text("from a file\n")
+    assert getattr(concern(), field) is None
+    monkeypatch.setenv(f"{variable}_FILE", str(file))
+    assert getattr(concern(), field).get_secret_value() == "from a file"
+    assert "from a file" not in repr(concern())
+    assert f"{variable}_FILE" in VARIABLES
+    monkeypatch.setenv(variable, "x")
+    with pytest.raises(SettingsError, match=f"{variable} or {variable}_FILE, not both"):
+        concern()
+    monkeypatch.delenv(variable)
+    monkeypatch.setenv(f"{variable}_FILE", str(tmp_path / "none"))
+    with pytest.raises(SettingsError, match=f"{variable}_FILE .*none cannot be read"):
+        concern()

@@ -63,6 +63,6 @@ async def test_points_and_passages_that_disagree_are_named_and_reconciled(filled
     assert f"Point {points[1]} has no Chunk" in violations
     result = await reconcile(graph, graph, vectors)
     assert (result.missing, result.orphaned) == (1, 1)
-    filled.standalone.indexer.wake()
+    await filled.standalone.indexer.wake()
     await filled.standalone.indexer.drain()
     assert not [v for v in (await filled.check()).violations if v.startswith(("Chunk", "Point"))]

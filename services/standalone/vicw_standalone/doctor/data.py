@@ -10,6 +10,7 @@ from pathlib import Path
 from vicw_embedding import library, minilm
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.embedders import open_embedder
 from vicw_shared.adapters.sqlite.glance import Glance, glance
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
@@ -18,7 +19,7 @@ from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.finding import Finding, Verdict
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import GRAPH, VECTORS, elsewhere, remedy
+from vicw_standalone.wiring import GRAPH, VECTORS, remedy
 
 _PATIENCE_SECONDS = 15.0
 
@@ -50,7 +51,7 @@ def _model(settings: Settings) -> tuple[ModelIdentity | None, Finding]:
     embedding = settings.embedding
     try:
         if embedding.url is not None:
-            identity = asyncio.run(_ask(embedding, embedding.url))
+            identity = asyncio.run(_ask(embedding))
             return identity, Finding("model", Verdict.FINE, f"{embedding.url} answers as {identity}")
         card = MODELS.get(embedding.model)
         if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
@@ -72,9 +73,9 @@ def _model_fix(settings: EmbeddingSettings) -> str:
     return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to use our own process"
 
 
-async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
+async def _ask(settings: EmbeddingSettings) -> ModelIdentity:
     hasty = settings.model_copy(update={"timeout_seconds": _PATIENCE_SECONDS})
-    embedder = elsewhere(hasty, url, retry_seconds=0)
+    embedder = open_embedder(hasty, retry_seconds=0)
     try:
         return await embedder.identity()
     finally:

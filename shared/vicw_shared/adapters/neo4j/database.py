@@ -32,7 +32,7 @@ class Database:
     """One driver. Every value is bound; what is joined into a query's text comes from the ``cypher`` package."""
 
     def __init__(self, settings: Neo4jSettings) -> None:
-        password = settings.secret
+        password = settings.password.get_secret_value() if settings.password is not None else None
         self._name = settings.database
         self._seconds = settings.query_seconds
         self._closed = False

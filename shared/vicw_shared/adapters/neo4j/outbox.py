@@ -15,6 +15,7 @@ from neo4j import Record
 
 from vicw_shared.adapters.neo4j.cypher import outbox
 from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.keys import tenant_key
 from vicw_shared.adapters.neo4j.rows import node_of
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint
@@ -69,8 +70,9 @@ class Neo4jOutbox:
         rows = await self._database.read(query, items=list(items or ()), tenant=tenant, limit=limit)
         return [Failure(row["point"], row["item"] or "", row["tries"], row["error"] or "") for row in rows]
 
-    async def backlog(self) -> Backlog:
-        (row,) = await self._database.read(outbox.BACKLOG)
+    async def backlog(self, tenant: str | None = None) -> Backlog:
+        key = tenant_key(tenant) if tenant is not None else None
+        (row,) = await self._database.read(outbox.backlog(of_tenant=tenant is not None), tenant_key=key)
         return Backlog(row["waiting"], row["failing"])
 
     async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:

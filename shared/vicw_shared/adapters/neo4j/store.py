@@ -11,6 +11,7 @@ from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import receipt_record, tenant_key
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
@@ -53,6 +54,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         except BaseException:
             await database.close()
             raise
+
+    @property
+    def key_ring(self) -> Neo4jKeyRing:
+        """The API keys, on the same connections."""
+        return Neo4jKeyRing(self._database)
 
     async def close(self) -> None:
         await self._database.close()

@@ -66,9 +66,13 @@ class SqliteOutbox:
     async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
         return await self._database.read(lambda c: entries.failures(c, tenant, limit, items))
 
-    async def backlog(self) -> Backlog:
-        sql = "SELECT (SELECT count(*) FROM outbox), (SELECT count(*) FROM outbox WHERE tries > 0)"
-        return await self._database.read(lambda c: Backlog(*c.execute(sql).fetchone()))
+    async def backlog(self, tenant: str | None = None) -> Backlog:
+        mine = "" if tenant is None else "AND tenant = :tenant"
+        sql = (
+            f"SELECT (SELECT count(*) FROM outbox WHERE 1 {mine}), "  # noqa: S608
+            f"(SELECT count(*) FROM outbox WHERE tries > 0 {mine})"
+        )
+        return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
     async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
         return await self._write_atomically(

@@ -149,6 +149,18 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX outbox_due ON outbox (tenant, due_at, seq);
     CREATE INDEX outbox_failed ON outbox (tries) WHERE tries > 0;
     """,
+    # Who may ask, once others than this machine can.
+    """
+    CREATE TABLE api_key (
+        id TEXT PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        rights TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        note TEXT NOT NULL,
+        revoked_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 
 

@@ -135,12 +135,17 @@ UNSETTLED = (
 
 QUEUED = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
 
-BACKLOG = (
-    f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > '' AND k.due IS NOT NULL "
-    "RETURN count(k) AS waiting } "
-    f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 "
-    "RETURN count(k) AS failing } RETURN waiting, failing"
-)
+
+@cache
+def backlog(*, of_tenant: bool) -> str:
+    """Return how many entries there are, and how many of them have failed: ``$tenant_key``'s, or all."""
+    whose = "k.tenant_key = $tenant_key" if of_tenant else "k.tenant_key > ''"
+    return (
+        f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE {whose} AND k.due IS NOT NULL "
+        "RETURN count(k) AS waiting } "
+        f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 AND {whose} "
+        "RETURN count(k) AS failing } RETURN waiting, failing"
+    )
 
 
 @cache

@@ -51,3 +51,19 @@ STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model}} AS store"
 SET_MODEL = f"{_STORE} SET s.model = $model"
 
 SET_SCHEMA = f"{_STORE} SET s.schema = $schema"
+
+ADD_KEY = (
+    "CREATE (k:Entity {record: $record}) SET k.subtype = 'api_key', k.key_id = $id, k.key_tenant = $tenant, "
+    "k.rights = $rights, k.digest = $digest, k.created_at = $created_at, k.note = $note"
+)
+
+KEYS = (
+    f"MATCH (k:Entity) {seek('k', 'Entity', 'record')} WHERE k.record STARTS WITH $prefix "
+    "RETURN k{.key_id, .key_tenant, .rights, .digest, .created_at, .note, .revoked_at} AS key "
+    "ORDER BY k.created_at, k.key_id"
+)
+
+REVOKE_KEY = (
+    f"MATCH (k:Entity) {seek('k', 'Entity', 'record')} WHERE k.record = $record AND k.revoked_at IS NULL "
+    "SET k.revoked_at = $at RETURN count(k) AS count"
+)

@@ -1,0 +1,34 @@
+"""All settings of the ingest service and its worker, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vicw_shared.adapters.platform import PlatformSettings
+from vicw_shared.settings import IngestSettings, LimitSettings, LogSettings, RedisSettings, ServerSettings
+from vicw_shared.settings.variables import named_by_variable
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the ingest service and its worker."""
+
+    server: ServerSettings
+    platform: PlatformSettings
+    redis: RedisSettings
+    limits: LimitSettings
+    ingest: IngestSettings
+    log: LogSettings
+
+    @classmethod
+    def read(cls) -> Settings:
+        """Read the environment. Raises SettingsError."""
+        with named_by_variable():
+            return cls(
+                ServerSettings(),
+                PlatformSettings.read(),
+                RedisSettings(),
+                LimitSettings(),
+                IngestSettings(),
+                LogSettings(),
+            )

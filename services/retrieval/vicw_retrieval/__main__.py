@@ -1,0 +1,24 @@
+"""``python -m vicw_retrieval``: the retrieval service on VICW_HOST and VICW_PORT."""
+
+from __future__ import annotations
+
+import sys
+
+from fastapi import FastAPI
+
+from vicw_retrieval.app import create_retrieval_app
+from vicw_retrieval.settings import Settings
+from vicw_retrieval.wiring import Wiring
+from vicw_shared.http.run import run_service
+from vicw_shared.settings import LogSettings, ServerSettings
+
+
+def build() -> tuple[FastAPI, Wiring, ServerSettings, LogSettings]:
+    """Return the application with what it works with. Raises SettingsError."""
+    settings = Settings.read()
+    wiring = Wiring(settings)
+    return create_retrieval_app(wiring), wiring, settings.server, settings.log
+
+
+if __name__ == "__main__":
+    sys.exit(run_service(build, name="retrieval"))

@@ -1,0 +1,26 @@
+"""All settings of the retrieval service, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vicw_shared.adapters.platform import PlatformSettings
+from vicw_shared.settings import LimitSettings, LogSettings, RetrievalSettings, ServerSettings
+from vicw_shared.settings.variables import named_by_variable
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the retrieval service."""
+
+    server: ServerSettings
+    platform: PlatformSettings
+    limits: LimitSettings
+    retrieval: RetrievalSettings
+    log: LogSettings
+
+    @classmethod
+    def read(cls) -> Settings:
+        """Read the environment. Raises SettingsError."""
+        with named_by_variable():
+            return cls(ServerSettings(), PlatformSettings.read(), LimitSettings(), RetrievalSettings(), LogSettings())

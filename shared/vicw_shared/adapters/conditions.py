@@ -1,0 +1,134 @@
+"""A Scope as conditions on the payload's fields, in no engine's words: each engine's filters only translate them.
+
+What a viewer may see is decided here, once. The payload's fields are named here and in ``payload.py`` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vicw_shared.clock import to_ms
+from vicw_shared.ports import Audience, Scope
+
+TENANT, CONTEXT, DOMAIN, ITEM = "tenant", "context", "domain", "item"
+KEYWORDS = (
+    TENANT,
+    CONTEXT,
+    DOMAIN,
+    "label",
+    "subtype",
+    "node_id",
+    ITEM,
+    "flow_id",
+    "tags",
+    "bucket",
+    "sensitivity",
+    "about",
+)
+INSTANTS = ("timestamp", "created_at", "retired_at", "valid_to", "expires_at")
+"""Milliseconds since 1970."""
+FLAGS = ("portable",)
+"""0 or 1: an engine may not be able to match a boolean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """The field is this value, or has it among its values."""
+
+    field: str
+    value: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """The field is one of these values, or has one of them among its own; no values match nothing."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """The field is there and not after this instant."""
+
+    field: str
+    instant: int
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The field is there and after this instant."""
+
+    field: str
+    instant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All of ``must``, none of ``must_not``, and at least one of ``should`` if there are any."""
+
+    must: tuple[Condition, ...] = ()
+    must_not: tuple[Condition, ...] = ()
+    should: tuple[Condition, ...] = ()
+
+
+type Condition = Is | AnyOf | Until | After | Group
+
+
+def of_tenant(tenant: str) -> Condition:
+    """Return what every point of a tenant matches, and no other."""
+    return Is(TENANT, tenant)
+
+
+def of_items(items: Sequence[str]) -> Condition:
+    """Return what the passages of these items (uids) match."""
+    return AnyOf(ITEM, tuple(items))
+
+
+def within(scope: Scope) -> Group:
+    """Return what every point must and must not match, but for its tenant."""
+    must: list[Condition] = []
+    must_not: list[Condition] = []
+    if scope.contexts is not None:
+        must.append(AnyOf(CONTEXT, scope.contexts))
+    if scope.domains is not None:
+        must.append(AnyOf(DOMAIN, scope.domains))
+    if scope.tags_any:
+        must.append(AnyOf("tags", scope.tags_any))
+    must += [Is("tags", tag) for tag in scope.tags_all]
+    if scope.tags_none:
+        must_not.append(AnyOf("tags", scope.tags_none))
+    _in_time(scope, must, must_not)
+    if scope.audience is not None:
+        must += _visible_to(scope.audience)
+    return Group(must=tuple(must), must_not=tuple(must_not))
+
+
+def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
+    instant = to_ms(scope.as_of or scope.judged_at)
+    if scope.known_at is None:
+        must_not.append(Until("valid_to", instant))
+    if scope.known_at is not None:
+        # What was believed then had no end yet that anybody knew of.
+        known = to_ms(scope.known_at)
+        must_not += [After("created_at", known), Until("retired_at", known)]
+    elif scope.as_of is not None:
+        # Retired because the world changed (it was true until valid_to): seen as of then. Retired because
+        # it was wrong: never.
+        believed = Group(must_not=(Until("retired_at", to_ms(scope.now)),))
+        must.append(Group(should=(believed, After("valid_to", instant))))
+    else:
+        must_not.append(Until("retired_at", to_ms(scope.now)))
+    if scope.as_of is not None:
+        must_not.append(After("timestamp", instant))
+    must_not.append(Until("expires_at", to_ms(scope.judged_at)))
+
+
+def _visible_to(audience: Audience) -> list[Condition]:
+    own: list[Condition] = []
+    if audience.subjects:
+        levels = ("personal", "sensitive") if audience.private else ("personal",)
+        own.append(Group(must=(AnyOf("sensitivity", levels), AnyOf("about", audience.subjects))))
+    home = [Is(CONTEXT, audience.context)] if audience.context is not None else []
+    return [Group(should=(Is("sensitivity", "public"), *own)), Group(should=(Is("portable", 1), *home))]

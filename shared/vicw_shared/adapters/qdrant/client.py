@@ -1,0 +1,39 @@
+"""The connection to a Qdrant server."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from qdrant_client import AsyncQdrantClient
+
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import QdrantSettings
+
+_DEFAULT_PORT = 6334
+# gRPC waits up to two minutes between attempts to connect; a server that was restarted is used again sooner.
+_CHANNEL = {"grpc.initial_reconnect_backoff_ms": 200, "grpc.max_reconnect_backoff_ms": 2000}
+
+
+def connect(settings: QdrantSettings) -> AsyncQdrantClient:
+    """Return a client that speaks gRPC only; it connects at its first call, in the event loop of that call.
+
+    A call without a timeout of its own may take ``write_timeout_seconds``. Make it after a process has forked,
+    never before. Raises SettingsError for a URL that is none.
+    """
+    parts = urlsplit(settings.url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
+        raise SettingsError(f"VICW_QDRANT_URL is {settings.url!r}; it has to look like http://qdrant:6334")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    return AsyncQdrantClient(
+        host=host,
+        grpc_port=parts.port or _DEFAULT_PORT,
+        https=parts.scheme == "https",
+        prefer_grpc=True,
+        # As a header: the client's own argument warns of every plain connection, which is what networks
+        # of containers have.
+        headers={"api-key": key} if key else None,
+        timeout=settings.write_timeout_seconds,
+        grpc_options=dict(_CHANNEL),
+        check_compatibility=False,  # it would ask the REST port, which need not be reachable
+    )

@@ -1,0 +1,170 @@
+"""QdrantCollections: one collection a model, and the alias that says which of them is in use."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+
+from qdrant_client import AsyncQdrantClient
+from qdrant_client.models import (
+    AliasOperations,
+    CollectionInfo,
+    CreateAlias,
+    CreateAliasOperation,
+    DeleteAlias,
+    DeleteAliasOperation,
+)
+
+from vicw_shared.adapters.qdrant.errors import translated
+from vicw_shared.adapters.qdrant.layout import DENSE, SPARSE, dense_params, indexes, sparse_params, strict_mode
+from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError, SettingsError
+from vicw_shared.ports import ModelIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCollection:
+    """A collection of ours. ``points`` is about how many it holds; ``current``: the alias points at it."""
+
+    name: str
+    model: ModelIdentity
+    points: int
+    current: bool
+
+
+class QdrantCollections:
+    """Makes, finds, swaps and drops the collections of one alias. The client stays the caller's."""
+
+    def __init__(self, client: AsyncQdrantClient, alias: str) -> None:
+        self._client = client
+        self._alias = alias
+
+    def name_of(self, model: ModelIdentity) -> str:
+        """Return the name of a model's collection: another model, or wrapper, never gets the same."""
+        identity = json.dumps(dataclasses.asdict(model), sort_keys=True)
+        return f"{self._alias}-{model.size}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+
+    async def open(self, model: ModelIdentity) -> VectorCollection:
+        """Return the collection in use, with all its indexes; on an empty server, make it for ``model``.
+
+        A service that embeds with ``model`` does best to work with the ``name`` returned, not with the alias:
+        it then never meets another model's vectors, even while the alias is swapped. Raises ModelMismatchError
+        if the collection in use is another model's, SettingsError if the alias is somebody else's.
+        """
+        current = await self.current()
+        if current is None:
+            name = await self.ensure(model)
+            current = await self.current() or await self._take(name)
+        if current.model != model:
+            raise ModelMismatchError(
+                f"The vectors behind {self._alias!r} were made by {current.model}, the embedder is {model}. "
+                "Go back to that model, or embed everything anew into a collection of its own and swap the alias"
+            )
+        await self.ensure(model)
+        return current
+
+    async def ensure(self, model: ModelIdentity) -> str:
+        """Return the name of the model's collection, which is there with all its indexes afterwards.
+
+        Any number of processes may do this at once.
+        """
+        name = self.name_of(model)
+        with translated():
+            if not await self._client.collection_exists(name):
+                await self._create(name, model)
+            known = (await self._client.get_collection(name)).payload_schema
+            missing = [(field, index) for field, index in indexes().items() if field not in known]
+            # Whoever finds an index missing makes it and waits for it: making one twice changes nothing.
+            await asyncio.gather(*(self._client.create_payload_index(name, f, i, wait=True) for f, i in missing))
+        return name
+
+    async def current(self) -> VectorCollection | None:
+        """Return the collection that the alias points at, if it is there.
+
+        Raises SettingsError if it is not one of ours.
+        """
+        name = await self._target()
+        if name is None:
+            return None
+        with translated():
+            found = self._described(name, await self._client.get_collection(name), current=True)
+        if found is None:
+            raise SettingsError(f"VICW_QDRANT_ALIAS {self._alias!r} names a collection that VICW did not make: {name}")
+        return found
+
+    async def all(self) -> list[VectorCollection]:
+        """Return all collections made for this alias, by name."""
+        target = await self._target()
+        with translated():
+            names = sorted(each.name for each in (await self._client.get_collections()).collections)
+            found = [
+                self._described(name, await self._client.get_collection(name), current=name == target)
+                for name in names
+                if name.startswith(f"{self._alias}-")
+            ]
+        return [each for each in found if each is not None]
+
+    async def swap(self, name: str) -> None:
+        """Point the alias at another of its collections: every search sees the one or the other, never none.
+
+        Raises NotFoundError if there is no such collection of ours.
+        """
+        await self._find(name)
+        await self._point_at(name)
+
+    async def drop(self, name: str) -> None:
+        """Remove a collection and all its vectors. Raises ConflictError for the one in use, or NotFoundError."""
+        if (await self._find(name)).current:
+            raise ConflictError(f"The collection {name} is in use: swap the alias first")
+        with translated():
+            await self._client.delete_collection(name)
+
+    async def _create(self, name: str, model: ModelIdentity) -> None:
+        try:
+            await self._client.create_collection(
+                name,
+                vectors_config={DENSE: dense_params(model.size)},
+                sparse_vectors_config={SPARSE: sparse_params()},
+                on_disk_payload=True,
+                strict_mode_config=strict_mode(),
+                metadata={"alias": self._alias, "model": dataclasses.asdict(model)},
+            )
+        except Exception:
+            # Another process may have been faster; its collection is as good as ours.
+            if not await self._client.collection_exists(name):
+                raise
+
+    async def _take(self, name: str) -> VectorCollection:
+        """Point an alias that nobody has at a collection; return what it points at then."""
+        await self._point_at(name)
+        current = await self.current()
+        assert current is not None
+        return current
+
+    async def _point_at(self, name: str) -> None:
+        make = CreateAliasOperation(create_alias=CreateAlias(collection_name=name, alias_name=self._alias))
+        operations: list[AliasOperations] = [make]
+        if await self._target() is not None:
+            operations.insert(0, DeleteAliasOperation(delete_alias=DeleteAlias(alias_name=self._alias)))
+        with translated():
+            await self._client.update_collection_aliases(operations)
+
+    async def _target(self) -> str | None:
+        with translated():
+            aliases = (await self._client.get_aliases()).aliases
+        return next((alias.collection_name for alias in aliases if alias.alias_name == self._alias), None)
+
+    async def _find(self, name: str) -> VectorCollection:
+        for each in await self.all():
+            if each.name == name:
+                return each
+        raise NotFoundError(f"There is no collection {name} of {self._alias}")
+
+    def _described(self, name: str, info: CollectionInfo, *, current: bool) -> VectorCollection | None:
+        """Return what a collection is; None if it is not one of ours."""
+        metadata = info.config.metadata or {}
+        if metadata.get("alias") != self._alias:
+            return None
+        return VectorCollection(name, ModelIdentity(**metadata["model"]), info.points_count or 0, current)

@@ -1,0 +1,57 @@
+"""Conditions as a Qdrant server's filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qdrant_client.models import Condition as ServerCondition
+from qdrant_client.models import (
+    FieldCondition,
+    Filter,
+    HasIdCondition,
+    MatchAny,
+    MatchValue,
+    Range,
+)
+
+from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, of_items, of_tenant, within
+from vicw_shared.ports import Scope
+
+
+def filter_of(scope: Scope, without: Sequence[str] = ()) -> Filter:
+    """Return the filter of a search: always the tenant's points only, never those of the items ``without``."""
+    wanted = within(scope)
+    must_not = (*wanted.must_not, of_items(without)) if without else wanted.must_not
+    return _filter(Group(must=(of_tenant(scope.tenant), *wanted.must), must_not=must_not))
+
+
+def filter_of_tenant(tenant: str) -> Filter:
+    """Return the filter of everything that a tenant has."""
+    return _filter(Group(must=(of_tenant(tenant),)))
+
+
+def filter_of_ids(ids: Sequence[str]) -> Filter:
+    """Return the filter of the points among ``ids`` that exist."""
+    return Filter(must=[HasIdCondition(has_id=list(ids))])
+
+
+def _filter(group: Group) -> Filter:
+    return Filter(
+        must=[_condition(condition) for condition in group.must] or None,
+        must_not=[_condition(condition) for condition in group.must_not] or None,
+        should=[_condition(condition) for condition in group.should] or None,
+    )
+
+
+def _condition(condition: Condition) -> ServerCondition:
+    match condition:
+        case Is(field, value):
+            return FieldCondition(key=field, match=MatchValue(value=value))
+        case AnyOf(field, values):
+            return FieldCondition(key=field, match=MatchAny(any=list(values)))
+        case Until(field, instant):
+            return FieldCondition(key=field, range=Range(lte=float(instant)))
+        case After(field, instant):
+            return FieldCondition(key=field, range=Range(gt=float(instant)))
+        case Group():
+            return _filter(condition)

@@ -1,0 +1,106 @@
+"""How a collection is laid out: vectors, indexes, limits. What is changed here holds for new collections."""
+
+from __future__ import annotations
+
+from qdrant_client.models import (
+    Distance,
+    HnswConfigDiff,
+    IntegerIndexParams,
+    IntegerIndexType,
+    KeywordIndexParams,
+    KeywordIndexType,
+    Modifier,
+    ScalarQuantization,
+    ScalarQuantizationConfig,
+    ScalarType,
+    SparseVectorParams,
+    StrictModeConfig,
+    VectorParams,
+)
+
+from vicw_shared.adapters.conditions import CONTEXT, FLAGS, INSTANTS, ITEM, KEYWORDS, TENANT
+
+DENSE, SPARSE = "dense", "bm25"
+OVERSAMPLING = 2.0
+"""A search takes this many times its limit from the bytes in RAM and weighs them again with the originals."""
+MAX_LIMIT = 10_000
+"""Most hits, ids or values that one request of ours may name."""
+MAX_BATCH = 64
+"""Most searches, and most points, in one request of ours."""
+
+_SCANNED = 20_000
+"""Where fewer vectors of a segment pass a filter, all of them are compared instead of following the graph."""
+_BYTES = 4
+"""Of a dimension of the originals; by their KiB the server measures what it compares."""
+
+# Names that are nearly as many as there are points, and that few searches filter on: their index need not be in RAM.
+_RARELY_ASKED = ("node_id", ITEM, "flow_id")
+
+
+def dense_params(size: int) -> VectorParams:
+    """Return the parameters of the vectors of ``size`` dimensions.
+
+    A byte a dimension stays in RAM, the originals are read from disk for the few best. Vectors have unit length,
+    so that the dot product is the cosine.
+    """
+    # Every search is filtered, by tenant at least. A filter that lets a tenth of a graph's points pass cuts it to
+    # pieces, and hits are lost without a word. So up to a size all that passes is compared, which is exact and,
+    # with a byte a dimension, as fast as the graph; above it the search crosses gaps (`acorn`, see store.py). The
+    # latter needs a graph of all points: the usual advice for many tenants, m=0 and a graph for each, excludes it.
+    # A tenant or a context that is large, but a small part of the whole, has links of its own besides.
+    graph = HnswConfigDiff(m=16, payload_m=16, full_scan_threshold=_SCANNED * size * _BYTES // 1024)
+    return VectorParams(
+        size=size,
+        distance=Distance.DOT,
+        on_disk=True,
+        quantization_config=ScalarQuantization(
+            scalar=ScalarQuantizationConfig(type=ScalarType.INT8, quantile=0.99, always_ram=True)
+        ),
+        hnsw_config=graph,
+    )
+
+
+def sparse_params() -> SparseVectorParams:
+    """Return the parameters of the BM25 vectors: the engine multiplies by the IDF of the whole collection."""
+    return SparseVectorParams(modifier=Modifier.IDF)
+
+
+def indexes() -> dict[str, KeywordIndexParams | IntegerIndexParams]:
+    """Return the index of every field that a filter names."""
+    keywords = {
+        field: KeywordIndexParams(
+            type=KeywordIndexType.KEYWORD,
+            is_tenant=field == TENANT,
+            enable_hnsw=field in {TENANT, CONTEXT},
+            on_disk=field in _RARELY_ASKED,
+        )
+        for field in KEYWORDS
+    }
+    instants = {
+        field: IntegerIndexParams(type=IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False)
+        for field in INSTANTS
+    }
+    flags = {
+        field: IntegerIndexParams(type=IntegerIndexType.INTEGER, lookup=True, range=False, enable_hnsw=False)
+        for field in FLAGS
+    }
+    return {**keywords, **instants, **flags}
+
+
+def strict_mode() -> StrictModeConfig:
+    """Return the limits that a mistake of ours runs into instead of the server.
+
+    A filter on a field without an index would read every payload from disk. The size of one payload is limited
+    where an item comes in: the server can only limit that of a whole collection.
+    """
+    return StrictModeConfig(
+        enabled=True,
+        unindexed_filtering_retrieve=False,
+        unindexed_filtering_update=False,
+        max_query_limit=MAX_LIMIT,
+        condition_max_size=MAX_LIMIT,
+        filter_max_conditions=256,
+        search_max_oversampling=2 * OVERSAMPLING,
+        search_max_batchsize=2 * MAX_BATCH,
+        upsert_max_batchsize=2 * MAX_BATCH,
+    )

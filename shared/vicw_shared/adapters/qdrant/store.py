@@ -1,0 +1,223 @@
+"""QdrantVectorStore: a collection of a Qdrant server, over gRPC.
+
+Any number of processes may use one collection: nothing is remembered here that another process could have
+changed, but for figures that may be some minutes old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import batched
+
+from qdrant_client import AsyncQdrantClient
+from qdrant_client.models import (
+    AcornSearchParams,
+    OverwritePayloadOperation,
+    PointIdsList,
+    PointStruct,
+    QuantizationSearchParams,
+    QueryRequest,
+    ScoredPoint,
+    SearchParams,
+    SetPayload,
+)
+from qdrant_client.models import SparseVector as QdrantSparseVector
+
+from vicw_shared.adapters.conditions import DOMAIN
+from vicw_shared.adapters.qdrant.errors import DEPENDENCY, require_applied, translated
+from vicw_shared.adapters.qdrant.filters import filter_of, filter_of_ids, filter_of_tenant
+from vicw_shared.adapters.qdrant.layout import DENSE, MAX_BATCH, MAX_LIMIT, OVERSAMPLING, SPARSE
+from vicw_shared.adapters.qdrant.recent import Recent
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
+
+_SEARCH = SearchParams(
+    quantization=QuantizationSearchParams(rescore=True, oversampling=OVERSAMPLING),
+    acorn=AcornSearchParams(enable=True),  # only where a filter lets few points pass; see layout.py
+)
+_EXACT = SearchParams(exact=True, quantization=QuantizationSearchParams(ignore=True))
+_PART = 1000
+_DOMAINS = 1000
+_KEPT_TERMS, _KEPT_TENANTS = 100_000, 10_000
+
+
+class QdrantVectorStore:
+    """VectorStore in a collection that QdrantCollections has made."""
+
+    def __init__(
+        self, client: AsyncQdrantClient, collection: str, *, timeout_seconds: int = 10, recent_seconds: float = 120.0
+    ) -> None:
+        """Work with ``collection``, a name or an alias.
+
+        A read may take ``timeout_seconds``, a write what the client allows. IDFs and counts of domains may be
+        ``recent_seconds`` old. The client is closed with the store.
+        """
+        self._client = client
+        self._collection = collection
+        self._timeout = timeout_seconds
+        self._idf: Recent[int, float] = Recent(recent_seconds, _KEPT_TERMS)
+        self._domains: Recent[str, dict[str, int]] = Recent(recent_seconds, _KEPT_TENANTS)
+        self._closed = False
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        for part in batched(points, MAX_BATCH):
+            structs = [_struct(point) for point in part]
+            with translated():
+                require_applied(await self._open.upsert(self._collection, structs, wait=True))
+
+    async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        for part in batched(payloads.items(), MAX_BATCH):
+            # By filter, since the server refuses to overwrite by id what is not there.
+            operations = [
+                OverwritePayloadOperation(
+                    overwrite_payload=SetPayload(payload=dict(payload), filter=filter_of_ids([point]))
+                )
+                for point, payload in part
+            ]
+            with translated():
+                results = await self._open.batch_update_points(self._collection, operations, wait=True)
+            for result in results:
+                require_applied(result)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        for part in batched(ids, _PART):
+            with translated():
+                require_applied(await self._open.delete(self._collection, PointIdsList(points=list(part)), wait=True))
+
+    async def search(self, query: VectorQuery) -> list[VectorHit]:
+        nearest = _nearest(query)
+        if nearest is None or query.scope.contexts == () or query.scope.domains == ():
+            return []
+        vector, using = nearest
+        request = QueryRequest(
+            query=vector,
+            using=using,
+            filter=filter_of(query.scope, query.without),
+            params=_SEARCH if using == DENSE else None,
+            limit=min(query.limit, MAX_LIMIT),
+            with_payload=False,
+        )
+        (hits,) = await self._ask([request])
+        return [VectorHit(str(hit.id), hit.score) for hit in hits]
+
+    async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        asked = [(at, request) for at, query in enumerate(queries) for request in _scorings(query)]
+        answers = await self._ask([request for _, request in asked])
+        scores: list[dict[str, float]] = [{} for _ in queries]
+        for (at, _), hits in zip(asked, answers, strict=True):
+            scores[at].update({str(hit.id): hit.score for hit in hits})
+        return scores
+
+    async def idf(self, terms: Sequence[int]) -> list[float]:
+        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
+        found = {term: self._idf.get(term) for term in terms}
+        missing = [term for term, value in found.items() if value is None]
+        for term, hits in zip(missing, await self._ask([_probe(term) for term in missing]), strict=True):
+            found[term] = value = _idf_of(term, hits)
+            self._idf.put(term, value)
+        return [found[term] or 0.0 for term in terms]
+
+    async def domains(self, tenant: str) -> dict[str, int]:
+        known = self._domains.get(tenant)
+        if known is None:
+            with translated():
+                found = await self._open.facet(
+                    self._collection, DOMAIN, filter_of_tenant(tenant), limit=_DOMAINS, timeout=self._timeout
+                )
+            known = {str(hit.value): hit.count for hit in found.hits}
+            if known:  # a tenant's first items are not to be overlooked for minutes
+                self._domains.put(tenant, known)
+        return dict(known)
+
+    async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        found: dict[str, Mapping[str, object]] = {}
+        for part in batched(ids, _PART):
+            with translated():
+                records = await self._open.retrieve(
+                    self._collection, list(part), with_payload=True, timeout=self._timeout
+                )
+            found |= {str(record.id): record.payload or {} for record in records}
+        return found
+
+    async def ids(self, *, after: str | None, limit: int) -> list[str]:
+        # The offset is the first id to return, so the one that the caller has already is skipped here.
+        with translated():
+            records, _ = await self._open.scroll(
+                self._collection,
+                limit=min(limit + 1, MAX_LIMIT),
+                offset=after,
+                with_payload=False,
+                timeout=self._timeout,
+            )
+        return [str(record.id) for record in records if str(record.id) != after][:limit]
+
+    async def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            await self._client.close()
+
+    @property
+    def _open(self) -> AsyncQdrantClient:
+        if self._closed:
+            raise UnavailableError(DEPENDENCY, "the store is closed")
+        return self._client
+
+    async def _ask(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
+        """Return the hits of each request; usually in one round trip."""
+        answers: list[list[ScoredPoint]] = []
+        for part in batched(requests, MAX_BATCH):
+            with translated():
+                responses = await self._open.query_batch_points(self._collection, part, timeout=self._timeout)
+            answers += [response.points for response in responses]
+        return answers
+
+
+def _struct(point: Point) -> PointStruct:
+    vectors: dict[str, list[float] | QdrantSparseVector] = {DENSE: point.dense.tolist()}
+    if point.sparse is not None:
+        vectors[SPARSE] = _sparse(point.sparse)
+    return PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
+
+
+def _sparse(vector: SparseVector) -> QdrantSparseVector:
+    return QdrantSparseVector(indices=list(vector.indices), values=list(vector.values))
+
+
+def _nearest(query: VectorQuery | ScoreQuery) -> tuple[list[float] | QdrantSparseVector, str] | None:
+    """Return what the engine searches by, and in which vectors; None for a sparse vector without a term."""
+    if query.dense is not None:
+        return query.dense.tolist(), DENSE
+    if query.sparse is None or not query.sparse.indices:
+        return None
+    return _sparse(query.sparse), SPARSE
+
+
+def _scorings(query: ScoreQuery) -> Iterator[QueryRequest]:
+    nearest = _nearest(query)
+    if nearest is None:
+        return
+    vector, using = nearest
+    for part in batched(query.ids, _PART):
+        yield QueryRequest(
+            query=vector,
+            using=using,
+            filter=filter_of_ids(part),
+            params=_EXACT,
+            limit=len(part),
+            with_payload=False,
+        )
+
+
+def _probe(term: int) -> QueryRequest:
+    # Over all tenants on purpose: the engine's IDF is that of the collection. Only a figure leaves this module.
+    vector = QdrantSparseVector(indices=[term], values=[1.0])
+    return QueryRequest(query=vector, using=SPARSE, limit=1, with_payload=False, with_vector=[SPARSE])
+
+
+def _idf_of(term: int, hits: Sequence[ScoredPoint]) -> float:
+    if not hits:
+        return 0.0
+    assert isinstance(hits[0].vector, dict)
+    vector = hits[0].vector[SPARSE]
+    assert isinstance(vector, QdrantSparseVector)
+    return hits[0].score / dict(zip(vector.indices, vector.values, strict=True))[term]

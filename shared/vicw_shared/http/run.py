@@ -1,0 +1,31 @@
+"""What every ``python -m SERVICE`` does."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+
+from fastapi import FastAPI
+
+from vicw_shared.errors import VicwError
+from vicw_shared.http.loop import fast_loop
+from vicw_shared.http.serve import Opened, serve
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings, ServerSettings
+
+EXIT_FATAL = 78
+"""sysexits' EX_CONFIG: a person has to act."""
+
+
+def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSettings]], *, name: str) -> int:
+    """Build and serve; return the exit code. What was foreseen is a sentence, not a traceback."""
+    try:
+        app, wiring, server, log = build()
+        configure_logs(log)
+        announcement = f"VICW {name} answers on {{url}} (API: /docs)"
+        asyncio.run(serve(app, wiring, server, announcement), loop_factory=fast_loop())
+    except VicwError as error:
+        print(f"error: {error.detail}", file=sys.stderr, flush=True)
+        return EXIT_FATAL
+    return 0

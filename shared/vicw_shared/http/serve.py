@@ -1,0 +1,109 @@
+"""Runs a service under uvicorn in this event loop: bind first, open, ready line, signals, exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import uvicorn
+from fastapi import FastAPI
+
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import ServerSettings
+
+_NOTICED_SECONDS = 0.2
+"""What uvicorn takes to notice that it should end, and pauses before it waits for the requests in flight."""
+
+
+class Opened(Protocol):
+    """What a service works with: opened before it answers; its application closes it."""
+
+    async def open(self) -> None:
+        """Open everything, or nothing."""
+        ...
+
+    async def close(self) -> None:
+        """Close everything. Safe to call twice."""
+        ...
+
+
+async def serve(app: FastAPI, wiring: Opened, settings: ServerSettings, announcement: str) -> None:
+    """Serve until SIGTERM or SIGINT; requests in flight are finished first, a start under way is given up.
+
+    ``announcement`` is printed once it answers, with ``{url}`` filled in. Raises FatalError before it listens if
+    anything cannot be opened or the port is taken.
+    """
+    with listen(settings.host, settings.port) as listener:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            # Annotated as int, but handed to asyncio as it is.
+            timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _NOTICED_SECONDS),  # type: ignore[arg-type]
+        )
+        server = _Server(config)
+        host, port = listener.getsockname()[:2]
+        server.announcement = announcement.replace("{url}", f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        if await _opened(wiring, server):
+            await server.serve(sockets=[listener])
+
+
+async def _opened(wiring: Opened, server: _Server) -> bool:
+    """Open ``wiring``; return False, with everything closed again, if the server was told to stop meanwhile."""
+    server.opening = asyncio.ensure_future(wiring.open())
+    try:
+        await server.opening
+    except asyncio.CancelledError:
+        if not server.should_exit:
+            raise
+    if server.should_exit:  # told in the very moment in which opening was done
+        await wiring.close()
+    return not server.should_exit
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, with our signals and our word when it is ready."""
+
+    announcement = ""
+    opening: asyncio.Future[None] | None = None
+
+    def stop(self) -> None:
+        """End gracefully; a second signal ends at once."""
+        if self.should_exit:
+            self.force_exit = True
+        elif self.opening is not None:
+            self.opening.cancel()  # does nothing once it is open
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to ``serve``: uvicorn would end the process by the signal, not with exit code 0."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            print(self.announcement, flush=True)  # the line that a person, or a script, waits for
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket: a taken port is told before anything is loaded."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Stop what has it, or name another with --port"
+        ) from error
+    # asyncio sets this only on sockets that name their protocol; without it Nagle holds bodies back for 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setblocking(False)
+    return listener
