@@ -26,7 +26,7 @@ class Neo4jSettings(WithSecrets):
         60.0, gt=0, description="How long a transaction may take before the server stops it, in seconds"
     )
     retry_seconds: float = Field(
-        15.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
+        5.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
     )
 
 

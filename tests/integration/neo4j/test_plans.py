@@ -34,6 +34,9 @@ WIDEST = replace(
     audience=Audience(subjects=("ana",), context="c"),
 )
 
+IN_ORDER = ("nodes.page", "nodes.gaps", "edges.page", "outbox.DUE ", "outbox.tenants", "outbox.REQUEUE_PAGE")
+"""What is read in an index's own order: a few rows of it, however many there are."""
+
 
 def statements() -> Iterator[tuple[str, str]]:
     for module in (edges, nodes, outbox, records, text):
@@ -48,6 +51,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield "edges.told", edges.told(TYPES)
     yield "edges.expand", edges.expand(SPREADS)
     yield "outbox.tenants", outbox.tenants()
+    yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     for of_items in (True, False):
         for of_tenant in (True, False):
             yield f"outbox.failures {of_items} {of_tenant}", outbox.failures(of_items=of_items, of_tenant=of_tenant)
@@ -114,7 +118,9 @@ async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, f
 VALUES: dict[str, Any] = {
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
-    **dict.fromkeys(("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"),
+    **dict.fromkeys(
+        ("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body", "prefix"), "a"
+    ),
     **dict.fromkeys(("limit", "now", "until", "rest", "before", "created_at", "schema"), 1),
 }
 """Plausible values: the planner looks at their types."""

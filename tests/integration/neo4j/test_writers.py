@@ -90,6 +90,22 @@ async def test_a_deadlock_between_contexts_ends_in_another_try(server: Neo4jServ
     assert len(set(texts.values())) == 1
 
 
+async def test_two_that_forget_the_same_receipts_at_once_do_not_fail(server: Neo4jServer) -> None:
+    async with open_neo4j(server) as graph:
+
+        async def keep(transaction: GraphTransaction) -> None:
+            for number in range(20):
+                await transaction.remember(Receipt(f"k{number}", "print", AT, {}))
+
+        async def forget(transaction: GraphTransaction) -> None:
+            await transaction.forget_receipts(AT + timedelta(days=1))
+            await asyncio.sleep(0.1)
+
+        await graph.write("t", "c", keep)
+        await asyncio.gather(*(graph.write("t", f"c{number}", forget) for number in range(4)))
+        assert await graph.receipt("t", "k0") is None
+
+
 async def test_workers_of_several_processes_share_the_outbox_and_lose_nothing(server: Neo4jServer) -> None:
     async with AsyncExitStack() as stack:
         graphs = [await stack.enter_async_context(open_neo4j(server)) for _ in range(4)]

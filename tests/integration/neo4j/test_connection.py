@@ -1,0 +1,104 @@
+"""Getting to the server, and not getting there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from contract.graphs import node, put
+from neo4j_graphs import open_neo4j
+from servers.machine import free_port
+from servers.neo4j.server import Neo4jProcess, Neo4jServer
+from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_shared.errors import OverloadedError, SettingsError, UnavailableError, VicwError
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.uids import make_uid
+
+
+async def opening(server: Neo4jServer, **fields: Any) -> VicwError:
+    with pytest.raises(VicwError) as caught:
+        async with open_neo4j(server, retry_seconds=0, **fields):
+            pass
+    return caught.value
+
+
+async def test_who_is_refused_is_told_which_settings_to_look_at(server: Neo4jServer) -> None:
+    error = await opening(replace(server, password="wrong"))
+    assert isinstance(error, SettingsError)
+    assert "VICW_NEO4J_PASSWORD" in error.detail
+    assert "wrong" not in error.detail
+    error = await opening(server, database="none")
+    assert isinstance(error, SettingsError)
+    assert "VICW_NEO4J_DATABASE" in error.detail
+    error = await opening(replace(server, url="gopher://127.0.0.1"))
+    assert isinstance(error, SettingsError)
+    assert "VICW_NEO4J_URL" in error.detail
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+async def test_a_server_that_is_not_there_is_unavailable(server: Neo4jServer, host: str) -> None:
+    error = await opening(replace(server, url=f"bolt://{host}:{free_port()}"))
+    assert isinstance(error, UnavailableError)
+    assert error.dependency == "graph"
+
+
+async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -> None:
+    async with open_neo4j(server, pool=1, acquire_seconds=0.2, query_seconds=1.0, retry_seconds=0) as graph:
+        started = asyncio.Event()
+
+        async def slow(transaction: GraphTransaction) -> None:
+            started.set()
+            await asyncio.sleep(0.6)
+
+        writing = asyncio.create_task(graph.write("t", "c", slow))
+        await started.wait()
+        with pytest.raises(OverloadedError, match="VICW_NEO4J_POOL"):
+            await graph.nodes("t", [make_uid("x")])
+        await writing
+
+        async def slower(transaction: GraphTransaction) -> None:
+            await asyncio.sleep(2)
+            await transaction.put_nodes([node("x")])
+
+        with pytest.raises(OverloadedError, match="VICW_NEO4J_QUERY_SECONDS"):
+            await graph.write("t", "c", slower)
+        assert await graph.nodes("t", [make_uid("x")]) == {}
+
+
+async def test_a_closed_store_says_so(graph: Neo4jGraphStore) -> None:
+    await graph.close()
+    await graph.close()
+    with pytest.raises(UnavailableError, match="closed"):
+        await graph.model()
+    with pytest.raises(UnavailableError, match="closed"):
+        await put(graph, [node("x")])
+
+
+async def test_nothing_acknowledged_is_lost_with_the_server(start_neo4j: Callable[[], Neo4jProcess]) -> None:
+    process = start_neo4j()
+    acknowledged: list[str] = []
+    async with open_neo4j(process.server, retry_seconds=0, connect_seconds=2) as graph:
+
+        async def write() -> None:
+            for number in range(10_000):
+                await put(graph, [node(f"n{number}")])
+                acknowledged.append(make_uid(f"n{number}"))
+
+        writing = asyncio.create_task(write())
+        while len(acknowledged) < 20:  # noqa: ASYNC110 - until the server has been seen to work
+            await asyncio.sleep(0.05)
+        process.kill()
+        with pytest.raises(UnavailableError):
+            await writing
+        began = time.monotonic()
+        with pytest.raises(UnavailableError):
+            await graph.nodes("t", acknowledged)
+        assert time.monotonic() - began < 5
+        await asyncio.to_thread(process.restart)
+        found = await graph.nodes("t", acknowledged)
+    assert found.keys() == set(acknowledged)
