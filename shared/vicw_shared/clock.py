@@ -37,3 +37,8 @@ def from_us(microseconds: int | None) -> datetime | None:
 def to_ms(instant: datetime) -> int:
     """Return whole milliseconds since 1970, rounded down; exact in a float64, as filters need."""
     return to_us(instant) // 1000
+
+
+def from_ms(milliseconds: int) -> datetime:
+    """Undo ``to_ms``, to the millisecond."""
+    return from_us(milliseconds * 1000)

@@ -33,6 +33,7 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "subtype": item.subtype,
         "node_id": chunk.uid,
         "item": item.uid,
+        "item_label": item.label.value,
         "flow_id": item.flow_id,
         "tags": [fold(tag) for tag in point.tags] or None,
         "bucket": [fold(bucket) for bucket in point.buckets] or None,

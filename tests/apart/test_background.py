@@ -62,7 +62,7 @@ def test_what_a_killed_worker_held_is_done_within_a_minute(platform: Platform, r
 def test_one_clock_ticks_and_another_takes_its_place(platform: Platform, running: list[Service]) -> None:
     first = platform.beat().start()
     running.append(first)
-    eventually(lambda: first.log, lambda log: "beat ticks" in log, 10, "the first clock")
+    eventually(lambda: first.log, lambda log: "beat ticks" in log, 40, "the first clock")
     second = platform.beat().start()
     running.append(second)
     time.sleep(2)

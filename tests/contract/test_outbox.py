@@ -11,7 +11,7 @@ from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Backlog, ItemRef, PendingKind, PendingPoint
 
-LONG, SHORT = 60.0, 0.2
+LONG, SHORT = 60.0, 1.0
 
 
 async def claim(graph: Graph, limit: int = 10) -> list[PendingPoint]:

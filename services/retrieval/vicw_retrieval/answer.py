@@ -10,7 +10,7 @@ from vicw_retrieval.domain import Decision
 from vicw_retrieval.expansion import Surroundings
 from vicw_shared.model import Node
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import Channel, ChannelHit, Explanation, Passage, Result, Via
+from vicw_shared.wire.retrieve import ChannelHit, Explanation, Passage, Result, Via
 
 _EXPLAINED_HITS = 50
 
@@ -67,7 +67,7 @@ def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[
     for name, ranks in places.items():
         best = min((ranks[uid] for uid, _ in candidate.passages if uid in ranks), default=None)
         if best is not None:
-            found.append(ChannelHit(channel=Channel(name), rank=best[0], score=best[1]))
+            found.append(ChannelHit(channel=name, rank=best[0], score=best[1]))
     return found
 
 

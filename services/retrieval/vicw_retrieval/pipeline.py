@@ -6,34 +6,60 @@ scope → channels (dense, bm25) → fusion → domain → expansion → synthes
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+
+import structlog
 
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import Surroundings, expand
 from vicw_retrieval.intent import read_words
+from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search, Stopwatch
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError
-from vicw_shared.ports import GraphStore, Scope
+from vicw_shared.ports import Audience, GraphStore, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+_log = structlog.get_logger()
 
 
 async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts) -> RetrieveResponse:
     """Return the evidence for a question.
 
-    Raises InvalidInputError for a field over its limit, UnavailableError if every channel or the graph fails.
+    While the graph is down, that is what the vectors' payloads know of what is live and public. Raises
+    InvalidInputError for a field over its limit, UnavailableError if every channel fails, or the graph where only it
+    can tell what was true or known at another time.
     """
     _check(request, ports.limits)
-    watch = Stopwatch()
     scope = scope_of(request, tenant, now())
+    if not ports.outage.lasts():
+        try:
+            return await _retrieve(request, scope, ports)
+        except UnavailableError as error:
+            if error.dependency != "graph":
+                raise
+            ports.outage.note()
+            _log.warning("the graph is down; answering from the vectors alone", error=error.detail)
+    if request.as_of is not None or request.known_at is not None:
+        raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
+    public = Audience(context=request.viewer.context if request.viewer is not None else None)
+    alone = replace(ports, graph=PayloadGraph(ports.vectors))
+    return await _retrieve(request, replace(scope, audience=public), alone, degraded=("graph",))
+
+
+async def _retrieve(
+    request: RetrieveRequest, scope: Scope, ports: RetrievalPorts, *, degraded: tuple[str, ...] = ()
+) -> RetrieveResponse:
+    watch = Stopwatch()
     search = Search(ports, scope, request, watch)
+    search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
     top = candidates[: request.limit]
     around = await _surroundings(request, ports.graph, scope, top, search)
@@ -47,7 +73,9 @@ async def _find(
     """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
-    sizes = await ports.vectors.domains(search.scope.tenant)
+    sizes: Mapping[str, int] = {}
+    with contextlib.suppress(RetryableError):  # the channels tell of it
+        sizes = await ports.vectors.domains(search.scope.tenant)
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
     decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
     if decision.domains is not None:

@@ -14,6 +14,7 @@ from vicw_retrieval.candidates import Candidate, Wave, fuse, group, is_full, mer
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import embed_query, search_dense
+from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time
 from vicw_shared import sparse
@@ -24,6 +25,7 @@ from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
 
 _SHORTLIST = 100
+FULLTEXT = "fulltext"
 _WIDENINGS = 4
 
 
@@ -37,6 +39,7 @@ class RetrievalPorts:
     query_prefix: str
     limits: LimitSettings
     settings: RetrievalSettings
+    outage: Outage = field(default_factory=Outage)
 
 
 @dataclass(slots=True)
@@ -82,7 +85,7 @@ class Search:
         wave = last = await self._run(scope, domain)
         candidates = await self._rank(wave, scope)
         for _ in range(_WIDENINGS):
-            if len(candidates) >= self._request.limit or not is_full(last, self._limit):
+            if len(candidates) >= self._request.limit or not is_full(last, self._limit) or FULLTEXT in last.ranked:
                 break
             seen = tuple(candidate.item.uid for candidate in candidates)
             try:
@@ -103,11 +106,26 @@ class Search:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
         ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
         self.degraded += failed
-        _raise_if_all_failed(ranked, failed)
+        if failed and not ranked:
+            ranked = await self._find_words(scope, failed)
         self.watch.lap("channels")
         wave = await self._complete(ranked)
         self.watch.lap("complete")
         return wave
+
+    async def _find_words(self, scope: Scope, failed: Mapping[str, VicwError | None]) -> dict[str, list[VectorHit]]:
+        """Ask the graph's full-text index while the vector engine is down.
+
+        Raises the channels' error if the graph is down, too, or something else is what failed.
+        """
+        away = any(isinstance(e, UnavailableError) and e.dependency == "vectors" for e in failed.values())
+        if not away and self._request.channels is not None:
+            raise _first(failed)
+        try:
+            hits = await self._ports.graph.find(scope, self._request.query, self._limit)
+        except VicwError as error:
+            raise _first(failed) from error
+        return {FULLTEXT: [VectorHit(hit.uid, hit.score) for hit in hits]}
 
     async def _rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
@@ -136,7 +154,7 @@ class Search:
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]]) -> Wave:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
-        dense, lexical = scores.get("dense"), scores.get("bm25")
+        dense, lexical = scores.get("dense"), scores.get("bm25", scores.get(FULLTEXT))
         settings = self._ports.settings
         if dense is None or lexical is None:
             return Wave(ranked, scores, zscore.combine(dense or {}, lexical or {}, settings.alpha))
@@ -152,8 +170,7 @@ class Search:
         return Wave(ranked, scores, zscore.combine(dense, lexical, settings.alpha), ceiling)
 
 
-def _raise_if_all_failed(ranked: Mapping[str, object], failed: Mapping[str, VicwError | None]) -> None:
-    if not ranked and failed:
-        raise next((e for e in failed.values() if e is not None), None) or UnavailableError(
-            "retrieval", "no channel answered within its budget (VICW_RETRIEVAL_BUDGET_MS)"
-        )
+def _first(failed: Mapping[str, VicwError | None]) -> VicwError:
+    return next((error for error in failed.values() if error is not None), None) or UnavailableError(
+        "retrieval", "no channel answered within its budget (VICW_RETRIEVAL_BUDGET_MS)"
+    )

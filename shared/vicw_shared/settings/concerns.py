@@ -133,6 +133,9 @@ class RetrievalSettings(BaseSettings):
         gt=0,
         description="Time each channel may take, in ms; a slower one is left out and named in `degraded`",
     )
+    graph_ms: int = Field(
+        2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
+    )
     infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")
 
 

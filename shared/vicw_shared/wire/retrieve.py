@@ -90,9 +90,12 @@ class Intent(Message):
 
 
 class ChannelHit(Message):
-    """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better."""
+    """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
 
-    channel: Channel
+    ``fulltext``, the graph's own index, is asked while the vector engine is down.
+    """
+
+    channel: Literal["dense", "bm25", "fulltext"]
     rank: int
     score: float
 

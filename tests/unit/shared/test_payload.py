@@ -9,7 +9,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import PendingKind, PendingPoint
 
-ONLY_KEPT = {"source_id", "name", "text", "importance"}
+ONLY_KEPT = {"source_id", "name", "text", "importance", "item_label"}
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
 

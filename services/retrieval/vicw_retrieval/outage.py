@@ -1,0 +1,121 @@
+"""Answers while the graph is down: from what the vector store's payloads repeat of it (design: "Vectors").
+
+Only what is live and public is told then: who may see more is for the graph to say.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from vicw_shared.clock import from_ms
+from vicw_shared.errors import UnavailableError
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import GraphTransaction, ItemRef, Neighbour, Scope, Spread, TextHit, VectorStore
+
+_LASTS_SECONDS = 3.0
+
+
+@dataclass(slots=True)
+class Outage:
+    """Whether the graph was found down a moment ago: then it is not waited for by every request anew."""
+
+    _until: float = float("-inf")
+
+    def note(self) -> None:
+        """Remember that the graph did not answer."""
+        self._until = time.monotonic() + _LASTS_SECONDS
+
+    def lasts(self) -> bool:
+        """Tell whether it is too early to ask again."""
+        return time.monotonic() < self._until
+
+
+class PayloadGraph:
+    """A GraphStore of one request that knows the passages found, their items, and no edge."""
+
+    def __init__(self, vectors: VectorStore) -> None:
+        self._vectors = vectors
+        self._nodes: dict[str, Node] = {}
+        self._texts: dict[str, str] = {}
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        """Return the items of passages, by their payloads."""
+        found: dict[str, ItemRef] = {}
+        for passage, payload in (await self._vectors.payloads(chunk_uids)).items():
+            if payload.get("tenant") != tenant or not isinstance(payload.get("item"), str):
+                continue
+            node = _node_of(payload)
+            self._nodes[node.uid] = node
+            self._texts[passage] = str(payload.get("text", ""))
+            found[passage] = ItemRef(
+                node.uid,
+                node.domain,
+                node.created_at,
+                node.timestamp,
+                node.retired_at,
+                node.valid_to,
+                node.expires_at,
+            )
+        return found
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        """Return the items that ``owners`` has met."""
+        return {uid: self._nodes[uid] for uid in uids if uid in self._nodes}
+
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        """Return the texts of the passages that ``owners`` has met."""
+        return {uid: self._texts[uid] for uid in uids if uid in self._texts}
+
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        """Return nothing: edges are the graph's."""
+        return []
+
+    async def contexts(self, tenant: str) -> list[Node]:
+        """Raise UnavailableError."""
+        _away()
+
+    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
+        """Raise UnavailableError: the full-text index is the graph's."""
+        _away()
+
+    async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
+        """Raise UnavailableError."""
+        _away()
+
+    async def close(self) -> None:
+        """Do nothing: the vector store is the caller's."""
+
+
+def _away() -> NoReturn:
+    raise UnavailableError("graph", "is down")
+
+
+def _node_of(payload: Mapping[str, Any]) -> Node:
+    timestamp = _instant(payload, "timestamp")
+    label = payload.get("item_label") or (Label.EVENT if timestamp is not None else Label.ENTITY)
+    return Node(
+        uid=payload["item"],
+        label=Label(label),
+        tenant=payload["tenant"],
+        context=payload["context"],
+        name=payload.get("name", ""),
+        subtype=payload.get("subtype", ""),
+        domain=payload["domain"],
+        created_at=from_ms(payload["created_at"]),
+        source_id=payload.get("source_id"),
+        tags=tuple(payload.get("tags", ())),
+        timestamp=timestamp,
+        retired_at=_instant(payload, "retired_at"),
+        valid_to=_instant(payload, "valid_to"),
+        expires_at=_instant(payload, "expires_at"),
+        flow_id=payload.get("flow_id"),
+        importance=payload.get("importance"),
+    )
+
+
+def _instant(payload: Mapping[str, Any], field: str) -> Any:
+    value = payload.get(field)
+    return from_ms(value) if value is not None else None

@@ -1,0 +1,89 @@
+"""Engines that go away while the services run, and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apart.running import Platform
+from e2e.serving import eventually
+from servers.neo4j.server import Neo4jProcess
+from servers.qdrant import QdrantProcess
+from servers.redis import RedisProcess
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Engines of the test's own, to kill and restart."""
+
+    neo4j: Neo4jProcess
+    qdrant: QdrantProcess
+    redis: RedisProcess
+
+
+@pytest.fixture
+def engines(
+    start_neo4j: Callable[[], Neo4jProcess],
+    start_qdrant: Callable[[], QdrantProcess],
+    start_redis: Callable[[], RedisProcess],
+) -> Engines:
+    return Engines(start_neo4j(), start_qdrant(), start_redis())
+
+
+@pytest.fixture
+def fragile(engines: Engines, tmp_path: Path, models_dir: Path) -> Iterator[Platform]:
+    """The services over engines that may be killed."""
+    made = Platform(tmp_path, models_dir, engines.neo4j.server, engines.qdrant.server, engines.redis.server)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
+
+
+def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engines) -> None:
+    items: list[dict[str, Any]] = [
+        {"id": "public", "text": "The harbour was closed by fog."},
+        {"id": "private", "text": "The harbour master was bribed.", "sensitivity": "personal", "about": ["Ana"]},
+    ]
+    assert fragile.remember(*items).status_code == 201
+    assert set(fragile.found("harbour")) == {"public", "private"}
+
+    engines.redis.kill()
+    assert fragile.remember({"id": "no queue", "text": "A gull sat on the mast."}).status_code == 201
+    assert fragile.found("gull", limit=1) == ["no queue"]
+    later = fragile.remember({"id": "later", "text": "A seal swam by."}, wait=False)
+    assert later.status_code == 202, "durable in the graph; workers look by themselves"
+    engines.redis.restart()
+
+    engines.qdrant.kill()
+    answer = fragile.ask("harbour fog").raise_for_status().json()
+    assert (answer["results"][0]["id"], set(answer["degraded"])) == ("public", {"dense", "bm25"})
+    assert answer["results"][0]["channels"][0]["channel"] == "fulltext"
+    unseen = fragile.remember({"id": "no vectors", "text": "A whale was seen."}, wait=False)
+    assert unseen.status_code == 202
+    engines.qdrant.restart()
+    eventually(lambda: fragile.ask("harbour").json().get("degraded"), lambda said: said == [], 30, "Qdrant is back")
+
+    engines.neo4j.kill()
+    refused = fragile.remember({"id": "no graph", "text": "A storm came up."})
+    assert (refused.status_code, refused.headers["content-type"]) == (503, "application/problem+json")
+    assert refused.json()["detail"].startswith("graph:")
+    answer = fragile.ask("harbour").raise_for_status().json()
+    assert ([r["id"] for r in answer["results"]][:1], answer["degraded"]) == (["public"], ["graph"])
+    assert "private" not in [result["id"] for result in answer["results"]]
+    engines.neo4j.restart()
+    eventually(lambda: fragile.ask("harbour").json().get("degraded"), lambda said: said == [], 60, "Neo4j is back")
+
+    fragile.worker().start()
+    fragile.beat().start()
+    for job in (later.json()["job"], unseen.json()["job"]):
+        eventually(lambda job=job: fragile.job(job)["status"], lambda status: status == "done", 60, "the job")  # type: ignore[misc]
+    assert {"later", "no vectors"} <= set(fragile.found("a seal and a whale", limit=10))
+    assert "no graph" not in fragile.found("storm", limit=10), "what was refused is not stored"

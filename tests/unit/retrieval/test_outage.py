@@ -1,0 +1,78 @@
+"""What is answered while an engine is down, and what is not told then."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import pytest
+
+from memory import Memory
+from vicw_retrieval import outage
+from vicw_shared.errors import UnavailableError
+
+ITEMS: list[dict[str, Any]] = [
+    {"id": "turn", "text": "the harbour at night", "timestamp": "2026-01-01T00:00:00Z", "tags": ["Sea"]},
+    {"id": "doc", "text": "the harbour by day", "subtype": "document"},
+    {"id": "secret", "text": "the harbour by boat", "sensitivity": "personal", "about": ["Ana"]},
+    {"id": "gone", "text": "the harbour burned", "expires_at": "2020-01-01T00:00:00Z"},
+]  # fmt: skip
+
+
+def _break(monkeypatch: pytest.MonkeyPatch, engine: object, name: str, *methods: str) -> None:
+    async def down(*_: Any, **__: Any) -> NoReturn:
+        raise UnavailableError(name, "is down")
+
+    for method in methods:
+        monkeypatch.setattr(engine, method, down)
+
+
+def _graph_down(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    _break(monkeypatch, memory.standalone.graph, "graph", "nodes", "texts", "owners", "expand", "find")
+
+
+async def test_without_the_graph_the_payloads_answer(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await memory.ingest(*ITEMS)
+    with monkeypatch.context() as patch:
+        _graph_down(memory, patch)
+        answer = await memory.retrieve("harbour")
+        assert {r.id for r in answer.results} == {"turn", "doc"}, "live and public, and nothing else"
+        assert answer.degraded == ("graph",)
+        turn = next(r for r in answer.results if r.id == "turn")
+        assert (turn.text, turn.label, turn.tags) == ("the harbour at night", "Event", ("sea",))
+        assert turn.timestamp is not None
+        assert turn.timestamp.year == 2026
+        assert next(r for r in answer.results if r.id == "doc").label == "Entity"
+        assert "the harbour at night" in answer.text
+        assert await memory.found("harbour", viewer={"user": "Ana"}) in (["turn", "doc"], ["doc", "turn"])
+        assert await memory.found("harbour", tags={"any": ["sea"]}) == ["turn"]
+        with pytest.raises(UnavailableError, match="another time"):
+            await memory.retrieve("harbour", as_of="2026-01-01T00:00:00Z")
+
+
+async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await memory.ingest(*ITEMS)
+    ports = memory.standalone.retrieval_ports()
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+    with monkeypatch.context() as patch:
+        _graph_down(memory, patch)
+        await memory.retrieve("harbour")
+    assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
+    monkeypatch.setattr(outage, "_LASTS_SECONDS", 0.0)
+    ports.outage.note()
+    assert (await memory.retrieve("harbour")).degraded == ()
+
+
+async def test_without_the_vector_engine_words_answer(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await memory.ingest(*ITEMS)
+    with monkeypatch.context() as patch:
+        _break(patch, memory.standalone.vectors, "vectors", "search", "score", "domains", "idf", "payloads")
+        answer = await memory.retrieve("harbour night")
+        assert answer.results[0].id == "turn"
+        assert [hit.channel for hit in answer.results[0].channels] == ["fulltext"]
+        assert set(answer.degraded) == {"dense", "bm25"}
+        assert {r.id for r in answer.results} == {"turn", "doc", "secret"}
+        assert "secret" not in await memory.found("harbour", viewer={"user": "Bob"})
+        assert "secret" in await memory.found("harbour", viewer={"user": "Ana"})
+        _graph_down(memory, patch)
+        with pytest.raises(UnavailableError):
+            await memory.retrieve("harbour")
