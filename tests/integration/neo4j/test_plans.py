@@ -118,9 +118,7 @@ async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, f
 VALUES: dict[str, Any] = {
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
-    **dict.fromkeys(
-        ("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body", "prefix"), "a"
-    ),
+    **dict.fromkeys(("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"),
     **dict.fromkeys(("limit", "now", "until", "rest", "before", "created_at", "schema"), 1),
 }
 """Plausible values: the planner looks at their types."""

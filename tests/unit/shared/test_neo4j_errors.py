@@ -75,6 +75,8 @@ _SERVER: dict[str, type[VicwError]] = {
     "Neo.ClientError.Statement.SyntaxError": UnavailableError,
     "Neo.DatabaseError.General.UnknownError": UnavailableError,
     "Neo.DatabaseError.Transaction.TransactionCommitFailed": UnavailableError,
+    "Neo.DatabaseError.Transaction.TransactionStartFailed": UnavailableError,
+    "Neo.DatabaseError.Transaction.TransactionLogError": StorageFullError,
 }
 
 

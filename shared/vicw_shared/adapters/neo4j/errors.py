@@ -19,8 +19,10 @@ from neo4j.exceptions import (
 from vicw_shared.errors import OverloadedError, SettingsError, StorageFullError, UnavailableError, VicwError
 
 _GRAPH = "graph"
+_LOG_FAILED = "Neo.DatabaseError.Transaction.TransactionLogError"
+"""What a full disk looks like from outside: the log cannot be appended to, and the server says no more of why. It then
+refuses everything until it is restarted."""
 _FULL = ("no space left", "disk space", "disk is full", "disk quota")
-"""Neo4j has no status of its own for a full disk; the operating system's words come through."""
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 _REFUSED = "Neo.ClientError.Security."
 _FOR_NOW = {f"{_REFUSED}AuthenticationRateLimit", f"{_REFUSED}AuthorizationExpired"}
@@ -60,8 +62,11 @@ def translate(error: Neo4jError | DriverError) -> VicwError:
 
 def _of_server(error: Neo4jError) -> VicwError:
     code, message = error.code or "", error.message or ""
-    if any(words in message.lower() for words in _FULL):
-        return StorageFullError("Neo4j's disk is full. Make room; nothing of this request was stored")
+    if code == _LOG_FAILED or any(words in message.lower() for words in _FULL):
+        return StorageFullError(
+            "Neo4j cannot write its log: its disk is full, or broken. Make room and restart Neo4j; nothing of this "
+            f"request was stored ({message})"
+        )
     if code == _NO_DATABASE:
         return SettingsError(f"VICW_NEO4J_DATABASE: {message}")
     if code.startswith(_REFUSED) and code not in _FOR_NOW:
