@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from e2e.serving import environment, eventually
+from e2e.serving import VICW, environment, eventually
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
@@ -133,6 +133,12 @@ class Platform:
     def beat(self) -> Service:
         """Return a clock, which is not started yet."""
         return self.add("beat", "vicw_sleep.beat")
+
+    def vicw(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the command to its end."""
+        return subprocess.run(
+            [str(VICW), *arguments], capture_output=True, text=True, env=self.variables, timeout=90, check=False
+        )
 
     def remember(self, *items: dict[str, Any], context: str = "c", **fields: Any) -> httpx.Response:
         body = {"context": context, "items": items, **fields}

@@ -45,3 +45,33 @@ def test_probes(platform: Platform, name: str) -> None:
     ready = httpx.get(f"{url}/readyz", trust_env=False, timeout=10).json()
     assert (ready["status"], {"embedding", "graph", "vectors"} <= set(ready["dependencies"])) == ("ready", True)
     assert "vicw_http_requests_total" in httpx.get(f"{url}/metrics", trust_env=False).text
+
+
+def test_keys_of_the_platform(platform: Platform) -> None:
+    closed = platform.add("closed", "vicw_retrieval", VICW_HOST="0.0.0.0").start()
+    url = closed.url.replace("0.0.0.0", "127.0.0.1")
+    platform.remember({"id": "mine", "text": "A seal on the pier."})
+
+    def ask(token: str | None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.post(f"{url}/retrieve", json={"query": "seal"}, headers=headers, timeout=60, trust_env=False)
+
+    assert ask(None).status_code == 401
+    tokens = [platform.vicw("keys", "create", "--platform", "--tenant", t).stdout.strip() for t in ("default", "other")]
+    found = [[r["id"] for r in ask(token).raise_for_status().json()["results"]] for token in tokens]
+    assert ("mine" in found[0], found[1]) == (True, [])
+    listed = platform.vicw("keys", "list", "--platform").stdout
+    assert all(token.split("_", 2)[1] in listed for token in tokens)
+    assert platform.vicw("keys", "revoke", tokens[0].split("_", 2)[1], "--platform").returncode == 0
+    eventually(lambda: ask(tokens[0]).status_code, lambda status: status == 401, 15, "the key is worthless")
+
+
+def test_the_platforms_stores_are_clean(platform: Platform) -> None:
+    platform.remember({"id": "clean", "text": "An egg."}, {"id": "clean2", "text": "A spoon."}, flow_id="f")
+    worker = platform.worker().start()
+    beat = platform.beat().start()
+    eventually(lambda: platform.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 60, "all done")
+    checked = platform.vicw("check", "--platform")
+    assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
+    for service in (worker, beat):
+        service.kill()

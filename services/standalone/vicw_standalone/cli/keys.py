@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,9 @@ from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
+from vicw_standalone.apart import open_graph
 from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.offline import require_store
 from vicw_standalone.wiring import GRAPH
@@ -22,9 +25,6 @@ app = typer.Typer(
     help="Make, list and revoke API keys. A server that others than this machine can reach asks for one.",
     no_args_is_help=True,
 )
-DataDirOption = Annotated[
-    Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
-]
 
 
 def register(parent: typer.Typer) -> None:
@@ -32,10 +32,16 @@ def register(parent: typer.Typer) -> None:
     parent.add_typer(app, name="keys")
 
 
-def _ring(data_dir: Path | None) -> KeyRing:
-    path = read_settings(data_dir=data_dir).storage.data_dir
-    require_store(path)
-    return SqliteKeyRing(path / GRAPH)
+def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing], Awaitable[T]]) -> T:
+    async def run() -> T:
+        if platform:
+            async with open_graph() as graph:
+                return await work(graph.key_ring)
+        path = read_settings(data_dir=data_dir).storage.data_dir
+        require_store(path)
+        return await work(SqliteKeyRing(path / GRAPH))
+
+    return asyncio.run(run())
 
 
 @app.command()
@@ -44,21 +50,22 @@ def create(
     right: Annotated[list[Right] | None, typer.Option(help="What it allows; may be given again.")] = None,
     note: Annotated[str, typer.Option(help="What it is for, to tell it from others")] = "",
     data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
 ) -> None:
     """Make a key and print it: once, for only a digest of it is kept. It may ingest and retrieve by default."""
     if not tenant.strip():
         fail("--tenant is empty; name a tenant", code=2)
     key, token = mint(tenant, tuple(right or (Right.INGEST, Right.RETRIEVE)), now(), note)
-    asyncio.run(_ring(data_dir).add(key))
+    _with_ring(data_dir, platform, lambda ring: ring.add(key))
     err.print(f"Key {key.id} of tenant {tenant} ({', '.join(key.rights)}). It is shown this once:", markup=False)
     out.print(token, markup=False)
 
 
 @app.command("list")
-def list_keys(data_dir: DataDirOption = None) -> None:
+def list_keys(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
     """List all keys, revoked ones too; never the keys themselves."""
     table = Table("id", "tenant", "rights", "made", "revoked", "note", box=None)
-    for key in asyncio.run(_ring(data_dir).keys()):
+    for key in _with_ring(data_dir, platform, lambda ring: ring.keys()):
         revoked = f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else ""
         table.add_row(key.id, key.tenant, ", ".join(key.rights), f"{key.created_at:%Y-%m-%d %H:%M}", revoked, key.note)
     out.print(table)
@@ -66,9 +73,11 @@ def list_keys(data_dir: DataDirOption = None) -> None:
 
 @app.command()
 def revoke(
-    key_id: Annotated[str, typer.Argument(help="Its id, as `vicw keys list` shows it")], data_dir: DataDirOption = None
+    key_id: Annotated[str, typer.Argument(help="Its id, as `vicw keys list` shows it")],
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
 ) -> None:
     """Make a key worthless, within five seconds on every server."""
-    if not asyncio.run(_ring(data_dir).revoke(key_id, now())):
+    if not _with_ring(data_dir, platform, lambda ring: ring.revoke(key_id, now())):
         fail(f"There is no key {key_id} that holds; `vicw keys list` lists them")
     out.print(f"Key {key_id} is revoked", markup=False)

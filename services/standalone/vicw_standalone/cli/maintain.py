@@ -14,7 +14,7 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import err, fail, out
-from vicw_standalone.cli.models import DataDirOption
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
 
@@ -63,11 +63,12 @@ async def _reindex(settings: Settings) -> tuple[int, str]:
         await standalone.close()
 
 
-def check_command(data_dir: DataDirOption = None) -> None:
+def check_command(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
     """Prove the store's invariants.
 
     Points agree with what the graph marks as indexed and the reverse, chains are unbroken and in order, every
-    node is in exactly one context, steps are gap-free, no edge is outside the registry. The server must be stopped.
+    node is in exactly one context, steps are gap-free, no edge is outside the registry. The server must be stopped;
+    of the platform, whatever writes: what changes meanwhile may look broken.
 
     Exit code 1 and the list of violations if any is broken; 2 if it could not check: the store is in use, there is
     none, its vector index is missing, it cannot be read, a setting is wrong.
@@ -75,7 +76,7 @@ def check_command(data_dir: DataDirOption = None) -> None:
     try:
         settings = read_settings(data_dir=data_dir)
         configure_logs(LogSettings(level="warning"))
-        report = asyncio.run(_check(settings))
+        report = asyncio.run(_check_platform() if platform else _check(settings))
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
     out.print(f"{report.nodes} nodes, {report.edges} edges, {report.points} points, {report.waiting} waiting")
@@ -101,6 +102,14 @@ def doctor_command(data_dir: DataDirOption = None) -> None:
         out.print(f"{marks[finding.verdict]} {finding.what}: {escape(finding.detail + fix)}")
     if wrong:
         raise typer.Exit(1)
+
+
+async def _check_platform() -> Report:
+    from vicw_sleep.check import check
+    from vicw_standalone.apart import open_stores
+
+    async with open_stores() as (graph, vectors):
+        return await check(graph, graph, vectors, load_registries().edges)
 
 
 async def _check(settings: Settings) -> Report:

@@ -18,6 +18,9 @@ from vicw_standalone.settings import CHOICES
 DataDirOption = Annotated[
     Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
 ]
+PlatformOption = Annotated[
+    bool, typer.Option("--platform", help="The platform's Neo4j and Qdrant: VICW_NEO4J_…, VICW_QDRANT_…")
+]
 
 
 def register(app: typer.Typer) -> None:

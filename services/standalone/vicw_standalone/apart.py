@@ -1,0 +1,59 @@
+"""The platform's stores, for commands that look at them or keep their keys, without any of its services."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from vicw_shared.errors import SettingsError, UnavailableError
+from vicw_shared.extensions import load_registries
+from vicw_shared.settings.variables import named_by_variable
+
+if TYPE_CHECKING:
+    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+    from vicw_shared.adapters.platform import PlatformSettings
+    from vicw_shared.adapters.qdrant import QdrantVectorStore
+
+
+def read_platform() -> PlatformSettings:
+    """Return where the engines are. Raises SettingsError, also where their clients are not installed."""
+    try:
+        from vicw_shared.adapters.platform import PlatformSettings
+    except ImportError as error:
+        raise SettingsError(
+            f"{error.name} is not installed: install vicw-standalone[platform], or use an image of the platform"
+        ) from error
+    with named_by_variable():
+        return PlatformSettings.read()
+
+
+@asynccontextmanager
+async def open_graph() -> AsyncIterator[Neo4jGraphStore]:
+    """Open the platform's graph."""
+    settings = read_platform()
+    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+
+    graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
+    try:
+        yield graph
+    finally:
+        await graph.close()
+
+
+@asynccontextmanager
+async def open_stores() -> AsyncIterator[tuple[Neo4jGraphStore, QdrantVectorStore]]:
+    """Open the platform's graph and the collection in use."""
+    settings = read_platform()
+    from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+
+    async with AsyncExitStack() as stack:
+        graph = await stack.enter_async_context(open_graph())
+        client = connect(settings.qdrant)
+        stack.push_async_callback(client.close)
+        current = await QdrantCollections(client, settings.qdrant.alias).current()
+        if current is None:
+            raise UnavailableError("vectors", f"there is no collection behind {settings.qdrant.alias!r} yet")
+        vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)
+        stack.push_async_callback(vectors.close)
+        yield graph, vectors
