@@ -19,7 +19,8 @@ from qdrant_client.models import (
     VectorParams,
 )
 
-from qdrant_servers import collections_for_tests, needs_server, qdrant_client_for_tests
+from qdrant_servers import collections_for_tests, open_client, server_if_any
+from servers.qdrant import QdrantServer
 from vicw_shared.adapters.conditions import FLAGS, INSTANTS, KEYWORDS
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore
 from vicw_shared.adapters.qdrant.errors import translated
@@ -35,9 +36,14 @@ OTHERS = (
 )
 
 
+pytestmark = pytest.mark.servers
+
+
 @pytest.fixture
-async def client_and_collections() -> AsyncIterator[tuple[AsyncQdrantClient, QdrantCollections]]:
-    async with collections_for_tests() as opened:
+async def client_and_collections(
+    request: pytest.FixtureRequest,
+) -> AsyncIterator[tuple[AsyncQdrantClient, QdrantCollections]]:
+    async with collections_for_tests(server_if_any(request)) as opened:
         yield opened
 
 
@@ -111,10 +117,11 @@ async def test_what_others_keep_on_the_server_is_neither_seen_nor_taken(
         await collections.open(MODEL)
 
 
-@needs_server
-async def test_many_services_may_start_at_once_on_an_empty_server(collections: QdrantCollections) -> None:
+async def test_many_services_may_start_at_once_on_an_empty_server(
+    collections: QdrantCollections, qdrant_server: QdrantServer
+) -> None:
     alias = collections.name_of(MODEL).rsplit("-", 2)[0]
-    clients = [qdrant_client_for_tests() for _ in range(8)]
+    clients = [open_client(qdrant_server) for _ in range(8)]
     starting = [QdrantCollections(client, alias) for client in clients]
     opened = await asyncio.gather(*(each.open(MODEL) for each in starting))
     assert set(opened) == {await collections.current()}
@@ -122,7 +129,7 @@ async def test_many_services_may_start_at_once_on_an_empty_server(collections: Q
         await client.close()
 
 
-@needs_server
+@pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
 async def test_every_filterable_field_has_an_index_once_it_is_open(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
@@ -134,7 +141,7 @@ async def test_every_filterable_field_has_an_index_once_it_is_open(
     assert "bucket" in (await client.get_collection(name)).payload_schema
 
 
-@needs_server
+@pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
 async def test_a_filter_without_an_index_is_refused(client: AsyncQdrantClient, collections: QdrantCollections) -> None:
     name = (await collections.open(MODEL)).name
     unindexed = Filter(must=[FieldCondition(key="text", match=MatchValue(value="x"))])
@@ -146,7 +153,7 @@ async def test_a_filter_without_an_index_is_refused(client: AsyncQdrantClient, c
         await client.scroll(name, limit=10_001)
 
 
-@needs_server
+@pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
 async def test_vectors_of_another_size_are_another_models(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:
@@ -155,7 +162,7 @@ async def test_vectors_of_another_size_are_another_models(
         await store.upsert([a_point(size=5)])
 
 
-@needs_server
+@pytest.mark.usefixtures("qdrant_server")  # the local mode does not have it
 async def test_the_originals_are_on_disk_and_a_byte_a_dimension_in_memory(
     client: AsyncQdrantClient, collections: QdrantCollections
 ) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import qdrant_servers
+from qdrant_servers import collections_for_tests, server_if_any
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.clock import to_ms
@@ -44,14 +44,14 @@ def scope(**fields: Any) -> Scope:
     return Scope(**{"tenant": "t", "now": NOW, **fields})
 
 
-@pytest.fixture(params=["edge", qdrant_servers.NAME])
+@pytest.fixture(params=["edge", pytest.param("qdrant", marks=pytest.mark.servers)])
 async def vectors(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[VectorStore]:
     if request.param == "edge":
         edge = EdgeVectorStore(store / "vectors", SIZE)
         yield edge
         await edge.close()
         return
-    async with qdrant_servers.collections_for_tests() as (client, collections):
+    async with collections_for_tests(server_if_any(request)) as (client, collections):
         collection = await collections.open(ModelIdentity("model", SIZE, "digest", 1))
         qdrant = QdrantVectorStore(client, collection.name)
         yield qdrant
