@@ -56,7 +56,7 @@ def statements() -> Iterator[tuple[str, str]]:
         for of_tenant in (True, False):
             yield f"outbox.failures {of_items} {of_tenant}", outbox.failures(of_items=of_items, of_tenant=of_tenant)
     for name, scope in (("all", SCOPE), ("widest", WIDEST), ("as_of", replace(SCOPE, as_of=AT))):
-        yield f"text.find {name}", text.find(text.within(scope)[0])
+        yield f"text.find {name}", text.find(text.inside(scope)[0])
 
 
 def constants(module: ModuleType) -> Iterator[tuple[str, str]]:

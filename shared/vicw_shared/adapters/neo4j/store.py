@@ -118,8 +118,8 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         query = query_of(scope.tenant, text)
         if query is None or limit <= 0:
             return []
-        conditions, values = full_text.within(scope)
-        rows = await self._database.read(full_text.find(conditions), query=query, limit=limit, **values)
+        condition, values = full_text.inside(scope)
+        rows = await self._database.read(full_text.find(condition), query=query, limit=limit, **values)
         return [TextHit(row["uid"], row["score"]) for row in rows]
 
     async def any_indexed(self) -> bool:

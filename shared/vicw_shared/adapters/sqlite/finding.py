@@ -6,9 +6,9 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
+from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
-from vicw_shared.clock import to_us
-from vicw_shared.ports import Audience, Scope, TextHit
+from vicw_shared.ports import Scope, TextHit
 from vicw_shared.text import fold
 
 _WORD = re.compile(r"\w+")
@@ -16,6 +16,8 @@ _MAX_WORDS = 64
 _COMMON_SHARE = 0.05
 _FEW = 1000
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
 
 _Clause = tuple[str, tuple[object, ...]]
 
@@ -26,8 +28,7 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     if not words or scope.contexts == () or scope.domains == ():
         return []
     connection.create_function("fold", 1, fold, deterministic=True)
-    clauses = _conditions(scope)
-    where = " AND ".join(sql for sql, _ in clauses)
+    where, values = _sql(within(scope))
     rows = connection.execute(
         "WITH h AS MATERIALIZED (SELECT rowid AS pk, bm25(fulltext, 2.0, 2.0, 1.0) AS score "  # noqa: S608
         "FROM fulltext WHERE fulltext MATCH ?) SELECT p.uid, sum(-h.score) AS total FROM h "
@@ -36,9 +37,9 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
         "    JOIN node x ON x.pk = e.source AND x.content_hash IS NOT NULL "
         "    WHERE e.target = n.pk AND e.type = 'EVIDENCED_BY') ELSE n.pk END "
         "JOIN node p ON p.uid = CASE n.label WHEN 'Chunk' THEN n.uid ELSE i.qdrant_id END "
-        f"WHERE i.content_hash IS NOT NULL AND {where} "
+        f"WHERE i.content_hash IS NOT NULL AND i.tenant = ? AND {where} "
         "GROUP BY p.pk ORDER BY total DESC, p.pk LIMIT ?",
-        (_any_of(words), *(value for _, values in clauses for value in values), limit),
+        (_any_of(words), scope.tenant, *values, limit),
     )
     return [TextHit(unpack(uid), score) for uid, score in rows]
 
@@ -57,61 +58,38 @@ def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
     return [word for word, count in counts.items() if 0 < count <= most]
 
 
-def _conditions(scope: Scope) -> list[_Clause]:
-    """Return the scope as conditions on the item ``i``."""
-    clauses: list[_Clause] = [("i.tenant = ?", (scope.tenant,))]
-    if scope.contexts is not None:
-        clauses.append((f"i.context IN ({marks(len(scope.contexts))})", scope.contexts))
-    if scope.domains is not None:
-        clauses.append((f"i.domain IN ({marks(len(scope.domains))})", scope.domains))
-    if scope.tags_any:
-        clauses.append(_tagged(scope.tags_any))
-    clauses += [_tagged((tag,)) for tag in scope.tags_all]
-    if scope.tags_none:
-        sql, values = _tagged(scope.tags_none)
-        clauses.append((f"NOT {sql}", values))
-    clauses += _in_time(scope)
-    if scope.audience is not None:
-        clauses += _visible_to(scope.audience)
-    return clauses
+def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
+    """Return a condition on the item ``i``, with its values; what is not there matches nothing."""
+    match condition:
+        case Is("portable", value):
+            return "i.portable = ?", (value,)
+        case Is(field, value):
+            return _sql(AnyOf(field, (str(value),)))
+        case AnyOf("tags", values):
+            return f"{_EDGE} AND g.type = 'TAGGED' AND fold(t.subtype) <> 'bucket' AND {_named(values)})", values
+        case AnyOf("about", values):
+            uids = tuple(pack(value) for value in values if _UID.fullmatch(value))
+            named = f"({_named(values)} OR t.uid IN ({marks(len(uids))}))"
+            return f"{_EDGE} AND g.type = 'ABOUT' AND {named})", (*values, *uids)
+        case AnyOf(field, values):
+            return f"i.{field} IN ({marks(len(values))})", values
+        # Instants are whole milliseconds, as in the vector stores' payloads: both find the same.
+        case Until(field, instant):
+            return f"ifnull(i.{field} < ?, 0)", ((instant + 1) * 1000,)
+        case After(field, instant):
+            return f"ifnull(i.{field} >= ?, 0)", ((instant + 1) * 1000,)
+        case Group(must, must_not, should):
+            return _group(must, must_not, should)
 
 
-def _tagged(tags: Sequence[str]) -> _Clause:
-    sql = (
-        "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk AND g.type = 'TAGGED' "  # noqa: S608
-        f"AND fold(t.subtype) <> 'bucket' AND fold(t.name) IN ({marks(len(tags))}))"
-    )
-    return sql, tuple(tags)
+def _group(must: Sequence[Condition], must_not: Sequence[Condition], should: Sequence[Condition]) -> _Clause:
+    parts = [_sql(condition) for condition in must]
+    parts += [(f"NOT ({sql})", values) for sql, values in map(_sql, must_not)]
+    if should:
+        any_of = [_sql(condition) for condition in should]
+        parts.append((f"({' OR '.join(sql for sql, _ in any_of)})", tuple(v for _, values in any_of for v in values)))
+    return " AND ".join(f"({sql})" for sql, _ in parts) or "1", tuple(v for _, values in parts for v in values)
 
 
-def _in_time(scope: Scope) -> list[_Clause]:
-    """Return when an item is seen; the same rules as in the vector store's filter."""
-    instant = to_us(scope.as_of or scope.judged_at)
-    clauses: list[_Clause] = [("ifnull(i.expires_at > ?, 1)", (to_us(scope.judged_at),))]
-    if scope.known_at is None:
-        clauses.append(("ifnull(i.valid_to > ?, 1)", (instant,)))
-        if scope.as_of is not None:
-            clauses.append(("(ifnull(i.retired_at > ?, 1) OR i.valid_to > ?)", (to_us(scope.now), instant)))
-        else:
-            clauses.append(("ifnull(i.retired_at > ?, 1)", (to_us(scope.now),)))
-    else:
-        known = to_us(scope.known_at)
-        clauses.append(("i.created_at <= ? AND ifnull(i.retired_at > ?, 1)", (known, known)))
-    if scope.as_of is not None:
-        clauses.append(("ifnull(i.timestamp <= ?, 1)", (instant,)))
-    return clauses
-
-
-def _visible_to(audience: Audience) -> list[_Clause]:
-    own, values = "", tuple[object, ...]()
-    if audience.subjects:
-        levels = ("personal", "sensitive") if audience.private else ("personal",)
-        uids = [pack(subject) for subject in audience.subjects if _UID.fullmatch(subject)]
-        own = (
-            f" OR (i.sensitivity IN ({marks(len(levels))}) AND EXISTS (SELECT 1 FROM edge g "  # noqa: S608
-            "JOIN node t ON t.pk = g.target WHERE g.source = i.pk AND g.type = 'ABOUT' "
-            f"AND (fold(t.name) IN ({marks(len(audience.subjects))}) OR t.uid IN ({marks(len(uids))}))))"
-        )
-        values = (*levels, *audience.subjects, *uids)
-    home, here = (" OR i.context = ?", (audience.context,)) if audience.context is not None else ("", ())
-    return [(f"(i.sensitivity = 'public'{own})", values), (f"(i.portable{home})", here)]
+def _named(values: Sequence[str]) -> str:
+    return f"fold(t.name) IN ({marks(len(values))})"
