@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from apart.running import Platform
 from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
-from servers.redis import RedisServer
+from servers.neo4j.server import Neo4jProcess, Neo4jServer
+from servers.qdrant import QdrantProcess, QdrantServer
+from servers.redis import RedisProcess, RedisServer
 from vicw_embedding import minilm
 
 
@@ -19,6 +20,35 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("models")
     minilm.ensure(directory)
     return directory
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Engines of a test's own, to kill and restart."""
+
+    neo4j: Neo4jProcess
+    qdrant: QdrantProcess
+    redis: RedisProcess
+
+
+@pytest.fixture
+def engines(
+    start_neo4j: Callable[[], Neo4jProcess],
+    start_qdrant: Callable[[], QdrantProcess],
+    start_redis: Callable[[], RedisProcess],
+) -> Engines:
+    return Engines(start_neo4j(), start_qdrant(), start_redis())
+
+
+@pytest.fixture
+def fragile(engines: Engines, tmp_path: Path, models_dir: Path) -> Iterator[Platform]:
+    """The services over engines that may be killed."""
+    made = Platform(tmp_path, models_dir, engines.neo4j.server, engines.qdrant.server, engines.redis.server)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
 
 
 @pytest.fixture(scope="module")

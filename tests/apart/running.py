@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from e2e.serving import VICW, environment, eventually
+from servers.machine import free_port
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
@@ -69,6 +70,9 @@ class Service:
             self.url = found[1]
         return self
 
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def kill(self) -> None:
         """``kill -9`` of the process and its children; one that is gone stays gone."""
         if self._process is not None and self._process.poll() is None:
@@ -109,9 +113,10 @@ class Platform:
 
     def start(self) -> None:
         """Start one of each."""
-        self.embedding = self.add("embedding", "vicw_embedding", "--host", "127.0.0.1", "--port", "0").start()
+        # On ports of their own choice they would come back elsewhere after a kill.
+        self.embedding = self.add("embedding", "vicw_embedding", VICW_PORT=str(free_port())).start()
         self.variables["VICW_EMBEDDING_URL"] = f"{self.embedding.url}/v1"
-        self.ingest = self.add("ingest", "vicw_ingest").start()
+        self.ingest = self.add("ingest", "vicw_ingest", VICW_PORT=str(free_port())).start()
         self.retrieval = self.add("retrieval", "vicw_retrieval").start()
 
     def add(self, name: str, *command: str, **variables: str) -> Service:

@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from apart.conftest import Engines
 from apart.running import Platform
 from e2e.serving import eventually
-from servers.neo4j.server import Neo4jProcess
-from servers.qdrant import QdrantProcess
-from servers.redis import RedisProcess
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
-
-
-@dataclass(frozen=True, slots=True)
-class Engines:
-    """Engines of the test's own, to kill and restart."""
-
-    neo4j: Neo4jProcess
-    qdrant: QdrantProcess
-    redis: RedisProcess
-
-
-@pytest.fixture
-def engines(
-    start_neo4j: Callable[[], Neo4jProcess],
-    start_qdrant: Callable[[], QdrantProcess],
-    start_redis: Callable[[], RedisProcess],
-) -> Engines:
-    return Engines(start_neo4j(), start_qdrant(), start_redis())
-
-
-@pytest.fixture
-def fragile(engines: Engines, tmp_path: Path, models_dir: Path) -> Iterator[Platform]:
-    """The services over engines that may be killed."""
-    made = Platform(tmp_path, models_dir, engines.neo4j.server, engines.qdrant.server, engines.redis.server)
-    try:
-        made.start()
-        yield made
-    finally:
-        made.close()
 
 
 def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engines) -> None:

@@ -117,11 +117,12 @@ async def test_what_is_claimed_is_held_until_the_lease_is_over(graph: Graph) -> 
 async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
     await put_item(graph, "a")
     held = await graph.claim(1, seconds=0.5)
-    await graph.renew(held, seconds=LONG)
+    assert await graph.renew(held, seconds=LONG) == 1
     await asyncio.sleep(0.6)
     assert await claim(graph) == []
     await graph.settle(held)
     assert await graph.backlog() == Backlog(0, 0)
+    assert await graph.renew(held, seconds=LONG) == 0, "it is not held any longer"
 
 
 async def test_claims_at_the_same_time_share_nothing(graph: Graph) -> None:
@@ -152,6 +153,13 @@ async def test_tenants_take_turns(graph: Graph) -> None:
     assert await graph.backlog("nobody") == Backlog(0, 0)
     assert sum(point.chunk is not None and point.chunk.tenant == "u" for point in page) == 2
     assert len(await claim(graph, 100)) == 24
+
+
+async def test_more_tenants_than_a_claim_takes_have_their_turn(graph: Graph) -> None:
+    for number in range(6):
+        await put_item(graph, f"of {number}", f"tenant {number}", passages=3)
+    seen = [point.chunk.tenant for _ in range(3) for point in await claim(graph, 2) if point.chunk is not None]
+    assert len(set(seen)) == 6
 
 
 async def test_the_oldest_come_first(graph: Graph) -> None:

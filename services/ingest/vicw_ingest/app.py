@@ -45,7 +45,7 @@ def create_ingest_app(wiring: Wiring) -> FastAPI:
         description=_DESCRIPTION,
         version=version("vicw-ingest"),
         max_body_bytes=wiring.settings.limits.body_bytes,
-        probes={name: partial(probe, name) for name in PROBED} | {"queue": wiring.queue.probe},
+        probes={name: partial(probe, name) for name in PROBED},
         lifespan=lifespan,
         gate=gate,
         describe=describe,

@@ -13,11 +13,12 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.errors import FatalError, RetryableError, UnavailableError, VicwError
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import Embedder, Lane, Outbox, PendingKind, PendingPoint, Point, VectorStore
 from vicw_shared.sparse import encode_document
@@ -28,6 +29,9 @@ _UNDER_WAY = 2
 _MAX_PAUSE_SECONDS = 30.0
 _PATIENCE = 3
 _ITEMS_AT_ONCE = 256
+_WAITERS_AT_ONCE = 8
+_COUNT_SECONDS = 5.0
+_MOST_SHAKEN = 100_000
 _LOOK_AGAIN_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 1.0
 _FIRST_REST_SECONDS = 30.0
@@ -53,14 +57,22 @@ def lexical(point: PendingPoint) -> str:
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Entries that are held since an instant of the monotonic clock, taken before they were asked for."""
+
+    points: Sequence[PendingPoint]
+    since: float
+
+
 class _Lease:
     """A claim that is renewed while its holder works, however slow the model is."""
 
-    def __init__(self, outbox: Outbox, points: Sequence[PendingPoint], seconds: float) -> None:
+    def __init__(self, outbox: Outbox, claim: _Claim, seconds: float) -> None:
         self._outbox = outbox
-        self._points = points
+        self._points = claim.points
         self._seconds = seconds
-        self._until = time.monotonic() + seconds
+        self._until = claim.since + seconds
 
     def require(self) -> None:
         """Raise if the claim has run out: another may have written newer states of these points by now."""
@@ -81,8 +93,17 @@ class _Lease:
             await asyncio.sleep(self._seconds / 3)
             asked = time.monotonic()
             with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
-                await self._outbox.renew(self._points, seconds=self._seconds)
+                if await self._outbox.renew(self._points, seconds=self._seconds) < len(self._points):
+                    self._until = float("-inf")
+                    return
                 self._until = asked + self._seconds
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    """Somebody who waits for items; ``items`` are those whose passages may still be claimed."""
+
+    items: dict[str, None]
 
 
 @dataclass(slots=True)
@@ -100,10 +121,12 @@ class Indexer:
     lease_seconds: float = 30.0
     everything: bool = True
     require_room: Callable[[], None] = lambda: None
-    _wanted: deque[str] = field(default_factory=deque)
+    _waiters: deque[_Waiter] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _failures: int = 0
+    _pauses: int = 0
+    _shaken: dict[str, int] = field(default_factory=dict)
+    _counted_at: float = float("-inf")
 
     async def wake(self) -> None:
         """Tell this indexer that there is work: it is the WorkQueue of a single process."""
@@ -125,8 +148,8 @@ class Indexer:
         until = time.monotonic() + seconds
 
         async def work() -> None:
-            while time.monotonic() < until and (batch := await self._claim()):
-                on_progress(await self._index(batch))
+            while time.monotonic() < until and (claim := await self._claim()).points:
+                on_progress(await self._index(claim))
 
         results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
         if errors := [result for result in results if result is not None]:
@@ -136,72 +159,101 @@ class Indexer:
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
         """Wait for these items' passages, ahead of all that nobody waits for; False if the time is over first.
 
-        Passages that another indexer holds are waited for, and claimed should it die.
+        Those who wait take turns. Passages that another indexer holds are waited for, and claimed should it die.
         """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout_seconds):
-                while await self.outbox.unsettled(tenant, items):
-                    self._wanted.extend(items)
-                    self._wake.set()
-                    await self._progressed(tenant, items)
-                return True
-        return False
+        waiter = _Waiter({})
+        self._waiters.append(waiter)
+        ask_at, pause = float("-inf"), _ASK_AGAIN_SECONDS
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout_seconds):
+                    while await self.outbox.unsettled(tenant, items):
+                        if time.monotonic() >= ask_at:
+                            waiter.items.update(dict.fromkeys(items))
+                            self._wake.set()
+                            ask_at, pause = time.monotonic() + pause, 2 * pause
+                        await self._progressed()
+                    return True
+            return False
+        finally:
+            self._waiters.remove(waiter)
 
-    async def _progressed(self, tenant: str, items: Sequence[str]) -> None:
-        """Return when all is settled or it is time to ask for these items again."""
+    async def _progressed(self) -> None:
+        """Return when something was settled, or after a while."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ASK_AGAIN_SECONDS), self._progress:
-                while await self.outbox.unsettled(tenant, items):
-                    await self._progress.wait()
+                await self._progress.wait()
 
     async def _run(self) -> None:
         while True:
             self._wake.clear()  # before the look: what is written from now on wakes us again
             try:
-                batch = await self._claim()
-                if batch:
-                    await self._index(batch)
-                    self._failures = 0
+                claim = await self._claim()
+                if claim.points:
+                    await self._index(claim)
+                    self._pauses = 0
             except Exception as error:
                 await self._pause(error)
                 continue
-            if not batch:
+            await self._count()
+            if not claim.points:
                 with contextlib.suppress(TimeoutError):  # a passage that has rested wakes nobody
                     await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
 
     async def _pause(self, error: Exception) -> None:
-        self._failures += 1
-        seconds = min(_MAX_PAUSE_SECONDS, 0.125 * 2 ** min(self._failures, 10))
+        self._pauses += 1
+        seconds = min(_MAX_PAUSE_SECONDS, 0.125 * 2 ** min(self._pauses, 10))
         level = _log.warning if isinstance(error, VicwError) else _log.error
         level("indexing failed, will be tried again", error=str(error), pause_seconds=seconds)
+        await self._count()
         await asyncio.sleep(seconds)
 
-    async def _claim(self) -> list[PendingPoint]:
-        while self._wanted:
-            items = [self._wanted.popleft() for _ in range(min(len(self._wanted), _ITEMS_AT_ONCE))]
-            batch = await self.outbox.claim(self.batch, seconds=self.lease_seconds, items=items)
-            if len(batch) == self.batch:
-                self._wanted.extendleft(reversed(items))  # there may be more of these
-            if batch:
-                return batch
-        if not self.everything:
-            return []
-        batch = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
-        if batch:
-            BACKLOG.set((await self.outbox.backlog()).waiting)
-        return batch
+    async def _count(self) -> None:
+        if self.everything and time.monotonic() - self._counted_at > _COUNT_SECONDS:
+            self._counted_at = time.monotonic()
+            with contextlib.suppress(VicwError):
+                BACKLOG.set((await self.outbox.backlog()).waiting)
 
-    async def _index(self, batch: Sequence[PendingPoint]) -> int:
+    async def _claim(self) -> _Claim:
+        since = time.monotonic()
+        points = await self._claim_wanted()
+        if not points and self.everything:
+            since = time.monotonic()
+            points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
+        return _Claim(points, since)
+
+    async def _claim_wanted(self) -> list[PendingPoint]:
+        """Claim a batch of what is waited for, an equal share for each of the next few who wait."""
+        points: list[PendingPoint] = []
+        turns = min(len(self._waiters), _WAITERS_AT_ONCE)
+        for turn in range(turns):
+            if not self._waiters:
+                break
+            waiter = self._waiters[0]
+            self._waiters.rotate(-1)
+            items = list(islice(waiter.items, _ITEMS_AT_ONCE))
+            share = (self.batch - len(points)) // (turns - turn)
+            if not items or share < 1:
+                continue
+            claimed = await self.outbox.claim(share, seconds=self.lease_seconds, items=items)
+            if len(claimed) < share:  # no more of these, or others hold them
+                for item in items:
+                    waiter.items.pop(item, None)
+            points += claimed
+        return points
+
+    async def _index(self, claim: _Claim) -> int:
         """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
-        lease = _Lease(self.outbox, batch, self.lease_seconds)
+        lease = _Lease(self.outbox, claim, self.lease_seconds)
+        rested: set[str] = set()
         try:
             async with lease.kept():
-                done = await self._write(batch, lease)
+                done = await self._write(claim.points, lease, rested)
         except BaseException:
             FAILURES.inc()
-            # Cancelled or failed as a whole: no passage's own fault, so none of them rests.
+            # Cancelled or failed as a whole: no passage's own fault, so that none of the others rests.
             with contextlib.suppress(VicwError):
-                await self.outbox.postpone(batch, seconds=0)
+                await self.outbox.postpone([p for p in claim.points if p.point_id not in rested], seconds=0)
             raise
         await self.outbox.settle(done)
         for point in done:
@@ -210,13 +262,13 @@ class Indexer:
             self._progress.notify_all()
         return len(done)
 
-    async def _write(self, batch: Sequence[PendingPoint], lease: _Lease) -> list[PendingPoint]:
+    async def _write(self, batch: Sequence[PendingPoint], lease: _Lease, rested: set[str]) -> list[PendingPoint]:
         """Bring the vector store to what these entries say; return those that it now agrees with."""
         done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            points = await self._embed(upserts)
+            points = await self._embed(upserts, rested)
             self.require_room()  # embedding took its time
             lease.require()
             await self.vectors.upsert(list(points.values()))
@@ -233,14 +285,27 @@ class Indexer:
             await self.vectors.delete(deletes)
         return done
 
-    async def _embed(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
+    async def _embed(self, pending: Sequence[PendingPoint], rested: set[str]) -> dict[str, Point]:
         """Return the points by id, without those of passages that the embedder fails at; these rest."""
         try:
-            return await self._points(pending)
+            points = await self._points(pending)
+        except FatalError:
+            raise  # a person has to act: it is nothing that any text has done
         except VicwError as error:
-            if isinstance(error, RetryableError) and self._failures < _PATIENCE:
+            if isinstance(error, RetryableError) and not self._tried_enough(pending):
                 raise  # the embedder may be away
-            return await self._one_by_one(pending, error)
+            points = await self._one_by_one(pending, error, rested)
+        for point in pending:
+            self._shaken.pop(point.point_id, None)
+        return points
+
+    def _tried_enough(self, pending: Sequence[PendingPoint]) -> bool:
+        """Count a failure of these together; tell whether it is time to look which of them it is."""
+        if len(self._shaken) > _MOST_SHAKEN:
+            self._shaken.clear()
+        for point in pending:
+            self._shaken[point.point_id] = self._shaken.get(point.point_id, 0) + 1
+        return any(self._shaken[point.point_id] > _PATIENCE or point.tries for point in pending)
 
     async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
         texts = [wrapped(point) for point in pending]
@@ -251,7 +316,9 @@ class Indexer:
             for point, text in zip(pending, texts, strict=True)
         }
 
-    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> dict[str, Point]:
+    async def _one_by_one(
+        self, pending: Sequence[PendingPoint], error: VicwError, rested: set[str]
+    ) -> dict[str, Point]:
         """Find the text that an embedder fails at, so that it does not hold up the others; it stays pending."""
         points: dict[str, Point] = {}
         failed: list[tuple[PendingPoint, str]] = []
@@ -266,6 +333,7 @@ class Indexer:
             raise error
         for point, reason in failed:
             await self._rest(point, reason)
+            rested.add(point.point_id)
         return points
 
     async def _rest(self, point: PendingPoint, reason: str) -> None:

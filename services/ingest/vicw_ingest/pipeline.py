@@ -68,8 +68,11 @@ async def ingest(
     if not request.wait:
         await ports.queue.wake()
         return done.response, False
-    if await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds):
-        return done.response, True
+    try:
+        if await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds):
+            return done.response, True
+    except RetryableError as error:  # what is stored must not be sent again
+        _log.warning("waiting ended early; the items are durable", error=error.detail)
     await ports.queue.wake()
     return await _as_job(done.response, command, ports), False
 

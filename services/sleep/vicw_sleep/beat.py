@@ -75,6 +75,7 @@ def main() -> int:
 def _tick(app: Celery, ended: threading.Event) -> None:
     # Celery's own service would keep in a file when it sent what last: nothing here is missed that comes again.
     scheduler = Scheduler(app=app, lazy=False)
+    app.send_task(RECONCILE)  # else a clock that is started more often than its longest period would never send it
     while not ended.is_set():
         try:
             pause = scheduler.tick()

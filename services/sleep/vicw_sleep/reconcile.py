@@ -1,12 +1,12 @@
 """Bring the vector store to agreement with the graph after a crash (design: "Sleep cycle", reconcile).
 
 In pieces, so that a run is as long as it is told to be, and beside everything else: a point is written after its
-passage is, and a passage is marked as indexed after its point is, so that what is compared in this order is never
-found wanting only because somebody is at work on it.
+passage is, and what is found wanting is looked at once more, for somebody may be at work on it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -75,16 +75,23 @@ async def _requeue_missing(
     page = await audit.page(Label.CHUNK, after=place.after, limit=_PAGE)
     if not page:
         return 0, Place(Side.POINTS)
-    uids = [chunk.uid for chunk in page]
-    present, queued = await vectors.present(uids), await outbox.queued(uids)
-    missing = [chunk.uid for chunk in page if chunk.uid not in queued and not _agrees(chunk, present)]
+    missing = await _missing(outbox, vectors, page)
     if missing:
-        await outbox.requeue(missing)
-    return len(missing), Place(Side.PASSAGES, uids[-1])
+        # Whoever was at work on one meanwhile has settled it by now, or has an entry for it.
+        queued = await outbox.queued(sorted(missing))
+        again = await audit.page(Label.CHUNK, after=place.after, limit=_PAGE)
+        missing &= await _missing(outbox, vectors, again)
+        missing -= queued
+    if missing:
+        await outbox.requeue(sorted(missing))
+    return len(missing), Place(Side.PASSAGES, page[-1].uid)
 
 
-def _agrees(chunk: Node, present: set[str]) -> bool:
-    return chunk.indexed and chunk.uid in present
+async def _missing(outbox: Outbox, vectors: VectorStore, chunks: Sequence[Node]) -> set[str]:
+    """Return the passages that are in neither the outbox nor the vector store."""
+    uids = [chunk.uid for chunk in chunks]
+    queued, present = await outbox.queued(uids), await vectors.present(uids)
+    return {chunk.uid for chunk in chunks if chunk.uid not in queued and not (chunk.indexed and chunk.uid in present)}
 
 
 async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:

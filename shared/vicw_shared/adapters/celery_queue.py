@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -19,6 +21,8 @@ INGEST_QUEUE, SLEEP_QUEUE = "ingest", "sleep"
 REQUEST_ID = "vicw_request_id"
 
 _log = structlog.get_logger()
+_SOCKET_SECONDS = 30  # a worker waits for messages in shorter turns
+_QUIET_SECONDS = 3.0
 _EXPIRES_SECONDS = 3600  # a wake-up that waited for hours says nothing new
 
 
@@ -38,7 +42,7 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_transport_options={
             "visibility_timeout": 3600,
-            "socket_timeout": 30,
+            "socket_timeout": _SOCKET_SECONDS,
             "socket_connect_timeout": settings.timeout_seconds,
             "max_retries": 1,
         },
@@ -59,33 +63,41 @@ def broker_url(settings: RedisSettings) -> str:
 
 
 class CeleryQueue:
-    """WorkQueue that sends Celery tasks to the ingest workers."""
+    """WorkQueue that sends Celery tasks to the ingest workers.
+
+    Celery's client blocks, so it has a thread of its own. A wake-up while another is being sent, or shortly after
+    one that failed, is left out: the workers look by themselves, too.
+    """
 
     def __init__(self, settings: RedisSettings) -> None:
         self._app = make_celery("vicw", settings)
         self._timeout = settings.timeout_seconds
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="queue")
+        self._sending = False
+        self._quiet_until = float("-inf")
 
     async def wake(self) -> None:
-        try:
-            # In a thread: Celery's client blocks, for as long as a broker that is away takes to be given up.
+        if self._sending or time.monotonic() < self._quiet_until:
+            return
+        self._sending = True
+        sent = asyncio.get_running_loop().run_in_executor(self._thread, self._send, current_request_id())
+        sent.add_done_callback(self._done)
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._timeout):
-                await asyncio.to_thread(self._send)
-        except Exception as error:
-            _log.warning("workers could not be woken; they look by themselves", error=str(error) or "no answer in time")
+                await asyncio.wait({sent})
 
-    def _send(self) -> None:
-        headers: dict[str, Any] = {REQUEST_ID: current_request_id()}
+    def _send(self, request_id: str | None) -> None:
+        headers: dict[str, Any] = {REQUEST_ID: request_id}
         self._app.send_task(INDEX, headers=headers, retry=False, expires=_EXPIRES_SECONDS)
 
-    async def probe(self) -> None:
-        """Raise if the broker does not answer."""
-        async with asyncio.timeout(self._timeout):
-            await asyncio.to_thread(self._ping)
-
-    def _ping(self) -> None:
-        with self._app.connection_for_write() as connection:
-            connection.ensure_connection(max_retries=1, timeout=math.ceil(self._timeout))
+    def _done(self, sent: asyncio.Future[None]) -> None:
+        self._sending = False
+        error = None if sent.cancelled() else sent.exception()
+        if error is not None:
+            self._quiet_until = time.monotonic() + _QUIET_SECONDS
+            _log.warning("workers could not be woken; they look by themselves", error=str(error))
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._app.close)

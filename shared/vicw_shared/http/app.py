@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -15,7 +14,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram,
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vicw_shared.errors import TooLargeError, UnauthorizedError, VicwError
+from vicw_shared.errors import TooLargeError, VicwError
 from vicw_shared.http import problems
 from vicw_shared.http.gate import Gate
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
@@ -69,13 +68,13 @@ def create_app(
     @app.get("/readyz", tags=[PROBES], summary="Can it answer? Names the failing dependency")
     async def readyz(request: Request, response: Response) -> dict[str, object]:
         failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
+        tenant = await _tenant(request, gate)
         if failing:
             response.status_code = 503
-            return {"status": "not ready", "failing": failing}
-        facts: Mapping[str, object] = {}
-        if describe is not None and gate is not None:
-            with contextlib.suppress(UnauthorizedError):  # whether it is ready, anybody may know
-                facts = await describe(await gate.admit(request, None))
+            # Reasons name hosts and ports: not for strangers.
+            told = failing if gate is None or tenant is not None else dict.fromkeys(failing, "does not work")
+            return {"status": "not ready", "failing": told}
+        facts = await describe(tenant) if describe is not None and tenant is not None else {}
         return {"status": "ready", "dependencies": sorted(probes), **facts}
 
     @app.get("/metrics", tags=[PROBES], summary="Prometheus metrics")
@@ -85,6 +84,16 @@ def create_app(
         return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+async def _tenant(request: Request, gate: Gate | None) -> str | None:
+    """Return whose key a probe carries; None for nobody's, which is no error: anybody may ask if it is ready."""
+    if gate is None:
+        return None
+    try:
+        return await gate.admit(request, None)
+    except VicwError:
+        return None
 
 
 async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:

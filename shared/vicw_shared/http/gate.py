@@ -14,12 +14,13 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.security import HTTPBearer
 
-from vicw_shared.errors import ForbiddenError, UnauthorizedError
+from vicw_shared.errors import ForbiddenError, RetryableError, UnauthorizedError
 from vicw_shared.http.body import StrictRoute
 from vicw_shared.model.keys import ApiKey, Right, split_token
 from vicw_shared.ports import KeyRing
 
 _REMEMBERED_SECONDS = 5.0
+_TRUSTED_SECONDS = 600.0
 _REMEMBERED_KEYS = 4096
 _SCHEME = "bearer"
 _HOW = "Send `Authorization: Bearer KEY`; `vicw keys create` makes a key"
@@ -39,14 +40,19 @@ def is_loopback(host: str) -> bool:
 
 
 class Gate:
-    """Admits requests. A revoked key may be admitted for five seconds more, as long as a look-up is remembered."""
+    """Admits requests. A revoked key may be admitted for five seconds more, as long as a look-up is remembered.
+
+    While the store of the keys is down, a key that it confirmed within the last ten minutes is admitted.
+    """
 
     def __init__(self, keys: Callable[[], KeyRing], *, required: bool, tenant: str) -> None:
         """Ask ``keys`` about keys. If none is ``required``, a request without one belongs to ``tenant``."""
         self.required = required
         self._keys = keys
         self._tenant = tenant
+        # Apart, so that made-up ids push no key out.
         self._known: OrderedDict[str, tuple[float, ApiKey | None]] = OrderedDict()
+        self._unknown: OrderedDict[str, tuple[float, ApiKey | None]] = OrderedDict()
 
     async def admit(self, request: Request, right: Right | None) -> str:
         """Return the request's tenant.
@@ -91,12 +97,23 @@ class Gate:
 
     async def _look_up(self, key_id: str) -> ApiKey | None:
         instant = time.monotonic()
-        known = self._known.get(key_id)
-        if known is None or known[0] < instant - _REMEMBERED_SECONDS:
-            known = self._known[key_id] = (instant, await self._keys().key(key_id))
-            while len(self._known) > _REMEMBERED_KEYS:
-                self._known.popitem(last=False)
-        return known[1]
+        known = self._known.get(key_id) or self._unknown.get(key_id)
+        if known is not None and instant - known[0] < _REMEMBERED_SECONDS:
+            return known[1]
+        try:
+            key = await self._keys().key(key_id)
+        except RetryableError:
+            # The store of the keys is down: whoever was admitted a moment ago goes on, nobody else.
+            if known is not None and known[1] is not None and instant - known[0] < _TRUSTED_SECONDS:
+                return known[1]
+            raise
+        cache = self._known if key is not None else self._unknown
+        (self._known if key is None else self._unknown).pop(key_id, None)
+        cache[key_id] = (instant, key)
+        cache.move_to_end(key_id)
+        while len(cache) > _REMEMBERED_KEYS:
+            cache.popitem(last=False)
+        return key
 
 
 def tenant_of(request: Request) -> str:

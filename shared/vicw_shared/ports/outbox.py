@@ -71,8 +71,8 @@ class Outbox(Protocol):
         """
         ...
 
-    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
-        """Hold claimed entries for ``seconds`` from now. Those that the caller no longer holds are left alone."""
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
+        """Hold claimed entries for ``seconds`` from now; return how many of them the caller still held."""
         ...
 
     async def settle(self, points: Sequence[PendingPoint]) -> None:

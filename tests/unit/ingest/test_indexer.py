@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 
 from doubles import HashEmbedder
 from memory import Memory, open_memory
-from vicw_shared.errors import UnavailableError
+from vicw_shared.errors import OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports import Lane, PendingPoint
 
 
@@ -66,7 +69,7 @@ async def test_a_claim_that_ran_out_writes_nothing(store: Path, monkeypatch: pyt
         indexer.lease_seconds = 0.2
         renew = graph.renew
 
-        async def lost(points: Sequence[PendingPoint], *, seconds: float) -> None:
+        async def lost(points: Sequence[PendingPoint], *, seconds: float) -> int:
             raise UnavailableError("graph", "is away")
 
         monkeypatch.setattr(graph, "renew", lost)
@@ -75,3 +78,86 @@ async def test_a_claim_that_ran_out_writes_nothing(store: Path, monkeypatch: pyt
         assert await memory.standalone.vectors.ids(after=None, limit=1) == []
         monkeypatch.setattr(graph, "renew", renew)
         await memory.ingest({"id": "b", "text": "another pear"})
+
+
+async def test_a_claim_that_another_took_over_writes_nothing(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slower(Slow):
+        seconds = 0.5
+
+    async with open_memory(store, Slower()) as memory:
+        graph, indexer = memory.standalone.graph, memory.standalone.indexer
+        indexer.lease_seconds = 0.3
+
+        async def taken(points: Sequence[PendingPoint], *, seconds: float) -> int:
+            return 0
+
+        with monkeypatch.context() as patch:
+            patch.setattr(graph, "renew", taken)
+            await memory.ingest({"id": "a", "text": "a pear"}, wait=False)
+            await asyncio.sleep(0.8)
+            assert await memory.standalone.vectors.ids(after=None, limit=1) == []
+        await memory.ingest({"id": "b", "text": "another pear"})
+
+
+async def test_those_who_wait_take_turns(store: Path) -> None:
+    async with open_memory(store, Slow()) as memory:
+        memory.standalone.indexer.batch = 4
+        large = asyncio.create_task(memory.ingest(*({"text": f"many {n}"} for n in range(250)), context="large"))
+        await asyncio.sleep(0.3)
+        started = time.perf_counter()
+        await memory.ingest({"id": "now", "text": "a pear"})
+        assert time.perf_counter() - started < 2, "the other waits for two seconds and a half at least"
+        assert not large.done()
+        await large
+        assert not memory.standalone.indexer._waiters
+
+
+class Picky(HashEmbedder):
+    """Answers 500 for one word, as servers do that choke on an input."""
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if any("poison" in text for text in texts):
+            raise UnavailableError("embedding", "the embedding server answered 500")
+        return await super().embed(texts, lane)
+
+
+async def test_a_worker_that_is_called_again_and_again_finds_what_fails(store: Path) -> None:
+    async with open_memory(store, Picky()) as memory:
+        memory.standalone.indexer.everything = False
+        await memory.ingest({"text": "poison"}, *({"text": f"apple {n}"} for n in range(9)), wait=False)
+        indexer = replace(memory.standalone.indexer, everything=True)
+        for _ in range(6):
+            with suppress(UnavailableError):
+                await indexer.drain()
+        backlog = await memory.standalone.graph.backlog()
+        assert (backlog.waiting, backlog.failing) == (1, 1)
+
+
+async def test_a_wrong_setting_is_no_fault_of_any_passage(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(texts: Sequence[str], lane: Lane) -> NoReturn:
+        raise SettingsError("VICW_EMBEDDING_API_KEY is refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.embedder, "embed", refused)
+        await memory.ingest(*({"text": f"apple {n}"} for n in range(3)), wait=False)
+        await asyncio.sleep(0.5)
+        assert (await memory.standalone.graph.backlog()).failing == 0
+    await all_done(memory)
+
+
+async def all_done(memory: Memory) -> None:
+    async with asyncio.timeout(15):
+        while (await memory.standalone.graph.backlog()).waiting:  # noqa: ASYNC110 - it happens in the background
+            await asyncio.sleep(0.05)
+
+
+async def test_an_error_while_waiting_is_no_refusal(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(tenant: str, items: Sequence[str]) -> NoReturn:
+        raise OverloadedError("all connections are in use")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.standalone.graph, "unsettled", away)
+        response = await memory.ingest({"id": "a", "text": "a pear"})
+    assert response.job is not None, "durable: sending it again would store it twice"
+    await all_done(memory)
+    assert await memory.found("pear") == ["a"]

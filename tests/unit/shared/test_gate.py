@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import httpx
 import pytest
@@ -14,6 +15,7 @@ from fastapi import APIRouter, FastAPI, Request
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.errors import UnavailableError
 from vicw_shared.http import Gate, create_app, is_loopback, tenant_of
 from vicw_shared.http import gate as gate_module
 from vicw_shared.model.keys import Right, mint, split_token
@@ -28,7 +30,7 @@ async def ring(store: Path) -> SqliteKeyRing:
     return SqliteKeyRing(store / "graph.sqlite3")
 
 
-def served(ring: SqliteKeyRing, *, required: bool = True) -> httpx.AsyncClient:
+def served(ring: SqliteKeyRing, *, required: bool = True, fails: str | None = None) -> httpx.AsyncClient:
     gate = Gate(lambda: ring, required=required, tenant="mine")
 
     @asynccontextmanager
@@ -38,12 +40,15 @@ def served(ring: SqliteKeyRing, *, required: bool = True) -> httpx.AsyncClient:
     async def describe(tenant: str) -> dict[str, object]:
         return {"of": tenant}
 
+    async def probe() -> None:
+        raise RuntimeError(fails)
+
     app = create_app(
         title="t",
         description="d",
         version="1",
         max_body_bytes=1000,
-        probes={},
+        probes={"engine": probe} if fails else {},
         lifespan=lifespan,
         gate=gate,
         describe=describe,
@@ -113,6 +118,24 @@ async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing, monkeypatch:
     assert (await ring.keys())[0].revoked_at == NOW
 
 
+async def test_while_the_keys_cannot_be_read_a_known_one_is_admitted(
+    ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, unknown = await made(ring, Right.INGEST), await made(ring, Right.INGEST)
+    monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 0)
+
+    async def down(key_id: str) -> NoReturn:
+        raise UnavailableError("graph", "is down")
+
+    async with served(ring) as client:
+        assert (await client.post("/things", json={}, headers=known)).is_success
+        monkeypatch.setattr(ring, "key", down)
+        assert (await client.post("/things", json={}, headers=known)).is_success
+        assert (await client.post("/things", json={}, headers=unknown)).status_code == 503
+        monkeypatch.setattr(gate_module, "_TRUSTED_SECONDS", 0)
+        assert (await client.post("/things", json={}, headers=known)).status_code == 503
+
+
 async def test_on_loopback_no_key_is_needed_but_a_wrong_one_is_no_help(ring: SqliteKeyRing) -> None:
     async with served(ring, required=False) as client:
         assert (await client.post("/things", json={})).json() == "mine"
@@ -135,6 +158,13 @@ async def test_probes_tell_a_stranger_nothing_of_what_is_stored(ring: SqliteKeyR
 
 def contents(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.iterdir() if path.is_file()]
+
+
+async def test_a_stranger_is_told_what_fails_not_why(ring: SqliteKeyRing) -> None:
+    reader = await made(ring, Right.RETRIEVE)
+    async with served(ring, fails="bolt://10.0.0.7 refused") as client:
+        told = [(await client.get("/readyz", headers=headers)).json()["failing"] for headers in ({}, reader)]
+        assert told == [{"engine": "does not work"}, {"engine": "bolt://10.0.0.7 refused"}]
 
 
 async def test_only_a_digest_is_kept(ring: SqliteKeyRing, store: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -52,16 +53,26 @@ class Database:
             )
 
     async def read(self, query: str, /, **values: Any) -> list[Record]:
-        """Run one reading statement in a transaction of its own."""
-        self._require_open()
+        """Run one reading statement in a transaction of its own, within ``query_seconds`` with all its retries."""
         with translated():
-            result = await self._driver.execute_query(
-                neo4j.Query(query, timeout=self._seconds),
-                values,
-                database_=self._name,
-                routing_=neo4j.RoutingControl.READ,
-                bookmark_manager_=None,
-            )
+            # Ours is the first deadline: the server's own does not help where it hangs.
+            async with asyncio.timeout(self._seconds):
+                return await self._execute(neo4j.Query(query, timeout=self._seconds + 1), values)
+
+    async def wait(self, query: str, /, **values: Any) -> list[Record]:
+        """Run one statement that may take as long as it takes."""
+        with translated():
+            return await self._execute(neo4j.Query(query), values)
+
+    async def _execute(self, query: neo4j.Query, values: Mapping[str, Any]) -> list[Record]:
+        self._require_open()
+        result = await self._driver.execute_query(
+            query,
+            dict(values),
+            database_=self._name,
+            routing_=neo4j.RoutingControl.READ,
+            bookmark_manager_=None,
+        )
         return result.records
 
     async def write[T](self, work: Callable[[Run], Awaitable[T]]) -> T:

@@ -42,6 +42,8 @@ def translated() -> Iterator[None]:
         yield
     except (Neo4jError, DriverError) as error:
         raise translate(error) from error
+    except TimeoutError as error:
+        raise UnavailableError(_GRAPH, "Neo4j: no answer within VICW_NEO4J_QUERY_SECONDS") from error
     except ValueError as error:
         # The driver's word for an address that cannot be read or resolved; ours are all VicwErrors.
         if "address" not in str(error).lower():

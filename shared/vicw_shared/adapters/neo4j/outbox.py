@@ -46,10 +46,12 @@ class Neo4jOutbox:
 
         return await self._database.write(work) if limit > 0 else []
 
-    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
-        if points:
-            rest = round(seconds * MICROSECONDS)
-            await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
+        if not points:
+            return 0
+        rest = round(seconds * MICROSECONDS)
+        (row,) = await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
+        return int(row["count"])
 
     async def settle(self, points: Sequence[PendingPoint]) -> None:
         if points:
@@ -103,9 +105,9 @@ class Neo4jOutbox:
 
 async def _next_in_turn(run: Run, limit: int, turn: str, now: int) -> list[str]:
     """Return due entries of the tenants that come after ``turn``, then of those before; each in turn gives one."""
-    uids: list[str] = []
+    served: list[tuple[str, str]] = []
     start, around = turn, False
-    while len(uids) < limit:
+    while len(served) < limit:
         (row,) = await run(outbox.tenants(), turn=start)
         tenants = [name for name in row["tenants"] if name is not None]
         ended = None in row["tenants"]
@@ -113,23 +115,24 @@ async def _next_in_turn(run: Run, limit: int, turn: str, now: int) -> list[str]:
             tenants = [name for name in tenants if name <= turn]
             ended = ended or not tenants or tenants[-1] >= turn
         if tenants:
-            rows = await run(outbox.DUE, tenants=tenants, now=now, limit=limit)
-            uids += _dealt(rows)
-            await run(outbox.SET_TURN, turn=tenants[-1])
+            served += _dealt(tenants, await run(outbox.DUE, tenants=tenants, now=now, limit=limit))
             start = tenants[-1]
         if ended:
             if around or not turn:
                 break
             start, around = "", True
-    return uids[:limit]
+    served = served[:limit]
+    if served:
+        await run(outbox.SET_TURN, turn=served[-1][1])
+    return [uid for uid, _ in served]
 
 
-def _dealt(rows: Sequence[Record]) -> list[str]:
-    """Return entries, the oldest of each tenant, then the second of each, and so on."""
-    queues: dict[str, list[str]] = {}
+def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, str]]:
+    """Return entries with their tenants, the oldest of each tenant, then the second of each, and so on."""
+    queues: dict[str, list[tuple[str, str]]] = {name: [] for name in tenants}
     for row in sorted(rows, key=lambda row: row["due"]):
-        queues.setdefault(row["tenant"], []).append(row["uid"])
-    return [uid for layer in zip_longest(*queues.values()) for uid in layer if uid is not None]
+        queues[row["tenant"]].append((row["uid"], row["tenant"]))
+    return [entry for layer in zip_longest(*queues.values()) for entry in layer if entry is not None]
 
 
 def _point(row: Record) -> PendingPoint:

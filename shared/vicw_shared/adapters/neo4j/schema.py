@@ -65,7 +65,7 @@ async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
     for name, statement in statements(types).items():
         if name not in existing:
             await database.define(statement)
-    await database.read("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
+    await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
     # An integration that is gone leaves edges behind, which a check has to see.
     known = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
     return tuple(sorted(known.union(types)))

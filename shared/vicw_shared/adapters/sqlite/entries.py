@@ -58,15 +58,23 @@ def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[
     connection.executemany(_PUT.format(points=_PROOFS), rows)
 
 
-def due(connection: sqlite3.Connection, limit: int, now: int, held: Collection[bytes]) -> list[int]:
-    """Return the entries due at an instant (microseconds) that are not ``held``, tenants taking turns."""
-    tenants = [tenant for (tenant,) in connection.execute(_TENANTS)]
+def due(
+    connection: sqlite3.Connection, limit: int, now: int, held: Collection[bytes], turn: str
+) -> tuple[list[int], str]:
+    """Return the entries due at an instant (microseconds) that are not ``held``, tenants taking turns after ``turn``.
+
+    The second value is the tenant whose turn was the last.
+    """
+    tenants = sorted((tenant for (tenant,) in connection.execute(_TENANTS)), key=lambda name: (name <= turn, name))
     most = limit if len(tenants) < _FEW_TENANTS else -(-2 * limit // len(tenants))
     sql = "SELECT seq, point FROM outbox WHERE tenant = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?"
     queues = [connection.execute(sql, (tenant, now, most + len(held))).fetchall() for tenant in tenants]
     free = [[seq for seq, point in queue if point not in held] for queue in queues]
-    turns = (seq for turn in zip_longest(*free) for seq in turn if seq is not None)
-    return list(islice(turns, limit))
+    turns = (
+        (seq, name) for row in zip_longest(*free) for seq, name in zip(row, tenants, strict=True) if seq is not None
+    )
+    chosen = list(islice(turns, limit))
+    return [seq for seq, _ in chosen], chosen[-1][1] if chosen else turn
 
 
 def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, held: Collection[bytes]) -> list[int]:

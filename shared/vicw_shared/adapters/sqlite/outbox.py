@@ -23,6 +23,7 @@ class SqliteOutbox:
         self._claiming = asyncio.Lock()
         # Claims are of this process alone, and end with it: nobody else has the store open.
         self._held: dict[bytes, float] = {}
+        self._turn = ""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
         async with self._claiming:
@@ -31,7 +32,7 @@ class SqliteOutbox:
 
             def work(connection: sqlite3.Connection) -> list[PendingPoint]:
                 if items is None:
-                    seqs = entries.due(connection, limit, instant, self._held)
+                    seqs, self._turn = entries.due(connection, limit, instant, self._held, self._turn)
                 else:
                     seqs = entries.of_items(connection, items, limit, self._held)
                 return entries.read(connection, seqs)
@@ -40,12 +41,11 @@ class SqliteOutbox:
             self._held |= {pack(point.point_id): clock + seconds for point in points}
             return points
 
-    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> None:
+    async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
         clock = time.monotonic()
-        for point in points:
-            uid = pack(point.point_id)
-            if self._held.get(uid, clock) > clock:
-                self._held[uid] = clock + seconds
+        held = [uid for uid in (pack(p.point_id) for p in points) if self._held.get(uid, clock) > clock]
+        self._held.update(dict.fromkeys(held, clock + seconds))
+        return len(held)
 
     async def settle(self, points: Sequence[PendingPoint]) -> None:
         await self._write_atomically(lambda c: entries.settle(c, points))

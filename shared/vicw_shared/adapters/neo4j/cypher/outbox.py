@@ -126,7 +126,10 @@ POSTPONE = (
     f"{_CHANGED_SINCE}"
 )
 
-RENEW_CLAIM = f"{_POINT}WHERE k.held > now AND k.claimed = point.seq SET k.held = now + $rest, k.due = now + $rest"
+RENEW_CLAIM = (
+    f"{_POINT}WHERE k.held > now AND k.claimed = point.seq SET k.held = now + $rest, k.due = now + $rest "
+    "RETURN count(k) AS count"
+)
 
 UNSETTLED = (
     f"MATCH (i:{ITEM}) WHERE i.uid IN $items AND i.tenant = $tenant MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "

@@ -1,0 +1,73 @@
+"""``kill -9`` of any service or engine while clients write: nothing acknowledged is lost or doubled."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import batched
+
+import pytest
+
+from apart.conftest import Engines
+from apart.running import Platform
+from e2e.serving import eventually
+from e2e.writers import Ledger, Writer
+from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
+from vicw_shared.settings import RedisSettings
+
+pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
+
+KILLS = int(os.environ.get("VICW_TEST_KILLS", "40"))
+_KINDS = ("fresh", "fresh", "late", "keyed", "updates")
+_TOKENS_PER_QUESTION = 40
+_DONE_SECONDS = 180
+
+
+def test_nothing_acknowledged_is_lost_or_doubled(fragile: Platform, engines: Engines) -> None:
+    worker, beat, sleeper = fragile.worker().start(), fragile.beat().start(), fragile.sleeper().start()
+    victims: dict[str, Callable[[], object]] = {
+        service.name: lambda service=service: (service.kill(), service.start())  # type: ignore[misc]
+        for service in (fragile.ingest, fragile.embedding, worker)
+    }
+    victims |= {"redis": engines.redis.restart, "neo4j": engines.neo4j.restart, "qdrant": engines.qdrant.restart}
+    ledger, killed, chance = Ledger(), Counter[str](), random.Random(4)
+    writers = [Writer(kind, n, ledger, lambda: fragile.ingest.url) for n, kind in enumerate(_KINDS)]
+    for writer in writers:
+        writer.start()
+    for number in range(KILLS):
+        acknowledged = ledger.acknowledged
+        eventually(lambda: ledger.acknowledged, lambda n, a=acknowledged: n > a, 90, "an acknowledgement")  # type: ignore[misc]
+        time.sleep(chance.uniform(0.05, 1.5))
+        name = [*victims][number % len(victims)]
+        victims[name]()
+        killed[name] += 1
+        if not beat.running():  # it ends when it loses its lock with Redis; its supervisor starts it again
+            beat.start()
+    for writer in writers:
+        writer.finish(90)
+
+    app = make_celery("test", RedisSettings(url=engines.redis.server.database(1)))
+    app.send_task(RECONCILE)
+    app.close()
+    for tokens in batched([*ledger.alive, *ledger.replaced], _TOKENS_PER_QUESTION):
+        wanted = {token: int(token in ledger.alive) for token in tokens}
+        eventually(lambda t=tokens: _found(fragile, t), lambda f, w=wanted: f == w, _DONE_SECONDS, "every item, once")  # type: ignore[misc]
+    eventually(lambda: "all=True" in sleeper.log or '"all": true' in sleeper.log, bool, 60, "a whole comparison")
+    eventually(lambda: fragile.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 120, "all done")
+    checked = fragile.vicw("check", "--platform")
+    assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
+    print(f"\nkilled {dict(killed)}, {len(ledger.alive)} items, {ledger.retried} retries")
+    assert sum(killed.values()) == KILLS
+
+
+def _found(platform: Platform, tokens: tuple[str, ...]) -> dict[str, int]:
+    """Return how many results hold each token."""
+    answer = platform.ask(
+        " ".join(tokens), context="shared", channels=["bm25"], limit=200, expand={"hops": 0}, budget={"chars": 1}
+    )
+    results = answer.json().get("results", ()) if answer.is_success else ()
+    words = Counter(word for result in results for word in result["text"].split())
+    return {token: words[token] for token in tokens}
