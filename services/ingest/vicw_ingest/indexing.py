@@ -11,27 +11,25 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_shared.errors import FatalError, RetryableError, UnavailableError, VicwError
+from vicw_ingest.leases import Claim, Lease
+from vicw_ingest.points import PointMaker
+from vicw_shared.errors import VicwError
 from vicw_shared.payload import payload_of
-from vicw_shared.ports import Embedder, Lane, Outbox, PendingKind, PendingPoint, Point, VectorStore
-from vicw_shared.sparse import encode_document
-from vicw_shared.wrapper import wrap
+from vicw_shared.ports import Embedder, Outbox, PendingKind, PendingPoint, VectorStore
 
 _log = structlog.get_logger()
 _UNDER_WAY = 2
 _MAX_PAUSE_SECONDS = 30.0
-_PATIENCE = 3
 _ITEMS_AT_ONCE = 256
 _WAITERS_AT_ONCE = 8
 _COUNT_SECONDS = 5.0
-_MOST_SHAKEN = 100_000
 _LOOK_AGAIN_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 1.0
 _FIRST_REST_SECONDS = 30.0
@@ -39,64 +37,6 @@ _LONGEST_REST_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
 BACKLOG = Gauge("vicw_index_backlog_points", "Passages that the vector store lacks or has an old payload of")
-
-
-def wrapped(point: PendingPoint) -> str:
-    """Return the text that is embedded for a passage."""
-    assert point.chunk is not None
-    assert point.item is not None
-    item = point.item
-    return wrap(point.chunk.text or "", domain=item.domain, subtype=item.subtype, name=item.title or item.speaker)
-
-
-def lexical(point: PendingPoint) -> str:
-    """Return the text that BM25 sees of a passage: ``name or speaker: text``."""
-    assert point.chunk is not None
-    assert point.item is not None
-    head = point.item.title or point.item.speaker
-    return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """Entries that are held since an instant of the monotonic clock, taken before they were asked for."""
-
-    points: Sequence[PendingPoint]
-    since: float
-
-
-class _Lease:
-    """A claim that is renewed while its holder works, however slow the model is."""
-
-    def __init__(self, outbox: Outbox, claim: _Claim, seconds: float) -> None:
-        self._outbox = outbox
-        self._points = claim.points
-        self._seconds = seconds
-        self._until = claim.since + seconds
-
-    def require(self) -> None:
-        """Raise if the claim has run out: another may have written newer states of these points by now."""
-        if time.monotonic() > self._until:
-            raise UnavailableError("graph", "the claim on a batch could not be renewed in time")
-
-    @contextlib.asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
-        """Renew the claim in the background."""
-        task = asyncio.create_task(self._renew())
-        try:
-            yield
-        finally:
-            task.cancel()
-
-    async def _renew(self) -> None:
-        while True:
-            await asyncio.sleep(self._seconds / 3)
-            asked = time.monotonic()
-            with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
-                if await self._outbox.renew(self._points, seconds=self._seconds) < len(self._points):
-                    self._until = float("-inf")
-                    return
-                self._until = asked + self._seconds
 
 
 @dataclass(eq=False, slots=True)
@@ -125,8 +65,11 @@ class Indexer:
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
     _pauses: int = 0
-    _shaken: dict[str, int] = field(default_factory=dict)
     _counted_at: float = float("-inf")
+    _maker: PointMaker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._maker = PointMaker(self.embedder)
 
     async def wake(self) -> None:
         """Tell this indexer that there is work: it is the WorkQueue of a single process."""
@@ -214,13 +157,13 @@ class Indexer:
             with contextlib.suppress(VicwError):
                 BACKLOG.set((await self.outbox.backlog()).waiting)
 
-    async def _claim(self) -> _Claim:
+    async def _claim(self) -> Claim:
         since = time.monotonic()
         points = await self._claim_wanted()
         if not points and self.everything:
             since = time.monotonic()
             points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
-        return _Claim(points, since)
+        return Claim(points, since)
 
     async def _claim_wanted(self) -> list[PendingPoint]:
         """Claim a batch of what is waited for, an equal share for each of the next few who wait."""
@@ -242,18 +185,17 @@ class Indexer:
             points += claimed
         return points
 
-    async def _index(self, claim: _Claim) -> int:
+    async def _index(self, claim: Claim) -> int:
         """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
-        lease = _Lease(self.outbox, claim, self.lease_seconds)
-        rested: set[str] = set()
+        lease = Lease(self.outbox, claim, self.lease_seconds)
         try:
             async with lease.kept():
-                done = await self._write(claim.points, lease, rested)
+                done = await self._write(claim.points, lease)
         except BaseException:
             FAILURES.inc()
-            # Cancelled or failed as a whole: no passage's own fault, so that none of the others rests.
+            # Cancelled or failed as a whole: no passage's own fault, so that none of those still held rests.
             with contextlib.suppress(VicwError):
-                await self.outbox.postpone([p for p in claim.points if p.point_id not in rested], seconds=0)
+                await self.outbox.postpone(lease.points, seconds=0)
             raise
         await self.outbox.settle(done)
         for point in done:
@@ -262,17 +204,20 @@ class Indexer:
             self._progress.notify_all()
         return len(done)
 
-    async def _write(self, batch: Sequence[PendingPoint], lease: _Lease, rested: set[str]) -> list[PendingPoint]:
+    async def _write(self, batch: Sequence[PendingPoint], lease: Lease) -> list[PendingPoint]:
         """Bring the vector store to what these entries say; return those that it now agrees with."""
         done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            points = await self._embed(upserts, rested)
+            made = await self._maker.make(upserts)
+            for point, reason in made.failed:
+                await self._rest(point, reason)
+            lease.let_go({point.point_id for point, _ in made.failed})
             self.require_room()  # embedding took its time
             lease.require()
-            await self.vectors.upsert(list(points.values()))
-            done += [point for point in upserts if point.point_id in points]
+            await self.vectors.upsert(list(made.points.values()))
+            done += [point for point in upserts if point.point_id in made.points]
         payloads = {
             point.point_id: payload_of(point)
             for point in batch
@@ -284,57 +229,6 @@ class Indexer:
         if deletes:
             await self.vectors.delete(deletes)
         return done
-
-    async def _embed(self, pending: Sequence[PendingPoint], rested: set[str]) -> dict[str, Point]:
-        """Return the points by id, without those of passages that the embedder fails at; these rest."""
-        try:
-            points = await self._points(pending)
-        except FatalError:
-            raise  # a person has to act: it is nothing that any text has done
-        except VicwError as error:
-            if isinstance(error, RetryableError) and not self._tried_enough(pending):
-                raise  # the embedder may be away
-            points = await self._one_by_one(pending, error, rested)
-        for point in pending:
-            self._shaken.pop(point.point_id, None)
-        return points
-
-    def _tried_enough(self, pending: Sequence[PendingPoint]) -> bool:
-        """Count a failure of these together; tell whether it is time to look which of them it is."""
-        if len(self._shaken) > _MOST_SHAKEN:
-            self._shaken.clear()
-        for point in pending:
-            self._shaken[point.point_id] = self._shaken.get(point.point_id, 0) + 1
-        return any(self._shaken[point.point_id] > _PATIENCE or point.tries for point in pending)
-
-    async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
-        texts = [wrapped(point) for point in pending]
-        distinct = list(dict.fromkeys(texts))
-        rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
-        return {
-            point.point_id: Point(point.point_id, rows[text], encode_document(lexical(point)), payload_of(point))
-            for point, text in zip(pending, texts, strict=True)
-        }
-
-    async def _one_by_one(
-        self, pending: Sequence[PendingPoint], error: VicwError, rested: set[str]
-    ) -> dict[str, Point]:
-        """Find the text that an embedder fails at, so that it does not hold up the others; it stays pending."""
-        points: dict[str, Point] = {}
-        failed: list[tuple[PendingPoint, str]] = []
-        for point in pending:
-            try:
-                points |= await self._points([point])
-            except VicwError as failure:
-                failed.append((point, str(failure)))
-                if isinstance(failure, RetryableError) and len(failed) > _PATIENCE and not points:
-                    raise  # it is the embedder, not the text
-        if not points and isinstance(error, RetryableError):
-            raise error
-        for point, reason in failed:
-            await self._rest(point, reason)
-            rested.add(point.point_id)
-        return points
 
     async def _rest(self, point: PendingPoint, reason: str) -> None:
         seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(point.tries, 20))

@@ -133,6 +133,15 @@ async def test_a_worker_that_is_called_again_and_again_finds_what_fails(store: P
         assert (backlog.waiting, backlog.failing) == (1, 1)
 
 
+async def test_a_passage_that_fails_alone_rests_while_the_embedder_works(store: Path) -> None:
+    async with open_memory(store, Picky()) as memory:
+        await memory.ingest({"text": "poison"}, wait=False)
+        async with asyncio.timeout(15):
+            while not (await memory.standalone.graph.backlog()).failing:
+                await memory.ingest({"text": "an apple"})
+                await asyncio.sleep(0.1)
+
+
 async def test_a_wrong_setting_is_no_fault_of_any_passage(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refused(texts: Sequence[str], lane: Lane) -> NoReturn:
         raise SettingsError("VICW_EMBEDDING_API_KEY is refused")

@@ -1,0 +1,59 @@
+"""Claims on outbox entries, renewed while their holder works (docs/decisions/0007)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+
+from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.ports import Outbox, PendingPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Entries that are held since an instant of the monotonic clock, taken before they were asked for."""
+
+    points: Sequence[PendingPoint]
+    since: float
+
+
+class Lease:
+    """A claim that is renewed while its holder works, however slow the model is."""
+
+    def __init__(self, outbox: Outbox, claim: Claim, seconds: float) -> None:
+        self.points = list(claim.points)
+        self._outbox = outbox
+        self._seconds = seconds
+        self._until = claim.since + seconds
+
+    def require(self) -> None:
+        """Raise if the claim has run out: another may have written newer states of these points by now."""
+        if time.monotonic() > self._until:
+            raise UnavailableError("graph", "the claim on a batch could not be renewed in time")
+
+    def let_go(self, point_ids: Collection[str]) -> None:
+        """Renew these no more: they were given back."""
+        self.points = [point for point in self.points if point.point_id not in point_ids]
+
+    @contextlib.asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Renew the claim in the background."""
+        task = asyncio.create_task(self._renew())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds / 3)
+            asked, points = time.monotonic(), self.points
+            with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
+                held = await self._outbox.renew(points, seconds=self._seconds)
+                if held < len(points) and points is self.points:
+                    self._until = float("-inf")
+                    return
+                self._until = asked + self._seconds

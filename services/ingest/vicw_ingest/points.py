@@ -1,0 +1,101 @@
+"""From passages to points: what is embedded of one, what BM25 sees of it, and which text an embedder fails at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from vicw_shared.errors import FatalError, RetryableError, VicwError
+from vicw_shared.payload import payload_of
+from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
+from vicw_shared.sparse import encode_document
+from vicw_shared.wrapper import wrap
+
+_PATIENCE = 3
+_MOST_SHAKEN = 100_000
+_ALIVE_SECONDS = 60.0
+
+
+def wrapped(point: PendingPoint) -> str:
+    """Return the text that is embedded for a passage."""
+    assert point.chunk is not None
+    assert point.item is not None
+    item = point.item
+    return wrap(point.chunk.text or "", domain=item.domain, subtype=item.subtype, name=item.title or item.speaker)
+
+
+def lexical(point: PendingPoint) -> str:
+    """Return the text that BM25 sees of a passage: ``name or speaker: text``."""
+    assert point.chunk is not None
+    assert point.item is not None
+    head = point.item.title or point.item.speaker
+    return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Points by id, and the entries whose text the embedder fails at, with its words."""
+
+    points: dict[str, Point] = field(default_factory=dict)
+    failed: list[tuple[PendingPoint, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PointMaker:
+    """Makes points. An error of a whole batch is raised until it looks like the fault of one of its texts."""
+
+    embedder: Embedder
+    _shaken: dict[str, int] = field(default_factory=dict)
+    _embedded_at: float = float("-inf")
+
+    async def make(self, pending: Sequence[PendingPoint]) -> Made:
+        """Return the points of these entries. Raises what the embedder raises where no text is at fault."""
+        try:
+            made = Made(await self._points(pending))
+        except FatalError:
+            raise  # a person has to act: it is nothing that any text has done
+        except VicwError as error:
+            if isinstance(error, RetryableError) and not self._tried_enough(pending):
+                raise  # the embedder may be away
+            made = await self._one_by_one(pending, error)
+        for point in pending:
+            self._shaken.pop(point.point_id, None)
+        return made
+
+    def _tried_enough(self, pending: Sequence[PendingPoint]) -> bool:
+        """Count a failure of these together; tell whether it is time to look which of them it is."""
+        if len(self._shaken) > _MOST_SHAKEN:
+            self._shaken.clear()
+        for point in pending:
+            self._shaken[point.point_id] = self._shaken.get(point.point_id, 0) + 1
+        return any(self._shaken[point.point_id] > _PATIENCE or point.tries for point in pending)
+
+    async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
+        texts = [wrapped(point) for point in pending]
+        distinct = list(dict.fromkeys(texts))
+        rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
+        self._embedded_at = time.monotonic()
+        return {
+            point.point_id: Point(point.point_id, rows[text], encode_document(lexical(point)), payload_of(point))
+            for point, text in zip(pending, texts, strict=True)
+        }
+
+    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> Made:
+        """Find the texts that the embedder fails at, so that they do not hold up the others."""
+        made = Made()
+        for point in pending:
+            try:
+                made.points.update(await self._points([point]))
+            except VicwError as failure:
+                made.failed.append((point, str(failure)))
+                if len(made.failed) > _PATIENCE and self._is_away(failure, made):
+                    raise
+        if self._is_away(error, made):
+            raise error
+        return made
+
+    def _is_away(self, error: VicwError, made: Made) -> bool:
+        """Tell whether it is the embedder and not the text: nothing else was embedded for a while either."""
+        silent = time.monotonic() - self._embedded_at > _ALIVE_SECONDS
+        return isinstance(error, RetryableError) and not made.points and silent
