@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of, seek
@@ -82,8 +81,3 @@ def page(name: str) -> str:
         f"MATCH (s)-[r:{one_of([name])}]->(t) {seek('r', name, 'id')} WHERE r.id > $after "
         f"RETURN {EDGE} AS edge, labels(s)[0] AS source, labels(t)[0] AS target ORDER BY r.id LIMIT $limit"
     )
-
-
-def types_of(spreads: Sequence[Spread]) -> set[str]:
-    """Return the edge types that spreads follow."""
-    return {name for name, _ in spreads}
