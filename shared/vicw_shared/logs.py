@@ -34,7 +34,8 @@ def configure_logs(settings: LogSettings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
-        logger_factory=structlog.PrintLoggerFactory(_Lossy(sys.stderr)),
+        # A line in one piece: the embedding process writes to the same file.
+        logger_factory=structlog.WriteLoggerFactory(_Lossy(sys.stderr)),
         cache_logger_on_first_use=True,
     )
 

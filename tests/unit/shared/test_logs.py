@@ -1,0 +1,30 @@
+"""Lines of the log, as two processes write them into one file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+_WRITER = """
+import sys
+import structlog
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+
+configure_logs(LogSettings(format="json"))
+log = structlog.get_logger()
+for number in range(3000):
+    log.info("request", number=number)
+"""
+
+
+def test_lines_of_several_processes_stay_whole(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("ab") as log:
+        command = [sys.executable, "-u", "-c", _WRITER]
+        writers = [subprocess.Popen(command, stderr=log) for _ in range(3)]
+        assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    lines = path.read_text().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["request"] * 9000
