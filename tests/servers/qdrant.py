@@ -38,7 +38,9 @@ class QdrantServer:
         # Imported by those who use it: every run of pytest loads this module.
         from qdrant_client import QdrantClient
 
-        return QdrantClient(url=self.url, grpc_port=self.grpc_port, prefer_grpc=prefer_grpc, timeout=30)
+        return QdrantClient(
+            url=self.url, grpc_port=self.grpc_port, prefer_grpc=prefer_grpc, timeout=30, check_compatibility=False
+        )
 
 
 type QdrantProcess = ServerProcess[QdrantServer]
