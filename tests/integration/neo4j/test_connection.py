@@ -62,7 +62,7 @@ async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -
         await writing
 
         async def slower(transaction: GraphTransaction) -> None:
-            await asyncio.sleep(2)
+            await asyncio.sleep(5)  # the server looks every two seconds
             await transaction.put_nodes([node("x")])
 
         with pytest.raises(OverloadedError, match="VICW_NEO4J_QUERY_SECONDS"):
