@@ -64,6 +64,7 @@ class Indexer:
     _waiters: deque[_Waiter] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _settled: int = 0
     _pauses: int = 0
     _counted_at: float = float("-inf")
     _maker: PointMaker = field(init=False)
@@ -110,22 +111,24 @@ class Indexer:
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(timeout_seconds):
-                    while await self.outbox.unsettled(tenant, items):
+                    while True:
+                        seen = self._settled  # before the look: what is settled during it is not waited for
+                        if not await self.outbox.unsettled(tenant, items):
+                            return True
                         if time.monotonic() >= ask_at:
                             waiter.items.update(dict.fromkeys(items))
                             self._wake.set()
                             ask_at, pause = time.monotonic() + pause, 2 * pause
-                        await self._progressed()
-                    return True
+                        await self._progressed(seen)
             return False
         finally:
             self._waiters.remove(waiter)
 
-    async def _progressed(self) -> None:
-        """Return when something was settled, or after a while."""
+    async def _progressed(self, seen: int) -> None:
+        """Return when more than ``seen`` batches were settled, or after a while."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ASK_AGAIN_SECONDS), self._progress:
-                await self._progress.wait()
+                await self._progress.wait_for(lambda: self._settled != seen)
 
     async def _run(self) -> None:
         while True:
@@ -201,6 +204,7 @@ class Indexer:
         for point in done:
             INDEXED.labels(point.kind.value).inc()
         async with self._progress:
+            self._settled += 1
             self._progress.notify_all()
         return len(done)
 
