@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.pressure import Pressure
 from vicw_ingest.settings import Settings
 from vicw_shared.adapters.celery_queue import CeleryQueue
-from vicw_shared.adapters.platform import Engines, open_engines
-from vicw_shared.extensions import load_registries
+from vicw_shared.platform.wiring import PlatformWiring
 
 
-class Wiring:
-    """The open engines, and what works with them. Opened and closed by one event loop."""
+class Wiring(PlatformWiring):
+    """The open engines, the indexer and what the write path works with."""
 
     def __init__(self, settings: Settings, *, everything: bool = False) -> None:
         """With ``everything`` the indexer works the whole outbox off, else only what a request waits for."""
+        super().__init__(settings.platform)
         self.settings = settings
-        self.registry = load_registries().edges
-        self.engines: Engines
         self.indexer: Indexer
         self.ports: IngestPorts
         self.queue = CeleryQueue(settings.redis)
         self._everything = everything
-        self._stack = contextlib.AsyncExitStack()
+        self._stack.push_async_callback(self.queue.close)
 
-    async def open(self) -> None:
-        """Open everything, or nothing."""
-        try:
-            self._stack.push_async_callback(self.queue.close)
-            self.engines = await open_engines(self.settings.platform, self.registry, self._stack)
-        except BaseException:
-            await self.close()
-            raise
+    async def _build(self) -> None:
         engines = self.engines
         self.indexer = Indexer(
             engines.graph,
@@ -56,7 +46,7 @@ class Wiring:
             settings=self.settings.ingest,
         )
 
-    def start_indexer(self) -> None:
+    async def start(self) -> None:
         """Index in the background until ``close``."""
         task = asyncio.create_task(self.indexer.run(), name="indexer")
 
@@ -65,7 +55,3 @@ class Wiring:
             await asyncio.wait({task})
 
         self._stack.push_async_callback(stop)
-
-    async def close(self) -> None:
-        """Close everything in reverse order. Safe to call twice."""
-        await self._stack.aclose()

@@ -75,9 +75,12 @@ def main() -> int:
 def _tick(app: Celery, ended: threading.Event) -> None:
     # Celery's own service would keep in a file when it sent what last: nothing here is missed that comes again.
     scheduler = Scheduler(app=app, lazy=False)
-    app.send_task(RECONCILE)  # else a clock that is started more often than its longest period would never send it
+    started = False
     while not ended.is_set():
         try:
+            if not started:  # else a clock that is started more often than its longest period would never send it
+                app.send_task(RECONCILE)
+                started = True
             pause = scheduler.tick()
         except Exception as error:  # the broker may be away; the schedule goes on when it is back
             _log.warning("a wake-up could not be sent", error=str(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vicw_shared.adapters.platform import PlatformSettings
+from vicw_shared.platform.engines import PlatformSettings
 from vicw_shared.settings import LogSettings, RedisSettings, SleepSettings
 from vicw_shared.settings.variables import named_by_variable
 

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-
-from vicw_shared.adapters.platform import Engines, open_engines
-from vicw_shared.extensions import load_registries
+from vicw_shared.platform.wiring import PlatformWiring
 from vicw_sleep.settings import Settings
 
 
-class Wiring:
-    """The open engines. Opened and closed by one event loop."""
+class Wiring(PlatformWiring):
+    """The open engines."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.engines: Engines
-        self._stack = contextlib.AsyncExitStack()
-
-    async def open(self) -> None:
-        """Open everything, or nothing."""
-        try:
-            self.engines = await open_engines(self.settings.platform, load_registries().edges, self._stack)
-        except BaseException:
-            await self.close()
-            raise
-
-    async def close(self) -> None:
-        """Close everything in reverse order. Safe to call twice."""
-        await self._stack.aclose()
+        super().__init__(settings.platform)

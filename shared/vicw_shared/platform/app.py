@@ -1,0 +1,58 @@
+"""The application of a service apart: its routes, and what every one of them answers besides."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from fastapi import APIRouter, FastAPI
+
+from vicw_shared.http import Gate, create_app, is_loopback
+from vicw_shared.platform.engines import PROBED
+from vicw_shared.platform.wiring import PlatformWiring
+from vicw_shared.settings import LimitSettings, ServerSettings
+
+
+def create_platform_app(
+    wiring: PlatformWiring,
+    route: Callable[[Gate], APIRouter],
+    *,
+    title: str,
+    description: str,
+    version: str,
+    server: ServerSettings,
+    limits: LimitSettings,
+) -> FastAPI:
+    """Return the application with the routes of ``route``; it closes ``wiring``, open when it starts to answer."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await wiring.start()
+        try:
+            yield
+        finally:
+            await wiring.close()
+
+    async def probe(name: str) -> None:
+        await wiring.engines.probe(name)
+
+    async def describe(tenant: str) -> dict[str, object]:
+        return await wiring.engines.describe(tenant)
+
+    gate = Gate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
+    app = create_app(
+        title=title,
+        description=f"{description}\n\n{_ERRORS}",
+        version=version,
+        max_body_bytes=limits.body_bytes,
+        probes={name: partial(probe, name) for name in PROBED},
+        lifespan=lifespan,
+        gate=gate,
+        describe=describe,
+    )
+    app.include_router(route(gate))
+    return app
+
+
+_ERRORS = "Errors are RFC 9457 problem documents that name the field and the fix. Every answer carries `X-Request-ID`."

@@ -1,0 +1,37 @@
+"""What the wiring of every service apart starts from: the engines, opened and closed by one event loop."""
+
+from __future__ import annotations
+
+import contextlib
+
+from vicw_shared.extensions import load_registries
+from vicw_shared.platform.engines import Engines, PlatformSettings, open_engines
+
+
+class PlatformWiring:
+    """The open engines; a service adds what it makes of them."""
+
+    def __init__(self, settings: PlatformSettings) -> None:
+        self.registry = load_registries().edges
+        self.engines: Engines
+        self._platform = settings
+        self._stack = contextlib.AsyncExitStack()
+
+    async def open(self) -> None:
+        """Open everything, or nothing."""
+        try:
+            self.engines = await open_engines(self._platform, self.registry, self._stack)
+            await self._build()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def start(self) -> None:
+        """Begin what goes on in the background while the service answers; ``close`` ends it."""
+
+    async def _build(self) -> None:
+        """Make what works with the open engines."""
+
+    async def close(self) -> None:
+        """Close everything in reverse order. Safe to call twice."""
+        await self._stack.aclose()
