@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from vicw_client._problems import failing_in, failure_of, invalid_request
 from vicw_client.errors import (
     AddressError,
+    JobFailedError,
     JobTimeoutError,
     RetryLaterError,
     ServerUnreachableError,
@@ -140,14 +141,14 @@ def job(job_id: str, retry: Retry) -> Steps[JobStatus]:
 def wait_for(
     awaited: str | IngestResponse, timeout_seconds: float, now: Callable[[], float], retry: Retry
 ) -> Steps[IngestResponse]:
-    """Poll a job until it is done, less and less often."""
+    """Poll a job until it has ended, less and less often."""
     if isinstance(awaited, IngestResponse):
         if awaited.job is None:
             return awaited
         awaited = awaited.job
     deadline = now() + timeout_seconds
     pause = _POLL_FIRST_SECONDS
-    while (status := (yield from job(awaited, retry))).status != "done":
+    while (status := (yield from job(awaited, retry))).status == "running":
         left = deadline - now()
         if left <= 0:
             raise JobTimeoutError(
@@ -155,6 +156,8 @@ def wait_for(
             )
         yield Pause(min(pause, left))
         pause = min(pause * 1.5, _POLL_LONGEST_SECONDS)
+    if status.status == "failed":
+        raise JobFailedError(status)
     return status.result
 
 

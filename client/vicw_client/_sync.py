@@ -57,7 +57,7 @@ class VicwClient:
     def wait_for(self, job: str | IngestResponse, timeout: float = 300.0) -> IngestResponse:
         """Return the outcome once ``retrieve`` finds all of it; at once for a response without a job.
 
-        Raises JobTimeoutError after ``timeout`` seconds; the job goes on.
+        Raises JobTimeoutError after ``timeout`` seconds; the job goes on. JobFailedError if passages were given up.
         """
         return self._run(_protocol.wait_for(job, timeout, time.monotonic, self._retry))
 

@@ -13,11 +13,13 @@
     ├── ServerFaultError        a fault inside the server; ``problem.request_id`` finds it in the log
     ├── UnexpectedAnswerError   what answers is not VICW, or another version of it
     ├── AddressError            the server's address is none; nothing was sent
-    └── JobTimeoutError         the job still runs; nothing is lost, wait again
+    ├── JobTimeoutError         the job still runs; nothing is lost, wait again
+    └── JobFailedError          the job ended, and some passages cannot be found; ``status.failures`` names them
 """
 
 from __future__ import annotations
 
+from vicw_shared.wire.ingest import JobStatus
 from vicw_shared.wire.problem import Problem
 
 
@@ -79,3 +81,12 @@ class JobTimeoutError(VicwClientError):
 
 class AddressError(VicwClientError):
     """What was given as the server's address is none."""
+
+
+class JobFailedError(VicwClientError):
+    """The job ended with passages that could not be embedded. Its items are stored; the operator may replay them."""
+
+    def __init__(self, status: JobStatus) -> None:
+        first = next((f"; of {f.id or f.uid}: {f.error}" for f in status.failures if f.dead), "")
+        super().__init__(f"job {status.job}: {status.passages_failed} passages were given up{first}")
+        self.status = status

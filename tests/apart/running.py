@@ -111,11 +111,13 @@ class Platform:
         self.ingest: Service
         self.retrieval: Service
 
-    def start(self) -> None:
-        """Start one of each."""
+    def start(self, embedding_url: str | None = None) -> None:
+        """Start one of each; no embedder where there is another one."""
         # On ports of their own choice they would come back elsewhere after a kill.
-        self.embedding = self.add("embedding", "vicw_embedding", VICW_PORT=str(free_port())).start()
-        self.variables["VICW_EMBEDDING_URL"] = f"{self.embedding.url}/v1"
+        if embedding_url is None:
+            self.embedding = self.add("embedding", "vicw_embedding", VICW_PORT=str(free_port())).start()
+            embedding_url = f"{self.embedding.url}/v1"
+        self.variables["VICW_EMBEDDING_URL"] = embedding_url
         self.ingest = self.add("ingest", "vicw_ingest", VICW_PORT=str(free_port())).start()
         self.retrieval = self.add("retrieval", "vicw_retrieval").start()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
+from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Backlog, ItemRef, PendingKind, PendingPoint
+from vicw_shared.ports import Backlog, Failure, ItemRef, PendingKind, PendingPoint, Unsettled
 
 LONG, SHORT = 60.0, 1.0
 
@@ -27,8 +29,10 @@ async def claim_soon(graph: Graph) -> list[PendingPoint]:
     return page
 
 
-async def put_item(graph: Graph, name: str, tenant: str = "t", passages: int = 1) -> tuple[Node, list[Node]]:
-    item = replace(node(name, content_hash="h"), tenant=tenant)
+async def put_item(
+    graph: Graph, name: str, tenant: str = "t", passages: int = 1, source_id: str | None = None
+) -> tuple[Node, list[Node]]:
+    item = replace(node(name, content_hash="h", source_id=source_id), tenant=tenant)
     chunks = [replace(node(f"{name} {n}", Label.CHUNK, text=name), tenant=tenant) for n in range(passages)]
     edges = [edge("EVIDENCED_BY", name, chunk.name) for chunk in chunks]
     await put(graph, [replace(item, qdrant_id=chunks[0].uid), *chunks], edges, tenant)
@@ -90,9 +94,9 @@ async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
     assert (pending.kind, pending.chunk, pending.item) == (PendingKind.UPSERT, chunk, item)
     assert pending.about == ("Ana", whom.uid)
     assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: ItemRef(item.uid, "d", AT, None, None, None, None)}
-    assert (await graph.unsettled("t", [item.uid]), await graph.any_indexed()) == (1, False)
+    assert (await graph.unsettled("t", [item.uid]), await graph.any_indexed()) == (Unsettled(1, 0), False)
     await graph.settle([pending])
-    assert (await graph.unsettled("t", [item.uid]), await claim(graph)) == (0, [])
+    assert (await graph.unsettled("t", [item.uid]), await claim(graph)) == (Unsettled(0, 0), [])
     assert await graph.any_indexed()
     await put(graph, [replace(chunk, indexed=True, retired_at=AT)])
     (pending,) = await claim(graph)
@@ -181,7 +185,7 @@ async def test_items_that_somebody_waits_for_are_claimed_alone(graph: Graph) -> 
 
 
 async def test_what_is_given_back_is_due_later_and_counts_its_failures(graph: Graph) -> None:
-    item, (chunk,) = await put_item(graph, "a")
+    item, (chunk,) = await put_item(graph, "a", source_id="its id")
     (point,) = await claim(graph)
     await graph.postpone([point], seconds=0)
     (point,) = await claim(graph)
@@ -189,7 +193,8 @@ async def test_what_is_given_back_is_due_later_and_counts_its_failures(graph: Gr
     await graph.postpone([point], seconds=SHORT, error="refused")
     assert await claim(graph) == []
     (failure,) = await graph.failures("t", 10)
-    assert (failure.point_id, failure.item, failure.tries, failure.error) == (chunk.uid, item.uid, 1, "refused")
+    assert abs(failure.since - now()) < timedelta(minutes=1)
+    assert failure == Failure(chunk.uid, "t", "c", item.uid, "its id", 1, "refused", failure.since, dead=False)
     assert await graph.failures("t", 10, items=[item.uid]) == [failure]
     assert (await graph.failures("t", 10, items=[chunk.uid]), await graph.failures("u", 10)) == ([], [])
     assert (await claim_soon(graph))[0].tries == 1
@@ -204,3 +209,88 @@ async def test_what_changed_meanwhile_is_due_when_it_is_given_back(graph: Graph)
     await graph.postpone([old], seconds=LONG, error="refused")
     (new,) = await claim(graph)
     assert (new.tries, new.chunk and new.chunk.text) == (0, "changed")
+
+
+async def bury(graph: Graph, tries: int = 1) -> PendingPoint:
+    """Let the one entry that is due fail so often, and never be due again."""
+    for _ in range(tries - 1):
+        await graph.postpone(await claim(graph), seconds=0, error="refused")
+    (point,) = await claim(graph)
+    await graph.postpone([point], seconds=None, error="refused again")
+    return point
+
+
+async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
+    item, _ = await put_item(graph, "a")
+    dead = await bury(graph, tries=3)
+    await put_item(graph, "b")
+    (other,) = await claim(graph)
+    assert other.point_id != dead.point_id
+    await graph.settle([other])
+    assert (await claim(graph), await graph.claim(10, seconds=LONG, items=[item.uid])) == ([], [])
+    assert await graph.unsettled("t", [item.uid]) == Unsettled(0, 1)
+    assert (await graph.backlog(), await graph.backlog("t"), await graph.backlog("u")) == (
+        Backlog(0, 0, 1),
+        Backlog(0, 0, 1),
+        Backlog(0, 0, 0),
+    )
+    (failure,) = await graph.failures(None, 10)
+    assert (failure.point_id, failure.dead, failure.tries, failure.error) == (dead.point_id, True, 3, "refused again")
+    assert await graph.queued([dead.point_id]) == {dead.point_id}, "it is not forgotten, and need not be found anew"
+
+
+async def test_it_is_known_since_when_an_entry_fails(graph: Graph) -> None:
+    await put_item(graph, "a")
+    await graph.postpone(await claim(graph), seconds=0, error="refused")
+    (first,) = await graph.failures("t", 10)
+    await asyncio.sleep(0.05)
+    await bury(graph)
+    (second,) = await graph.failures("t", 10)
+    assert (first.since, first.tries, second.tries) == (second.since, 1, 2)
+
+
+async def test_a_change_gives_a_dead_entry_a_new_start(graph: Graph) -> None:
+    item, (chunk,) = await put_item(graph, "a")
+    await bury(graph)
+    await put(graph, [replace(chunk, text="changed")])
+    assert (await graph.failures("t", 10), await graph.unsettled("t", [item.uid])) == ([], Unsettled(1, 0))
+    (new,) = await claim(graph)
+    assert (new.tries, new.kind, new.chunk and new.chunk.text) == (0, PendingKind.UPSERT, "changed")
+    await graph.postpone([new], seconds=None, error="refused")
+    await graph.requeue([chunk.uid])
+    assert await graph.backlog() == Backlog(1, 0)
+
+
+async def test_a_replayed_entry_is_due_as_if_it_had_never_failed(graph: Graph) -> None:
+    item, (chunk,) = await put_item(graph, "a")
+    await bury(graph, tries=2)
+    assert (await graph.replay([item.uid]), await graph.replay([])) == (0, 0), "neither is an entry that failed"
+    assert await graph.replay([chunk.uid, chunk.uid]) == 1
+    assert (await graph.failures("t", 10), await graph.replay()) == ([], 0)
+    (point,) = await claim(graph)
+    assert (point.point_id, point.tries, point.kind) == (chunk.uid, 0, PendingKind.UPSERT)
+    await graph.settle([point])
+    assert (await graph.unsettled("t", [item.uid]), await graph.backlog()) == (Unsettled(0, 0), Backlog(0, 0))
+
+
+async def test_what_rests_may_be_replayed_too_by_tenant_or_all(graph: Graph) -> None:
+    for name, tenant in (("a", "t"), ("b", "t"), ("c", "u"), ("d", "u")):
+        _, (chunk,) = await put_item(graph, name, tenant)
+        (point,) = await claim(graph)
+        await graph.postpone([point], seconds=LONG if name in "ac" else None, error="refused")
+        assert await graph.replay([chunk.uid], tenant="another") == 0
+    assert [(await graph.backlog(name)).dead for name in ("t", "u")] == [1, 1]
+    assert (await graph.replay(tenant="t"), await graph.backlog("t")) == (2, Backlog(2, 0))
+    assert len(await claim(graph)) == 2
+    assert (await graph.replay(), await graph.replay()) == (2, 0)
+    assert len(await claim(graph)) == 2
+
+
+async def test_more_dead_entries_than_one_transaction_takes_are_replayed(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vicw_shared.adapters.neo4j.outbox._PAGE", 3)
+    await put_item(graph, "large", passages=10)
+    await graph.postpone(await claim(graph), seconds=None, error="refused")
+    assert (await graph.backlog(), await graph.replay()) == (Backlog(0, 0, 10), 10)
+    assert await graph.backlog() == Backlog(10, 0)

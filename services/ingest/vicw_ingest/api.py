@@ -49,6 +49,6 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
 
     @router.get("/ingest/jobs/{job}", responses={404: {"model": Problem}}, summary="How far is a job?")
     async def get_job(job: str, http: Request) -> JobStatus:
-        return await job_status(job, tenant_of(http), ports())
+        return await job_status(job, tenant_of(http), ports().record, ports().outbox)
 
     return router

@@ -2,7 +2,7 @@
 
 It claims entries of the outbox, tenants taking turns, and has two batches under way so that the embedder never idles
 while points are written. Whatever fails stays pending and is tried again; a passage that fails alone, while
-others of its batch do not, rests for a while and holds nobody up.
+others of its batch do not, rests for a while and holds nobody up. After too many tries its entry is dead.
 """
 
 from __future__ import annotations
@@ -50,14 +50,16 @@ class _Waiter:
 class Indexer:
     """Indexes what it claims of the outbox: first what somebody waits for, then (with ``everything``) the rest.
 
-    Several may run at once, in one process or in many: what one holds no other claims. ``require_room`` raises while
-    the vector store has no room to grow; passages then stay pending.
+    Several may run at once, in one process or in many: what one holds no other claims. A passage that the embedder
+    fails at is tried ``max_tries`` times. ``require_room`` raises while the vector store has no room to grow; passages
+    then stay pending.
     """
 
     outbox: Outbox
     vectors: VectorStore
     embedder: Embedder
     batch: int
+    max_tries: int
     lease_seconds: float = 30.0
     everything: bool = True
     require_room: Callable[[], None] = lambda: None
@@ -101,9 +103,10 @@ class Indexer:
         return time.monotonic() >= until
 
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
-        """Wait for these items' passages, ahead of all that nobody waits for; False if the time is over first.
+        """Wait for these items' passages, ahead of all that nobody waits for.
 
-        Those who wait take turns. Passages that another indexer holds are waited for, and claimed should it die.
+        False if the time is over first, or if no more will come, since what is left is dead. Those who wait take
+        turns. Passages that another indexer holds are waited for, and claimed should it die.
         """
         waiter = _Waiter({})
         self._waiters.append(waiter)
@@ -113,8 +116,9 @@ class Indexer:
                 async with asyncio.timeout(timeout_seconds):
                     while True:
                         seen = self._settled  # before the look: what is settled during it is not waited for
-                        if not await self.outbox.unsettled(tenant, items):
-                            return True
+                        left = await self.outbox.unsettled(tenant, items)
+                        if not left.waiting:
+                            return not left.dead
                         if time.monotonic() >= ask_at:
                             waiter.items.update(dict.fromkeys(items))
                             self._wake.set()
@@ -235,6 +239,10 @@ class Indexer:
         return done
 
     async def _rest(self, point: PendingPoint, reason: str) -> None:
+        if point.tries + 1 >= self.max_tries:
+            _log.error("the embedder fails at a passage, which is given up", point=point.point_id, error=reason)
+            await self.outbox.postpone([point], seconds=None, error=reason)
+            return
         seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(point.tries, 20))
         _log.warning("the embedder fails at a passage", point=point.point_id, error=reason, again_in_seconds=seconds)
         await self.outbox.postpone([point], seconds=seconds, error=reason)

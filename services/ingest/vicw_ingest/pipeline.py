@@ -77,24 +77,33 @@ async def ingest(
     return await _as_job(done.response, command, ports), False
 
 
-async def job_status(job: str, tenant: str, ports: IngestPorts) -> JobStatus:
+async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox) -> JobStatus:
     """Return how far a job is. Raises NotFoundError for a job that this tenant does not have."""
-    receipt = await ports.record.receipt(tenant, f"job:{job}")
+    receipt = await record.receipt(tenant, f"job:{job}")
     if receipt is None:
         raise NotFoundError(f"There is no job {job!r}")
     result = IngestResponse.model_validate(receipt.body)
     items = [item.uid for item in result.items]
-    waiting = await ports.outbox.unsettled(tenant, items)
-    failures = await ports.outbox.failures(tenant, _MOST_FAILURES, items=items) if waiting else []
+    left = await outbox.unsettled(tenant, items)
+    failures = await outbox.failures(tenant, _MOST_FAILURES, items=items) if left.waiting or left.dead else []
     ids = {item.uid: item.id for item in result.items}
     return JobStatus(
         job=job,
-        status="running" if waiting else "done",
+        status="running" if left.waiting else "failed" if left.dead else "done",
         created_at=receipt.created_at,
         items=len(result.items),
-        passages_waiting=waiting,
+        passages_waiting=left.waiting,
+        passages_failed=left.dead,
         failures=tuple(
-            PassageFailure(id=ids.get(f.item), uid=f.item, passage=f.point_id, tries=f.tries, error=f.error)
+            PassageFailure(
+                id=ids.get(f.item),
+                uid=f.item,
+                passage=f.point_id,
+                tries=f.tries,
+                error=f.error,
+                since=f.since,
+                dead=f.dead,
+            )
             for f in failures
         ),
         result=result,

@@ -32,6 +32,7 @@ class Wiring(PlatformWiring):
             engines.vectors,
             engines.embedder,
             self.settings.ingest.batch,
+            self.settings.ingest.max_tries,
             everything=self._everything,
         )
         self.ports = IngestPorts(

@@ -1,4 +1,4 @@
-"""The stores without an embedder, for commands that only look."""
+"""The stores without an embedder, for commands that look at them, and for what may be done while a server runs."""
 
 from __future__ import annotations
 
@@ -32,6 +32,20 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
             vectors = EdgeVectorStore(path / VECTORS, model.size)
             stack.push_async_callback(vectors.close)
         yield graph, vectors
+
+
+@asynccontextmanager
+async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
+    """Open the graph of a data directory that a server may have open, for its receipts and failed entries.
+
+    Raises DataDirError if there is no store, SchemaVersionError if it is not of this program's version.
+    """
+    require_store(path)
+    graph = SqliteGraphStore(DataDir(path), beside=True)
+    try:
+        yield graph
+    finally:
+        await graph.close()
 
 
 def require_store(path: Path) -> None:

@@ -85,6 +85,7 @@ class Standalone:
             self.vectors,
             self.embedder,
             self.settings.ingest.batch,
+            self.settings.ingest.max_tries,
             require_room=data_dir.require_room_to_index,
         )
         self._ingest = IngestPorts(

@@ -23,7 +23,7 @@ from vicw_shared.ports.graph import (
     TextHit,
 )
 from vicw_shared.ports.keys import KeyRing
-from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint
+from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
@@ -59,6 +59,7 @@ __all__ = [
     "Spread",
     "StoreRecord",
     "TextHit",
+    "Unsettled",
     "VectorHit",
     "VectorQuery",
     "VectorStore",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -44,20 +45,37 @@ class PendingPoint:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An entry that failed ``tries`` times, with the last error."""
+    """An entry that failed ``tries`` times since an instant, with the last error.
+
+    ``item`` is its item's uid, ``source_id`` the caller's id of it. What is ``dead`` is tried no more.
+    """
 
     point_id: str
+    tenant: str
+    context: str
     item: str
+    source_id: str | None
     tries: int
     error: str
+    since: datetime
+    dead: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many points lag behind, and how many of those have failed at least once."""
+    """How many points lag behind, how many of those have failed at least once, and how many are dead besides."""
 
     waiting: int
     failing: int
+    dead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """How many Chunks still wait for the vector store, and how many wait no more: dead entries."""
+
+    waiting: int
+    dead: int
 
 
 class Outbox(Protocol):
@@ -68,6 +86,7 @@ class Outbox(Protocol):
 
         Tenants take turns, so that a small one does not wait for a large one; in each the oldest come first. With
         ``items`` only the passages of these items are claimed, due or resting after a failure, if nobody holds them.
+        What is dead is never claimed.
         """
         ...
 
@@ -82,16 +101,28 @@ class Outbox(Protocol):
         """
         ...
 
-    async def postpone(self, points: Sequence[PendingPoint], *, seconds: float, error: str | None = None) -> None:
-        """Give claimed entries back; they are due in ``seconds``. With an ``error`` that is one more failed try."""
+    async def postpone(
+        self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
+    ) -> None:
+        """Give claimed entries back; they are due in ``seconds``. With an ``error`` that is one more failed try.
+
+        None: they are dead, until they change or are replayed.
+        """
         ...
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
         """Return how many Chunks of these items the vector store lacks or has an old payload of."""
         ...
 
     async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
         """Return entries that have failed, most tries first: of a tenant or of all, of these items or of all."""
+        ...
+
+    async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
+        """Make entries that have failed, dead ones too, due now and their tries forgotten; return how many.
+
+        These points, or all there are; of a tenant, or of all.
+        """
         ...
 
     async def backlog(self, tenant: str | None = None) -> Backlog:

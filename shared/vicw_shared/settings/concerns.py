@@ -112,6 +112,9 @@ class IngestSettings(BaseSettings):
     max_backlog: int = Field(
         1_000_000, gt=0, description="Passages that may wait for their vectors before ingestion answers 429"
     )
+    max_tries: int = Field(
+        30, gt=0, description="Tries of a passage that the embedder fails at, within about a day; then it is given up"
+    )
     receipt_hours: float = Field(
         168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
     )

@@ -152,22 +152,27 @@ class IngestResponse(Message):
 
 
 class PassageFailure(Message):
-    """A passage that could not be embedded so far; it is tried again, at ever longer intervals."""
+    """A passage that could not be embedded so far. It is tried again, at ever longer intervals, unless it is dead."""
 
     id: RawText | None = Field(description="The item's id, where it has one")
     uid: str = Field(description="The item's uid")
     passage: str = Field(description="The passage's uid")
     tries: int
     error: str = Field(description="What went wrong at the latest try")
+    since: Timestamp | None = Field(None, description="When it failed first")
+    dead: StrictBool = Field(False, description="Given up: tried no more until the operator replays it")
 
 
 class JobStatus(Message):
     """How far a job is."""
 
     job: str
-    status: Literal["running", "done"]
+    status: Literal["running", "done", "failed"] = Field(
+        description="`done`: everything is found; `failed`: everything is but the passages that were given up"
+    )
     created_at: Timestamp
     items: int = Field(description="Items of the job")
     passages_waiting: int = Field(description="Passages that /retrieve does not find yet")
+    passages_failed: int = Field(0, description="Passages that were given up: /retrieve does not find them")
     failures: tuple[PassageFailure, ...] = Field((), description="Passages that have failed, at most a hundred")
     result: IngestResponse

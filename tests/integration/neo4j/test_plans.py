@@ -55,6 +55,9 @@ def statements() -> Iterator[tuple[str, str]]:
     for of_items in (True, False):
         for of_tenant in (True, False):
             yield f"outbox.failures {of_items} {of_tenant}", outbox.failures(of_items=of_items, of_tenant=of_tenant)
+    for of_points in (True, False):
+        for of_tenant in (True, False):
+            yield f"outbox.replay {of_points} {of_tenant}", outbox.replay(of_points=of_points, of_tenant=of_tenant)
     for name, scope in (("all", SCOPE), ("widest", WIDEST), ("as_of", replace(SCOPE, as_of=AT))):
         yield f"text.find {name}", text.find(text.inside(scope)[0])
 

@@ -15,6 +15,7 @@ from vicw_client import (
     AsyncVicwClient,
     BadRequestError,
     ConflictError,
+    JobFailedError,
     JobTimeoutError,
     NotFoundError,
     Retry,
@@ -63,7 +64,7 @@ def job(status: str) -> dict[str, Any]:
         "status": status,
         "created_at": "2026-01-19T10:00:00Z",
         "items": 1,
-        "passages_waiting": 0 if status == "done" else 4,
+        "passages_waiting": 4 if status == "running" else 0,
         "result": STORED,
     }
 
@@ -231,6 +232,14 @@ def test_waits_for_a_job(call: Call) -> None:
     assert call(handler, "wait_for", "j/1", 10.0).items[0].uid == "1"
     stored = IngestResponse.model_validate(STORED)
     assert call(handler, "wait_for", stored) is stored
+
+
+def test_a_job_that_failed_says_of_what(call: Call) -> None:
+    failure = {"id": "i1", "uid": "1", "passage": "p", "tries": 30, "error": "refused", "dead": True}
+    failed = {**job("failed"), "passages_failed": 2, "failures": [failure]}
+    with pytest.raises(JobFailedError, match="2 passages were given up; of i1: refused") as raised:
+        call(lambda _: httpx.Response(200, json=failed), "wait_for", "j", 10.0)
+    assert raised.value.status.failures[0].passage == "p"
 
 
 def test_stops_waiting_at_the_deadline(call: Call) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from anyio.from_thread import start_blocking_portal
 
 from doubles import HashEmbedder
 from vicw_shared.ports import Lane
@@ -15,12 +16,13 @@ from vicw_shared.ports import Lane
 
 @dataclass
 class Foreign:
-    """What the server has, and what it was sent."""
+    """What the server has, what it was sent, and the word that it refuses any text for."""
 
     models: list[str]
     url: str = ""
     asked_for: list[str | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    refuses: str = ""
 
 
 @asynccontextmanager
@@ -34,6 +36,8 @@ async def serving(*models: str) -> AsyncIterator[Foreign]:
         body = await request.json()
         foreign.asked_for.append(body.get("model"))
         foreign.texts += body["input"]
+        if foreign.refuses and any(foreign.refuses in text for text in body["input"]):
+            return web.json_response({"error": {"message": f"{foreign.refuses}: no such token"}}, status=400)
         rows = (await HashEmbedder().embed(body["input"], Lane.BULK)).tolist()
         data = [{"index": at, "embedding": row} for at, row in enumerate(rows)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
@@ -44,4 +48,11 @@ async def serving(*models: str) -> AsyncIterator[Foreign]:
     app.router.add_post("/v1/embeddings", embeddings)
     async with TestServer(app) as server:
         foreign.url = str(server.make_url("/v1"))
+        yield foreign
+
+
+@contextmanager
+def serving_beside(*models: str) -> Iterator[Foreign]:
+    """Serve from a thread, for tests that have no event loop."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(serving(*models)) as foreign:
         yield foreign

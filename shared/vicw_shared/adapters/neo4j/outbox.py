@@ -17,8 +17,8 @@ from vicw_shared.adapters.neo4j.cypher import outbox
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.keys import tenant_key
 from vicw_shared.adapters.neo4j.rows import node_of
-from vicw_shared.clock import MICROSECONDS
-from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint
+from vicw_shared.clock import MICROSECONDS, from_us
+from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
 
 _PAGE = 2000
 _ERROR_CHARS = 1000
@@ -57,39 +57,49 @@ class Neo4jOutbox:
         if points:
             await self._database.write(lambda run: run(outbox.SETTLE, points=_rows(points)))
 
-    async def postpone(self, points: Sequence[PendingPoint], *, seconds: float, error: str | None = None) -> None:
+    async def postpone(
+        self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
+    ) -> None:
         if points:
             said = error[:_ERROR_CHARS] if error is not None else None
-            rest = round(seconds * MICROSECONDS)
+            rest = round(seconds * MICROSECONDS) if seconds is not None else None
             await self._database.write(lambda run: run(outbox.POSTPONE, points=_rows(points), rest=rest, error=said))
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
         (row,) = await self._database.read(outbox.UNSETTLED, items=list(item_uids), tenant=tenant)
-        return int(row["count"])
+        return Unsettled(row["waiting"], row["dead"])
 
     async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
         query = outbox.failures(of_items=items is not None, of_tenant=tenant is not None)
         rows = await self._database.read(query, items=list(items or ()), tenant=tenant, limit=limit)
-        return [Failure(row["point"], row["item"] or "", row["tries"], row["error"] or "") for row in rows]
+        return [Failure(**row.data() | {"since": from_us(row["since"])}) for row in rows]
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
         key = tenant_key(tenant) if tenant is not None else None
         (row,) = await self._database.read(outbox.backlog(of_tenant=tenant is not None), tenant_key=key)
-        return Backlog(row["waiting"], row["failing"])
+        return Backlog(row["waiting"], row["failing"], row["dead"])
 
     async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
         if chunk_uids is not None:
             (row,) = await self._database.write(lambda run: run(outbox.REQUEUE, uids=list(chunk_uids)))
             return int(row["count"])
-        return await self._requeue_all()
+        return await self._write_pages(outbox.REQUEUE_PAGE)
 
-    async def _requeue_all(self) -> int:
-        """Queue page by page: one transaction of everything would not fit into the server's memory."""
+    async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
+        of_tenant = tenant is not None
+        if points is None:
+            return await self._write_pages(outbox.replay(of_points=False, of_tenant=of_tenant), tenant=tenant)
+        query, uids = outbox.replay(of_points=True, of_tenant=of_tenant), list(points)
+        (row,) = await self._database.write(lambda run: run(query, uids=uids, tenant=tenant, limit=len(uids)))
+        return int(row["count"])
+
+    async def _write_pages(self, query: str, **values: Any) -> int:
+        """Write page by page: one transaction of everything would not fit into the server's memory."""
         count, after = 0, ""
         while True:
 
             async def work(run: Run, after: str = after) -> Record:
-                (row,) = await run(outbox.REQUEUE_PAGE, after=after, limit=_PAGE)
+                (row,) = await run(query, after=after, limit=_PAGE, **values)
                 return row
 
             row = await self._database.write(work)

@@ -29,7 +29,8 @@ class Database:
     A commit is durable once it returns (WAL, ``synchronous=FULL``).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, prepare: Callable[[sqlite3.Connection], None] = migrate) -> None:
+        """Open the file; ``prepare`` brings its schema to this program's, or refuses it."""
         self._path = path
         self._writer_thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
@@ -39,7 +40,7 @@ class Database:
         with translated():
             self._writer = self._connect()
             try:
-                migrate(self._writer)
+                prepare(self._writer)
             except BaseException:
                 self.close()  # a connection left open would keep its lock
                 raise

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import batched, islice, zip_longest
 
 from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, columns_of, marks, node_of, pack, unpack
+from vicw_shared.clock import from_us
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import IN_PAYLOAD
-from vicw_shared.ports import Failure, PendingKind, PendingPoint
+from vicw_shared.ports import Failure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.text import fold
 
 _BATCH = 500
@@ -34,12 +35,14 @@ _FOLLOW_POINT = (
 """The item that a point stands for is indexed when the point is."""
 _FORGET = "DELETE FROM outbox WHERE seq = :seq"
 _POSTPONE = (
-    "UPDATE outbox SET due_at = :due_at, tries = tries + (:error IS NOT NULL), error = ifnull(:error, error) "
-    "WHERE seq = :seq"
+    "UPDATE outbox SET due_at = :due_at, tries = tries + (:error IS NOT NULL), error = ifnull(:error, error), "
+    "failed_at = CASE WHEN :error IS NULL THEN failed_at ELSE ifnull(failed_at, :now) END WHERE seq = :seq"
 )
+_REPLAY = "UPDATE outbox SET due_at = 0, tries = 0, error = NULL, failed_at = NULL WHERE tries > 0"
 _TENANTS = (
-    "WITH RECURSIVE known (tenant) AS (SELECT min(tenant) FROM outbox UNION ALL "
-    "SELECT (SELECT min(tenant) FROM outbox WHERE tenant > known.tenant) FROM known WHERE known.tenant IS NOT NULL) "
+    "WITH RECURSIVE known (tenant) AS (SELECT min(tenant) FROM outbox WHERE due_at IS NOT NULL UNION ALL "
+    "SELECT (SELECT min(tenant) FROM outbox WHERE due_at IS NOT NULL AND tenant > known.tenant) "
+    "FROM known WHERE known.tenant IS NOT NULL) "
     "SELECT tenant FROM known WHERE tenant IS NOT NULL"
 )
 """One look into the index a tenant, however many entries each has."""
@@ -78,12 +81,13 @@ def due(
 
 
 def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, held: Collection[bytes]) -> list[int]:
-    """Return entries of these items' Chunks, due or not, that are not ``held``."""
+    """Return entries of these items' Chunks, due or not, that are neither ``held`` nor dead."""
     found: list[int] = []
     for batch in batched(items, _BATCH):
         rows = connection.execute(
             "SELECT o.seq, o.point FROM node i JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
-            f"JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid WHERE i.uid IN ({marks(len(batch))})",
+            "JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid "
+            f"WHERE o.due_at IS NOT NULL AND i.uid IN ({marks(len(batch))})",
             tuple(map(pack, batch)),
         )
         found += [seq for seq, point in rows if point not in held]
@@ -97,10 +101,25 @@ def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> No
         connection.executemany(statement, rows)
 
 
-def postpone(connection: sqlite3.Connection, points: Sequence[PendingPoint], due_at: int, error: str | None) -> None:
-    """Let these entries rest until an instant (microseconds)."""
-    rows = [{"seq": point.seq, "due_at": due_at, "error": error} for point in points]
+def postpone(
+    connection: sqlite3.Connection, points: Sequence[PendingPoint], now: int, rest: int | None, error: str | None
+) -> None:
+    """Let these entries rest for so many microseconds, for ever with None."""
+    due_at = now + rest if rest is not None else None
+    rows = [{"seq": point.seq, "now": now, "due_at": due_at, "error": error} for point in points]
     connection.executemany(_POSTPONE, rows)
+
+
+def replay(connection: sqlite3.Connection, points: Sequence[str] | None, tenant: str | None) -> int:
+    """Make entries that have failed due, as if they never had; return how many."""
+    mine, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
+    if points is None:
+        return connection.execute(_REPLAY + mine, values).rowcount
+    cursors = [
+        connection.execute(f"{_REPLAY}{mine} AND point IN ({marks(len(batch))})", (*values, *map(pack, batch)))
+        for batch in batched(dict.fromkeys(points), _BATCH)
+    ]
+    return sum(cursor.rowcount for cursor in cursors)
 
 
 def queue_some(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
@@ -138,19 +157,19 @@ def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> set
     return found
 
 
-def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> int:
+def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> Unsettled:
     """Return how many Chunks of these items have an entry."""
-    count = 0
+    waiting = dead = 0
     for batch in batched(items, _BATCH):
-        (found,) = connection.execute(
-            "SELECT count(DISTINCT k.pk) FROM node i "  # noqa: S608
+        alive, entries = connection.execute(
+            "SELECT count(DISTINCT k.pk) FILTER (WHERE o.due_at IS NOT NULL), count(DISTINCT k.pk) FROM node i "  # noqa: S608
             "JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "
             "JOIN node k ON k.pk = e.target JOIN outbox o ON o.point = k.uid "
             f"WHERE i.uid IN ({marks(len(batch))}) AND i.tenant = ?",
             (*map(pack, batch), tenant),
         ).fetchone()
-        count += found
-    return count
+        waiting, dead = waiting + alive, dead + entries - alive
+    return Unsettled(waiting, dead)
 
 
 def failures(
@@ -159,13 +178,17 @@ def failures(
     """Return entries that have failed, most tries first."""
     wanted = "" if items is None else f"AND i.uid IN ({marks(len(items))}) "
     rows = connection.execute(
-        "SELECT o.point, i.uid, o.tries, o.error FROM outbox o JOIN node k ON k.uid = o.point "  # noqa: S608
+        "SELECT o.point, o.tenant, i.context, i.uid, i.source_id, o.tries, o.error, o.failed_at, "  # noqa: S608
+        "o.due_at IS NULL FROM outbox o JOIN node k ON k.uid = o.point "
         "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
         "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
         f"WHERE o.tries > 0 AND (o.tenant = ? OR ? IS NULL) {wanted}ORDER BY o.tries DESC, o.seq LIMIT ?",
         (tenant, tenant, *map(pack, items or ()), limit),
     )
-    return [Failure(unpack(point), unpack(item), tries, error or "") for point, item, tries, error in rows]
+    return [
+        Failure(unpack(point), owner, context, unpack(item), source_id, tries, error or "", from_us(since), bool(dead))
+        for point, owner, context, item, source_id, tries, error, since, dead in rows
+    ]
 
 
 def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoint]:

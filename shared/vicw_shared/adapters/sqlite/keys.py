@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from vicw_shared.adapters.sqlite.database import translated
-from vicw_shared.adapters.sqlite.schema import MIGRATIONS
+from vicw_shared.adapters.sqlite.schema import require_current
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.errors import DataDirError, SchemaVersionError
+from vicw_shared.errors import DataDirError
 from vicw_shared.model.keys import ApiKey, Right
 
 _COLUMNS = "id, tenant, rights, digest, created_at, note, revoked_at"
@@ -50,12 +50,7 @@ class SqliteKeyRing:
 
     def _run[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
         with translated(), closing(self._connect()) as connection, connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version != len(MIGRATIONS):
-                raise SchemaVersionError(
-                    f"The store has schema version {version}, this program knows {len(MIGRATIONS)}. "
-                    "Start `vicw serve` of this version on it once, or upgrade VICW"
-                )
+            require_current(connection)
             return work(connection)
 
     def _connect(self) -> sqlite3.Connection:

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import pack
-from vicw_shared.clock import now, to_us
-from vicw_shared.ports import Backlog, Failure, PendingPoint
+from vicw_shared.clock import MICROSECONDS, now, to_us
+from vicw_shared.ports import Backlog, Failure, PendingPoint, Unsettled
 
 
 class SqliteOutbox:
@@ -51,26 +51,31 @@ class SqliteOutbox:
         await self._write_atomically(lambda c: entries.settle(c, points))
         self._release(points)
 
-    async def postpone(self, points: Sequence[PendingPoint], *, seconds: float, error: str | None = None) -> None:
-        due_at = to_us(now()) + round(seconds * 1e6)
-        await self._write_atomically(lambda c: entries.postpone(c, points, due_at, error))
+    async def postpone(
+        self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
+    ) -> None:
+        instant, rest = to_us(now()), round(seconds * MICROSECONDS) if seconds is not None else None
+        await self._write_atomically(lambda c: entries.postpone(c, points, instant, rest, error))
         self._release(points)
 
     def _release(self, points: Sequence[PendingPoint]) -> None:
         for point in points:
             self._held.pop(pack(point.point_id), None)
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> int:
+    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
         return await self._database.read(lambda c: entries.count_of(c, tenant, item_uids))
 
     async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
         return await self._database.read(lambda c: entries.failures(c, tenant, limit, items))
 
+    async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
+        return await self._write_atomically(lambda c: entries.replay(c, points, tenant))
+
     async def backlog(self, tenant: str | None = None) -> Backlog:
         mine = "" if tenant is None else "AND tenant = :tenant"
         sql = (
-            f"SELECT (SELECT count(*) FROM outbox WHERE 1 {mine}), "  # noqa: S608
-            f"(SELECT count(*) FROM outbox WHERE tries > 0 {mine})"
+            f"SELECT (SELECT count(*) FROM outbox WHERE due_at IS NOT NULL {mine}), "  # noqa: S608
+            f"count(due_at), count(*) - count(due_at) FROM outbox WHERE tries > 0 {mine}"
         )
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 

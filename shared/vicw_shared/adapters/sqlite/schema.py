@@ -161,7 +161,38 @@ MIGRATIONS: tuple[str, ...] = (
         revoked_at INTEGER
     ) STRICT, WITHOUT ROWID;
     """,
+    # An entry that is never due is dead: it has failed too often.
+    """
+    CREATE TABLE entry (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        point BLOB NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('upsert', 'payload', 'delete')),
+        due_at INTEGER DEFAULT 0,
+        tries INTEGER NOT NULL DEFAULT 0,
+        error TEXT,
+        failed_at INTEGER
+    ) STRICT;
+    INSERT INTO entry
+        SELECT seq, point, tenant, kind, due_at, tries, error,
+            CASE WHEN tries > 0 THEN CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) END
+        FROM outbox;
+    DROP TABLE outbox;
+    ALTER TABLE entry RENAME TO outbox;
+    CREATE INDEX outbox_due ON outbox (tenant, due_at, seq) WHERE due_at IS NOT NULL;
+    CREATE INDEX outbox_failed ON outbox (tries) WHERE tries > 0;
+    """,
 )
+
+
+def require_current(connection: sqlite3.Connection) -> None:
+    """Raise SchemaVersionError unless the database is of this program's version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != len(MIGRATIONS):
+        raise SchemaVersionError(
+            f"The store has schema version {version}, this program knows {len(MIGRATIONS)}. "
+            "Start `vicw serve` of this version on it once, or upgrade VICW"
+        )
 
 
 def migrate(connection: sqlite3.Connection) -> None:

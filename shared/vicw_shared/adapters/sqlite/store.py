@@ -22,6 +22,7 @@ from vicw_shared.adapters.sqlite.rows import (
     pack,
     unpack,
 )
+from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
 from vicw_shared.clock import from_us
 from vicw_shared.model import Edge, Label, Node
@@ -42,9 +43,14 @@ _BATCH = 500
 class SqliteGraphStore(SqliteOutbox):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
-    def __init__(self, data_dir: DataDir) -> None:
+    def __init__(self, data_dir: DataDir, *, beside: bool = False) -> None:
+        """Open the file, and bring its schema to this program's.
+
+        With ``beside`` another process may have the directory: the schema is left as it is, and must be this
+        program's. Nothing may be claimed then.
+        """
         self._data_dir = data_dir
-        super().__init__(Database(data_dir.path / "graph.sqlite3"))
+        super().__init__(Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate))
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()

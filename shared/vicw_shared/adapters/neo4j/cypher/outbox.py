@@ -1,8 +1,9 @@
 """The outbox: properties of the Chunks whose points lag behind.
 
 ``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on what it was at the
-change ``claimed``; ``seq`` counts changes (and stays when all is settled), ``tries`` and ``error`` tell of failures
-since the latest one. Only what is pending has ``due`` and ``tries``: their indexes are as small as the backlog.
+change ``claimed``; ``seq`` counts changes (and stays when all is settled), ``tries``, ``error`` and ``failed_at`` tell
+of failures since the latest one. What is pending and never due is dead: it failed too often. Only what is pending has
+``due`` and ``tries``: their indexes are as small as the backlog.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _queued(kind: str) -> str:
         f"{locked('k')} "
         f"WITH *, {NOW} AS now, {kind} AS kind "
         "SET k.due = CASE WHEN k.held > now OR k.due <= now THEN k.due ELSE now END, "
-        "k.pending = kind, k.seq = coalesce(k.seq, 0) + 1 REMOVE k.tries, k.error "
+        "k.pending = kind, k.seq = coalesce(k.seq, 0) + 1 REMOVE k.tries, k.error, k.failed_at "
     )
 
 
@@ -85,13 +86,13 @@ DUE = (
 
 DUE_OF_ITEMS = (
     f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
-    "WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) "
+    "WHERE k.due IS NOT NULL AND (k.held IS NULL OR k.held <= $now) "
     "RETURN DISTINCT k.uid AS uid, k.due AS due ORDER BY due LIMIT $limit"
 )
 
 TAKE = (
     f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} "
-    "WITH k WHERE k.pending IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
+    "WITH k WHERE k.due IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
     "SET k.held = $until, k.due = $until, k.claimed = k.seq "
     "WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL "
     f"RETURN k.uid AS uid, k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
@@ -114,7 +115,7 @@ _CHANGED_SINCE = (
 
 SETTLE = (
     f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
-    "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.claimed, k.tries, k.error) "
+    "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.claimed, k.tries, k.error, k.failed_at) "
     f"{_CHANGED_SINCE}WITH k WHERE k.indexed "
     "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = true"
 )
@@ -122,7 +123,9 @@ SETTLE = (
 POSTPONE = (
     f"{_POINT}WHERE k.pending IS NOT NULL FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
     "SET k.due = now + $rest, k.error = coalesce($error, k.error), "
-    "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END REMOVE k.held, k.claimed) "
+    "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END, "
+    "k.failed_at = CASE WHEN $error IS NULL THEN k.failed_at ELSE coalesce(k.failed_at, now) END "
+    "REMOVE k.held, k.claimed) "
     f"{_CHANGED_SINCE}"
 )
 
@@ -133,7 +136,7 @@ RENEW_CLAIM = (
 
 UNSETTLED = (
     f"MATCH (i:{ITEM}) WHERE i.uid IN $items AND i.tenant = $tenant MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
-    "WHERE k.pending IS NOT NULL RETURN count(DISTINCT k) AS count"
+    "WHERE k.pending IS NOT NULL WITH DISTINCT k RETURN count(k.due) AS waiting, count(k) - count(k.due) AS dead"
 )
 
 QUEUED = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
@@ -147,7 +150,7 @@ def backlog(*, of_tenant: bool) -> str:
         f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE {whose} AND k.due IS NOT NULL "
         "RETURN count(k) AS waiting } "
         f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 AND {whose} "
-        "RETURN count(k) AS failing } RETURN waiting, failing"
+        "RETURN count(k.due) AS failing, count(k) - count(k.due) AS dead } RETURN waiting, failing, dead"
     )
 
 
@@ -178,6 +181,20 @@ def failures(*, of_items: bool, of_tenant: bool) -> str:
             "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
         )
     return (
-        f"{found} RETURN k.uid AS point, i.uid AS item, k.tries AS tries, k.error AS error "
-        "ORDER BY tries DESC, point LIMIT $limit"
+        f"{found} RETURN k.uid AS point_id, k.tenant AS tenant, i.context AS context, i.uid AS item, "
+        "i.source_id AS source_id, k.tries AS tries, coalesce(k.error, '') AS error, "
+        f"coalesce(k.failed_at, {NOW}) AS since, k.due IS NULL AS dead ORDER BY tries DESC, point_id LIMIT $limit"
+    )
+
+
+@cache
+def replay(*, of_points: bool, of_tenant: bool) -> str:
+    """Return the statement that makes a page of entries that have failed due, as if they never had."""
+    which = "k.uid IN $uids AND k.tries > 0" if of_points else "k.tries > 0 AND k.uid > $after"
+    return (
+        f"MATCH (k:Chunk) {_BY_UID if of_points else seek('k', 'Chunk', 'tries')} WHERE {which}"
+        f"{' AND k.tenant = $tenant' if of_tenant else ''} WITH k ORDER BY k.uid LIMIT $limit "
+        f"{locked('k')} WITH k, {NOW} AS now WHERE k.tries > 0 "
+        "SET k.due = CASE WHEN k.held > now THEN k.due ELSE now END REMOVE k.tries, k.error, k.failed_at "
+        "RETURN count(k) AS count, max(k.uid) AS last"
     )

@@ -1,0 +1,155 @@
+"""``vicw jobs``: what could not be indexed, and trying it again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from vicw_shared.logs import configure_logs
+from vicw_shared.ports import Backlog, Failure
+from vicw_shared.settings import LogSettings, RedisSettings
+from vicw_shared.settings.variables import named_by_variable
+from vicw_standalone.apart import open_graph
+from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.offline import open_beside
+
+if TYPE_CHECKING:
+    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+    from vicw_shared.adapters.sqlite import SqliteGraphStore
+    from vicw_shared.wire.ingest import JobStatus
+
+TenantOption = Annotated[str | None, typer.Option(help="Only what is of this tenant. \\[default: all tenants]")]
+app = typer.Typer(
+    help="Look at what could not be indexed, and try it again. A server may be running.", no_args_is_help=True
+)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommands."""
+    parent.add_typer(app, name="jobs")
+
+
+@asynccontextmanager
+async def _open(data_dir: Path | None, platform: bool) -> AsyncIterator[SqliteGraphStore | Neo4jGraphStore]:
+    configure_logs(LogSettings(level="warning"))
+    if platform:
+        async with open_graph() as graph:
+            yield graph
+    else:
+        async with open_beside(read_settings(data_dir=data_dir).storage.data_dir) as beside:
+            yield beside
+
+
+@app.command("list")
+def list_failures(
+    tenant: TenantOption = None,
+    limit: Annotated[int, typer.Option(help="Entries listed.", min=1)] = 50,
+    everything: Annotated[bool, typer.Option("--all", help="List all there are, whatever --limit says.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """List the passages that the embedder fails at, most tries first, with the last error.
+
+    What is dead is tried no more: `vicw jobs replay` makes it due again. The others rest between their tries.
+    """
+
+    async def read() -> tuple[list[Failure], Backlog]:
+        async with _open(data_dir, platform) as graph:
+            return await graph.failures(tenant, sys.maxsize if everything else limit), await graph.backlog(tenant)
+
+    found, backlog = asyncio.run(read())
+    if as_json:
+        print(json.dumps([_as_json(failure) for failure in found], indent=2))
+        return
+    for failure in found:
+        out.print(_told(failure), markup=False)
+    left = backlog.failing + backlog.dead - len(found)
+    err.print(f"{backlog.dead} dead, {backlog.failing} failing{f'; {left} are not shown' if left > 0 else ''}")
+
+
+def _told(failure: Failure) -> str:
+    what = {
+        "dead" if failure.dead else "failing": f"{failure.tries} tries since {failure.since:%Y-%m-%d %H:%M}",
+        "tenant": failure.tenant,
+        "context": failure.context,
+        "id": failure.source_id or failure.item,
+    }
+    lines = failure.point_id, "  ".join(f"{name} {value}" for name, value in what.items()), failure.error
+    return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines)
+
+
+def _as_json(failure: Failure) -> dict[str, Any]:
+    fields = asdict(failure)
+    named = {"entry": fields.pop("point_id"), "id": fields.pop("source_id")}
+    return named | fields | {"since": failure.since.isoformat()}
+
+
+@app.command()
+def show(
+    job: Annotated[str, typer.Argument(help="Its id, as the answer of /ingest named it")],
+    tenant: Annotated[str | None, typer.Option(help="Whose job it is. \\[default: default, or VICW_TENANT]")] = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Print how far a job is and what fails of it, as `GET /ingest/jobs/JOB` says it."""
+    from vicw_ingest.pipeline import job_status
+
+    async def read() -> JobStatus:
+        whose = tenant or read_settings(data_dir=data_dir).server.tenant
+        async with _open(data_dir, platform) as graph:
+            return await job_status(job, whose, graph, graph)
+
+    print(json.dumps(asyncio.run(read()).model_dump(mode="json"), indent=2))
+
+
+@app.command()
+def replay(
+    entries: Annotated[list[str] | None, typer.Argument(help="Entries, as `vicw jobs list` shows them")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that fail, of all tenants.")] = False,
+    tenant: Annotated[str | None, typer.Option(help="All that fail, of this tenant.")] = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Try passages again, dead ones too, at once and as if they had never failed.
+
+    A running server or worker begins within seconds; a stopped one, when it starts.
+    """
+    if sum((bool(entries), everything, tenant is not None)) != 1:
+        fail("say what to try again: entries, or --tenant, or --all", code=2)
+    named = {_uid(entry) for entry in entries or ()}
+    count = asyncio.run(_replay(sorted(named) or None, tenant, data_dir, platform))
+    out.print(f"{count} entries are due again")
+    if count < len(named):
+        fail(f"{len(named) - count} of the entries named do not fail; `vicw jobs list` lists those that do")
+
+
+def _uid(entry: str) -> str:
+    try:
+        return str(UUID(entry))
+    except ValueError:
+        fail(f"{entry!r} is no entry; `vicw jobs list` lists them", code=2)
+
+
+async def _replay(entries: list[str] | None, tenant: str | None, data_dir: Path | None, platform: bool) -> int:
+    async with _open(data_dir, platform) as graph:
+        count = await graph.replay(entries, tenant=tenant)
+    if platform and count:
+        from vicw_shared.adapters.celery_queue import CeleryQueue
+
+        with named_by_variable():
+            queue = CeleryQueue(RedisSettings())
+        await queue.wake()
+        await queue.close()
+    return count

@@ -1,0 +1,64 @@
+"""What the embedder refuses for ever is given up by the platform's workers, listed and replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from apart.running import Platform
+from e2e.serving import eventually
+from neo4j_graphs import empty_neo4j
+from servers.neo4j.server import Neo4jServer
+from servers.qdrant import QdrantServer
+from servers.redis import RedisServer
+from unit.standalone.foreign_server import Foreign, serving_beside
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def foreign() -> Iterator[Foreign]:
+    with serving_beside("their-model") as serving:
+        serving.refuses = "poison"
+        yield serving
+
+
+@pytest.fixture
+def platform(
+    tmp_path: Path, neo4j_server: Neo4jServer, qdrant_server: QdrantServer, redis_server: RedisServer, foreign: Foreign
+) -> Iterator[Platform]:
+    """The services over the run's servers, with an embedder that can be told what to refuse."""
+    empty_neo4j(neo4j_server)
+    with redis_server.client(1) as client:
+        client.flushdb()
+    made = Platform(tmp_path, tmp_path, neo4j_server, qdrant_server, redis_server)
+    made.variables["VICW_INGEST_MAX_TRIES"] = "1"
+    try:
+        made.start(foreign.url)
+        yield made
+    finally:
+        made.close()
+
+
+def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(platform: Platform, foreign: Foreign) -> None:
+    platform.worker().start()
+    items = [{"id": "bad", "text": "the poison of the harbour"}, {"id": "good", "text": "an apple"}]
+    job = platform.remember(*items, wait=False).json()["job"]
+    ended = eventually(lambda: platform.job(job), lambda status: status["status"] != "running", 60, "the job ends")
+    assert (ended["status"], ended["passages_failed"], ended["failures"][0]["id"]) == ("failed", 1, "bad")
+    assert platform.found("apple") == ["good"]
+
+    listed = platform.vicw("jobs", "list", "--platform", "--json")
+    (entry,) = json.loads(listed.stdout)
+    assert (entry["id"], entry["dead"], entry["tries"]) == ("bad", True, 1), listed.stderr
+    assert json.loads(platform.vicw("jobs", "show", job, "--platform").stdout) == ended
+
+    foreign.refuses = ""
+    replayed = platform.vicw("jobs", "replay", "--tenant", "default", "--platform")
+    assert (replayed.returncode, replayed.stdout) == (0, "1 entries are due again\n"), replayed.stderr
+    # There is no clock: the command has woken the worker.
+    eventually(lambda: platform.job(job)["status"], lambda status: status == "done", 30, "the worker was woken")
+    assert "bad" in platform.found("poison")
