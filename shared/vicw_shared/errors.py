@@ -144,14 +144,15 @@ class UnavailableError(RetryableError):
 
 
 class OverloadedError(RetryableError):
-    """A bounded queue is full."""
+    """A bounded queue is full; ``dependency`` is whose, where it is one's."""
 
     slug = "overloaded"
     status = 429
     title = "Too much work is waiting"
 
-    def __init__(self, detail: str, *, retry_after_seconds: int = 1) -> None:
+    def __init__(self, detail: str, *, dependency: str | None = None, retry_after_seconds: int = 1) -> None:
         super().__init__(detail)
+        self.dependency = dependency
         self.retry_after_seconds = retry_after_seconds
 
 

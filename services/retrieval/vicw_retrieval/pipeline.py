@@ -22,7 +22,7 @@ from vicw_retrieval.search import RetrievalPorts, Search, Stopwatch
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
-from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError
+from vicw_shared.errors import FieldProblem, InvalidInputError, OverloadedError, RetryableError, UnavailableError
 from vicw_shared.ports import Audience, GraphStore, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -33,25 +33,32 @@ _log = structlog.get_logger()
 async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts) -> RetrieveResponse:
     """Return the evidence for a question.
 
-    While the graph is down, that is what the vectors' payloads know of what is live and public. Raises
-    InvalidInputError for a field over its limit, UnavailableError if every channel fails, or the graph where only it
-    can tell what was true or known at another time.
+    While the graph is down, or has no room for this question, that is what the vectors' payloads know of what is live
+    and public. Raises InvalidInputError for a field over its limit; UnavailableError or OverloadedError if every
+    channel fails, or the graph where only it can tell what was true or known at another time.
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
     if not ports.outage.lasts():
         try:
             return await _retrieve(request, scope, ports)
-        except UnavailableError as error:
+        except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph":
                 raise
-            ports.outage.note()
-            _log.warning("the graph is down; answering from the vectors alone", error=error.detail)
-    if request.as_of is not None or request.known_at is not None:
+            if isinstance(error, UnavailableError):
+                ports.outage.note()
+            elif _of_another_time(request):
+                raise
+            _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
+    if _of_another_time(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
     alone = replace(ports, graph=PayloadGraph(ports.vectors))
     return await _retrieve(request, replace(scope, audience=public), alone, degraded=("graph",))
+
+
+def _of_another_time(request: RetrieveRequest) -> bool:
+    return request.as_of is not None or request.known_at is not None
 
 
 async def _retrieve(
@@ -99,7 +106,7 @@ async def _surroundings(
     if request.expand.hops > 0:
         try:
             return await expand(graph, scope, uids, [candidate.passages[0][0] for candidate in top])
-        except UnavailableError:
+        except (UnavailableError, OverloadedError):
             search.degraded.append("expand")
     return Surroundings(nodes=await graph.nodes(scope.tenant, uids))
 

@@ -57,8 +57,9 @@ async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -
 
         writing = asyncio.create_task(graph.write("t", "c", slow))
         await started.wait()
-        with pytest.raises(OverloadedError, match="VICW_NEO4J_POOL"):
+        with pytest.raises(OverloadedError, match="VICW_NEO4J_POOL") as raised:
             await graph.nodes("t", [make_uid("x")])
+        assert raised.value.dependency == "graph"
         await writing
 
         async def slower(transaction: GraphTransaction) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from memory import Memory
 from vicw_retrieval import outage
-from vicw_shared.errors import UnavailableError
+from vicw_shared.errors import OverloadedError, UnavailableError, VicwError
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "turn", "text": "the harbour at night", "timestamp": "2026-01-01T00:00:00Z", "tags": ["Sea"]},
@@ -18,16 +18,20 @@ ITEMS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def _break(monkeypatch: pytest.MonkeyPatch, engine: object, name: str, *methods: str) -> None:
+def _break(monkeypatch: pytest.MonkeyPatch, engine: object, error: VicwError, *methods: str) -> None:
     async def down(*_: Any, **__: Any) -> NoReturn:
-        raise UnavailableError(name, "is down")
+        raise error
 
     for method in methods:
         monkeypatch.setattr(engine, method, down)
 
 
-def _graph_down(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    _break(monkeypatch, memory.standalone.graph, "graph", "nodes", "texts", "owners", "expand", "find")
+GRAPH_DOWN = UnavailableError("graph", "is down")
+GRAPH_FULL = OverloadedError("all connections are in use", dependency="graph")
+
+
+def _graph_down(memory: Memory, monkeypatch: pytest.MonkeyPatch, error: VicwError = GRAPH_DOWN) -> None:
+    _break(monkeypatch, memory.standalone.graph, error, "nodes", "texts", "owners", "expand", "find")
 
 
 async def test_without_the_graph_the_payloads_answer(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,10 +66,55 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
     assert (await memory.retrieve("harbour")).degraded == ()
 
 
+async def test_a_question_that_the_graph_has_no_room_for_is_answered_without_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.ingest(*ITEMS)
+    ports = memory.standalone.retrieval_ports()
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+    with monkeypatch.context() as patch:
+        _graph_down(memory, patch, GRAPH_FULL)
+        answer = await memory.retrieve("harbour")
+        assert ({r.id for r in answer.results}, answer.degraded) == ({"turn", "doc"}, ("graph",))
+        with pytest.raises(OverloadedError, match="connections"):
+            await memory.retrieve("harbour", as_of="2026-01-01T00:00:00Z")
+    assert (await memory.retrieve("harbour")).degraded == (), "the next question may have its turn"
+
+
+async def test_where_only_the_surroundings_find_no_room_the_rest_is_told(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.ingest(*ITEMS)
+    with monkeypatch.context() as patch:
+        _break(patch, memory.standalone.graph, GRAPH_FULL, "expand")
+        answer = await memory.retrieve("harbour")
+    assert ({r.id for r in answer.results}, answer.degraded) == ({"turn", "doc", "secret"}, ("expand",))
+
+
+async def test_another_engine_that_has_no_room_is_no_outage_of_the_graph(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.ingest(*ITEMS)
+    with monkeypatch.context() as patch:
+        _break(patch, memory.standalone.vectors, OverloadedError("Qdrant is busy"), "search", "score", "domains")
+        _break(patch, memory.standalone.graph, GRAPH_DOWN, "find")
+        with pytest.raises(OverloadedError, match="Qdrant"):
+            await memory.retrieve("harbour")
+
+
 async def test_without_the_vector_engine_words_answer(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest(*ITEMS)
     with monkeypatch.context() as patch:
-        _break(patch, memory.standalone.vectors, "vectors", "search", "score", "domains", "idf", "payloads")
+        _break(
+            patch,
+            memory.standalone.vectors,
+            UnavailableError("vectors", "is down"),
+            "search",
+            "score",
+            "domains",
+            "idf",
+            "payloads",
+        )
         answer = await memory.retrieve("harbour night")
         assert answer.results[0].id == "turn"
         assert [hit.channel for hit in answer.results[0].channels] == ["fulltext"]

@@ -58,7 +58,7 @@ def translate(error: Neo4jError | DriverError) -> VicwError:
     if isinstance(error, ConfigurationError):
         return SettingsError(f"VICW_NEO4J_URL or another of its settings is wrong: {error}")
     if isinstance(error, ConnectionPoolError):
-        return OverloadedError("All connections to Neo4j are in use. Send less at once, or raise VICW_NEO4J_POOL")
+        return _overloaded("All connections to Neo4j are in use. Send less at once, or raise VICW_NEO4J_POOL")
     return UnavailableError(_GRAPH, f"Neo4j: {error}")
 
 
@@ -74,7 +74,11 @@ def _of_server(error: Neo4jError) -> VicwError:
     if code.startswith(_REFUSED) and code not in _FOR_NOW:
         return SettingsError(f"Neo4j refuses VICW_NEO4J_USER with VICW_NEO4J_PASSWORD: {message}")
     if code in _TOO_LONG:
-        return OverloadedError(f"Neo4j took longer than VICW_NEO4J_QUERY_SECONDS and was stopped ({code})")
+        return _overloaded(f"Neo4j took longer than VICW_NEO4J_QUERY_SECONDS and was stopped ({code})")
     if isinstance(error, TransientError) and code not in _FOR_NOW and not isinstance(error, _AWAY):
-        return OverloadedError(f"Neo4j could not take the work after several tries: {code}: {message}")
+        return _overloaded(f"Neo4j could not take the work after several tries: {code}: {message}")
     return UnavailableError(_GRAPH, f"Neo4j: {code}: {message}")
+
+
+def _overloaded(detail: str) -> OverloadedError:
+    return OverloadedError(detail, dependency=_GRAPH)
