@@ -21,6 +21,7 @@ from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
 
 START_SECONDS = 90.0
+WORKER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-l", "info")
 _WAITS = re.compile("(worker waits for tasks|beat waits for its lock)")
 _ANSWERS = re.compile(r"(?:answers on|vicw-embedding ready) (http://\S+)")
 
@@ -127,15 +128,13 @@ class Platform:
         self.made.append(service)
         return service
 
-    def worker(self) -> Service:
+    def worker(self, **variables: str) -> Service:
         """Return an ingest worker, which is not started yet."""
-        return self.add(
-            "worker", "celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-c", "1", "-l", "info"
-        )
+        return self.add("worker", *WORKER, **variables)
 
     def sleeper(self) -> Service:
         """Return a sleep worker, which is not started yet."""
-        return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep", "-c", "1")
+        return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep")
 
     def beat(self) -> Service:
         """Return a clock, which is not started yet."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.platform.engines import PlatformSettings
-from vicw_shared.settings import IngestSettings, LimitSettings, LogSettings, RedisSettings, ServerSettings
+from vicw_shared.settings import (
+    IngestSettings,
+    LimitSettings,
+    LogSettings,
+    RedisSettings,
+    ServerSettings,
+    WorkerSettings,
+)
 from vicw_shared.settings.variables import named_by_variable
 
 
@@ -18,6 +25,7 @@ class Settings:
     redis: RedisSettings
     limits: LimitSettings
     ingest: IngestSettings
+    worker: WorkerSettings
     log: LogSettings
 
     @classmethod
@@ -30,5 +38,6 @@ class Settings:
                 RedisSettings(),
                 LimitSettings(),
                 IngestSettings(),
+                WorkerSettings(),
                 LogSettings(),
             )

@@ -13,7 +13,7 @@ from celery import Task
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import INDEX, make_celery
-from vicw_shared.adapters.celery_runtime import Runtime, bind_request, serve_signals
+from vicw_shared.adapters.celery_runtime import Runtime, bind_request, prepare_worker
 from vicw_shared.errors import RetryableError
 
 _TURN_SECONDS = 20.0
@@ -23,7 +23,7 @@ _settings = Settings.read()
 app = make_celery("vicw_ingest", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings, everything=True))
 _log = structlog.get_logger()
-serve_signals(_settings.log, _runtime)
+prepare_worker(app, _settings.worker, _settings.log, _runtime)
 
 
 @app.task(name=INDEX, bind=True)

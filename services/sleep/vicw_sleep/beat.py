@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 import redis
 import structlog
@@ -19,6 +20,7 @@ from celery.beat import Scheduler
 from redis.exceptions import LockError, RedisError
 
 from vicw_shared.adapters.celery_queue import INDEX, RECONCILE, broker_url, make_celery
+from vicw_shared.alive import touch
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_sleep.settings import Settings
@@ -60,6 +62,7 @@ def main() -> int:
     _log.info("beat waits for its lock")
     try:
         while not lock.acquire(blocking_timeout=1):
+            touch(settings.worker.alive_file)
             if ended.is_set():
                 return 0
     except RedisError as error:
@@ -67,16 +70,17 @@ def main() -> int:
         return _EXIT_LOST
     _log.info("beat ticks", schedule=sorted(app.conf.beat_schedule))
     threading.Thread(target=_keep, args=(lock, ended), daemon=True).start()
-    _tick(app, ended)
+    _tick(app, ended, settings.worker.alive_file)
     _release(lock)
     return 0
 
 
-def _tick(app: Celery, ended: threading.Event) -> None:
+def _tick(app: Celery, ended: threading.Event, alive_file: Path | None) -> None:
     # Celery's own service would keep in a file when it sent what last: nothing here is missed that comes again.
     scheduler = Scheduler(app=app, lazy=False)
     started = False
     while not ended.is_set():
+        touch(alive_file)
         try:
             if not started:  # else a clock that is started more often than its longest period would never send it
                 app.send_task(RECONCILE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.platform.engines import PlatformSettings
-from vicw_shared.settings import LogSettings, RedisSettings, SleepSettings
+from vicw_shared.settings import LogSettings, RedisSettings, SleepSettings, WorkerSettings
 from vicw_shared.settings.variables import named_by_variable
 
 
@@ -16,10 +16,11 @@ class Settings:
     platform: PlatformSettings
     redis: RedisSettings
     sleep: SleepSettings
+    worker: WorkerSettings
     log: LogSettings
 
     @classmethod
     def read(cls) -> Settings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
-            return cls(PlatformSettings.read(), RedisSettings(), SleepSettings(), LogSettings())
+            return cls(PlatformSettings.read(), RedisSettings(), SleepSettings(), WorkerSettings(), LogSettings())

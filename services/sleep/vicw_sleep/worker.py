@@ -11,7 +11,7 @@ import structlog
 from celery import Task
 
 from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
-from vicw_shared.adapters.celery_runtime import Runtime, bind_request, serve_signals
+from vicw_shared.adapters.celery_runtime import Runtime, bind_request, prepare_worker
 from vicw_shared.errors import RetryableError
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
@@ -22,7 +22,7 @@ _settings = Settings.read()
 app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
 _log = structlog.get_logger()
-serve_signals(_settings.log, _runtime)
+prepare_worker(app, _settings.worker, _settings.log, _runtime)
 
 
 @app.task(name=RECONCILE, bind=True)

@@ -9,6 +9,7 @@ from vicw_shared.settings.concerns import (
     ServerSettings,
     SleepSettings,
     StorageSettings,
+    WorkerSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 
@@ -24,4 +25,5 @@ __all__ = [
     "ServerSettings",
     "SleepSettings",
     "StorageSettings",
+    "WorkerSettings",
 ]

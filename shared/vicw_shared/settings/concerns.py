@@ -142,6 +142,20 @@ class RetrievalSettings(BaseSettings):
     infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")
 
 
+class WorkerSettings(BaseSettings):
+    """Celery's workers, and the clock that wakes them."""
+
+    model_config = config("VICW_WORKER_")
+
+    concurrency: int = Field(1, gt=0, description="Processes of one worker; `--concurrency` overrules it")
+    max_memory_mb: int = Field(
+        400, gt=0, description="A worker's process that has taken more memory is replaced after its task, in MiB"
+    )
+    alive_file: Path | None = Field(
+        None, description="File to touch every two seconds, for `python -m vicw_shared.alive`; one a worker or clock"
+    )
+
+
 class SleepSettings(BaseSettings):
     """The sleep cycle (seed 003 §5.2)."""
 

@@ -20,6 +20,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.IngestSettings,
     settings.RetrievalSettings,
     settings.LimitSettings,
+    settings.WorkerSettings,
     settings.SleepSettings,
     settings.LogSettings,
 )
