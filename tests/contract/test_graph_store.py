@@ -10,7 +10,7 @@ import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.errors import NotFoundError
-from vicw_shared.model import Label, Node, Sensitivity
+from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.chain import clock_key, next_key
 from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, Receipt
 from vicw_shared.uids import make_uid
@@ -89,6 +89,21 @@ async def test_a_tenant_cannot_touch_anothers_nodes(graph: Graph) -> None:
     assert (await graph.nodes("t", [make_uid("x")]))[make_uid("x")].text == "mine"
     with pytest.raises(NotFoundError):
         await put(graph, [replace(node("y"), tenant="u")], [edge("RELATED_TO", "y", "x")], tenant="u")
+
+
+async def test_of_a_type_that_nobody_registered_there_are_no_edges(graph: Graph) -> None:
+    told = edge("ABOUT", "a", "b")
+    await put(graph, [node("a"), node("b")], [told])
+    a = make_uid("a")
+    assert await graph.expand("t", [a], [("HATES", Direction.OUT)], 9) == []
+    found = await graph.expand("t", [a], [("HATES", Direction.OUT), ("ABOUT", Direction.OUT)], 9)
+    assert [neighbour.edge.type for neighbour in found] == ["ABOUT"]
+
+    async def work(transaction: GraphTransaction) -> list[list[Edge]]:
+        await transaction.drop_edges([edge("HATES", "a", "b")])
+        return [await transaction.edges([a], types) for types in (["HATES"], ["HATES", "ABOUT"])]
+
+    assert await graph.write("t", "c", work) == [[], [told]]
 
 
 async def test_expand_follows_one_type_one_way_heaviest_first(graph: Graph) -> None:

@@ -97,23 +97,27 @@ class Gate:
 
     async def _look_up(self, key_id: str) -> ApiKey | None:
         instant = time.monotonic()
-        known = self._known.get(key_id) or self._unknown.get(key_id)
-        if known is not None and instant - known[0] < _REMEMBERED_SECONDS:
-            return known[1]
+        before = self._known.get(key_id) or self._unknown.get(key_id)
+        if before is not None and instant - before[0] < _REMEMBERED_SECONDS:
+            return before[1]
         try:
             key = await self._keys().key(key_id)
         except RetryableError:
             # The store of the keys is down: whoever was admitted a moment ago goes on, nobody else.
-            if known is not None and known[1] is not None and instant - known[0] < _TRUSTED_SECONDS:
-                return known[1]
+            if before is not None and before[1] is not None and instant - before[0] < _TRUSTED_SECONDS:
+                return before[1]
             raise
-        cache = self._known if key is not None else self._unknown
-        (self._known if key is None else self._unknown).pop(key_id, None)
-        cache[key_id] = (instant, key)
-        cache.move_to_end(key_id)
-        while len(cache) > _REMEMBERED_KEYS:
-            cache.popitem(last=False)
+        self._remember(key_id, key, instant)
         return key
+
+    def _remember(self, key_id: str, key: ApiKey | None, instant: float) -> None:
+        """Keep what a look-up found, as the newest of its kind and in place of what an earlier one found."""
+        self._known.pop(key_id, None)
+        self._unknown.pop(key_id, None)
+        kind = self._known if key is not None else self._unknown
+        kind[key_id] = (instant, key)
+        if len(kind) > _REMEMBERED_KEYS:
+            kind.popitem(last=False)
 
 
 def tenant_of(request: Request) -> str:

@@ -114,7 +114,7 @@ class Lookups(Protocol):
         ...
 
     async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
-        """Return all edges of these types that touch one of ``uids``, each once."""
+        """Return all edges of these types that touch one of ``uids``, each once; of an unknown type there are none."""
         ...
 
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
@@ -142,7 +142,7 @@ class Puts(Protocol):
         ...
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
-        """Insert edges; one with a known id keeps its ``created_at`` and ``created_by``.
+        """Insert edges of registered types; one with a known id keeps its ``created_at`` and ``created_by``.
 
         Those of a type that a payload repeats (``IN_PAYLOAD``) make the new payload of their source's
         Chunks pending. Raises NotFoundError if an end does not exist.
@@ -183,7 +183,7 @@ class GraphStore(Protocol):
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread.
 
-        They come spread by spread, in each the heaviest first.
+        They come spread by spread, in each the heaviest first. Of an unknown type there are none.
         """
         ...
 

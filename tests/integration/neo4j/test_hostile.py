@@ -10,6 +10,7 @@ import pytest
 
 from contract.graphs import AT, edge, node
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_shared.errors import UnknownTypeError
 from vicw_shared.model import Edge, Label
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Receipt, Scope
 from vicw_shared.uids import edge_id, make_uid
@@ -97,3 +98,20 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
     assert {hit.uid for hit in hits} <= {chunk.uid}
     assert await graph.find(Scope(tenant="other", now=AT), text, 5) == []
     assert sum([len(await graph.page(label, after=None, limit=100)) for label in Label]) == 5
+
+
+async def test_no_name_of_a_type_becomes_a_part_of_a_statement(graph: Neo4jGraphStore) -> None:
+    hostile = "ABOUT]-() DETACH DELETE n //"
+    uid = make_uid("a")
+
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.put_nodes([node("a"), node("b")])
+        await transaction.put_edges([edge("ABOUT", "a", "b")])
+        assert await transaction.edges([uid], [hostile]) == []
+        await transaction.drop_edges([edge(hostile, "a", "b")])
+        with pytest.raises(UnknownTypeError, match="is not registered"):
+            await transaction.put_edges([edge(hostile, "a", "b")])
+
+    await graph.write("t", "c", work)
+    assert await graph.expand("t", [uid], [(hostile, Direction.OUT)], 5) == []
+    assert len(await graph.expand("t", [uid], [("ABOUT", Direction.OUT)], 5)) == 1

@@ -18,7 +18,7 @@ from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import UnavailableError
 from vicw_shared.http import Gate, create_app, is_loopback, tenant_of
 from vicw_shared.http import gate as gate_module
-from vicw_shared.model.keys import Right, mint, split_token
+from vicw_shared.model.keys import ApiKey, Right, mint, split_token
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -104,6 +104,42 @@ async def test_a_key_without_the_right_is_refused(ring: SqliteKeyRing) -> None:
     async with served(ring) as client:
         answer = await client.post("/things", json={}, headers=headers)
         assert (answer.status_code, "`ingest`" in answer.json()["detail"]) == (403, True)
+
+
+async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
+    ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, token = mint("t", (Right.INGEST,), NOW)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with served(ring) as client:
+        assert (await client.post("/things", json={}, headers=headers)).status_code == 401
+        await ring.add(key)
+        assert (await client.post("/things", json={}, headers=headers)).status_code == 401, "it is remembered"
+        monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 0)
+        assert (await client.post("/things", json={}, headers=headers)).is_success
+        monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 5)
+        assert (await client.post("/things", json={}, headers=headers)).is_success
+
+
+async def test_made_up_keys_push_none_out(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_module, "_REMEMBERED_KEYS", 2)
+    headers = await made(ring, Right.INGEST)
+    asked: list[str] = []
+    look_up = ring.key
+
+    async def counted(key_id: str) -> ApiKey | None:
+        asked.append(key_id)
+        return await look_up(key_id)
+
+    monkeypatch.setattr(ring, "key", counted)
+    async with served(ring) as client:
+        assert (await client.post("/things", json={}, headers=headers)).is_success
+        for _ in range(5):
+            _, token = mint("t", (Right.INGEST,), NOW)
+            made_up = {"Authorization": f"Bearer {token}"}
+            assert (await client.post("/things", json={}, headers=made_up)).status_code == 401
+        assert (await client.post("/things", json={}, headers=headers)).is_success
+    assert len(asked) == 6, "the one that was made is still remembered"
 
 
 async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,16 @@ from vicw_shared.model import EdgeRegistry
 
 @dataclass(frozen=True, slots=True)
 class EdgeTypes:
-    """``all`` is what the database may hold, in order; only what is in ``registry`` is asked for or written."""
+    """``all`` is what the database may hold, in order, and so all that is asked for; ``registry`` what is written."""
 
     registry: EdgeRegistry
     all: tuple[str, ...]
 
-    def known(self, types: Iterable[str]) -> tuple[str, ...]:
-        """Return ``types``, each once. Raises UnknownTypeError for one that is not registered."""
-        return tuple(self.registry.get(name).name for name in dict.fromkeys(types))
+    def held(self, types: Iterable[str]) -> tuple[str, ...]:
+        """Return those of ``types`` that the database may hold, each once."""
+        return tuple(name for name in dict.fromkeys(types) if name in self.all)
+
+    def require(self, types: Iterable[str]) -> None:
+        """Raise UnknownTypeError if one of ``types`` is not registered."""
+        for name in types:
+            self.registry.get(name)

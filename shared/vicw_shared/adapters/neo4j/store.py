@@ -94,9 +94,9 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         }
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        spreads = [spread for spread in spreads if self._types.held(spread[:1])]
         if not uids or not spreads:
             return []
-        self._types.known(name for name, _ in spreads)
         rows = await self._database.read(
             edges.expand(tuple(spreads)), uids=list(dict.fromkeys(uids)), tenant=tenant, limit=limit
         )

@@ -81,9 +81,10 @@ class Neo4jTransaction:
         return {node.source_id or "": node for node in found.values()}
 
     async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
-        if not uids or not types:
+        held = self._types.held(types)
+        if not uids or not held:
             return []
-        rows = await self._run(of_edges.touching(self._types.known(types)), uids=list(uids), tenant=self._tenant)
+        rows = await self._run(of_edges.touching(held), uids=list(uids), tenant=self._tenant)
         return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
 
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
@@ -132,9 +133,9 @@ class Neo4jTransaction:
             await self._run(text.DESCRIBE, sources=renamed)
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
+        self._types.require({edge.type for edge in edges})
         await self._find_ends(edges)
         for edge_type, group in _grouped(edges, _type):
-            self._types.known([edge_type])
             for batch in batched(_once(group), _BATCH):
                 rows = [
                     {"source": self._keys[e.source], "target": self._keys[e.target], "edge": edge_row(e)} for e in batch
@@ -145,6 +146,8 @@ class Neo4jTransaction:
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
         gone: list[tuple[str, str]] = []
         for edge_type, group in _grouped(edges, _type):
+            if edge_type not in self._types.all:
+                continue
             rows = await self._run(of_edges.drop(edge_type), ids=[edge.id for edge in group], tenant=self._tenant)
             gone += [(edge_type, row["source"]) for row in rows]
         await self._follow(gone)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
+from vicw_shared.text import fold
 
 _READERS = 3  # questions must not wait for the page that the indexer or a check reads
 _FULL = {
@@ -83,6 +84,7 @@ class Database:
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
             "PRAGMA mmap_size = 268435456; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
+        connection.create_function("fold", 1, fold, deterministic=True)
         self._open.append(connection)
         return connection
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.ports import Scope, TextHit
-from vicw_shared.text import fold
 
 _WORD = re.compile(r"\w+")
 _MAX_WORDS = 64
@@ -27,7 +26,6 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     words = _telling(connection, list(dict.fromkeys(_WORD.findall(text)))[:_MAX_WORDS])
     if not words or scope.contexts == () or scope.domains == ():
         return []
-    connection.create_function("fold", 1, fold, deterministic=True)
     where, values = _sql(within(scope))
     rows = connection.execute(
         "WITH h AS MATERIALIZED (SELECT rowid AS pk, bm25(fulltext, 2.0, 2.0, 1.0) AS score "  # noqa: S608
