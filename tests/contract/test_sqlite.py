@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -12,6 +13,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
+from vicw_shared.ports import Backlog
 from vicw_shared.uids import make_uid
 
 
@@ -45,3 +47,35 @@ async def test_a_newer_schema_is_refused(store: Path) -> None:
         connection.close()
         with pytest.raises(SchemaVersionError, match="999"):
             SqliteGraphStore(data_dir)
+
+
+async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store: Path) -> None:
+    entries = [(make_uid("a"), 0, 0, None), (make_uid("b"), 5, 3, "refused")]
+    rows = [(UUID(uid).bytes, due_at, tries, error) for uid, due_at, tries, error in entries]
+    with DataDir(store) as data_dir:
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            connection.executescript("".join(MIGRATIONS[:7]))
+            connection.execute("PRAGMA user_version = 7")
+            sql = "INSERT INTO outbox (point, tenant, kind, due_at, tries, error) VALUES (?, 't', 'upsert', ?, ?, ?)"
+            connection.executemany(sql, rows)
+        connection.close()
+        graph = SqliteGraphStore(data_dir)
+        assert (await graph.backlog("t"), await graph.queued([make_uid("a")])) == (Backlog(2, 1), {make_uid("a")})
+        found = await graph.claim(10, seconds=60)
+        assert [(point.point_id, point.tries) for point in found] == [(make_uid("a"), 0), (make_uid("b"), 3)]
+        assert await graph.replay() == 1
+        await graph.close()
+
+
+async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir)
+        beside = SqliteGraphStore(DataDir(store), beside=True)
+        assert await beside.store_id() == await graph.store_id()
+        await beside.close()
+        await graph.close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+        connection.close()
+        with pytest.raises(SchemaVersionError, match="vicw serve"):
+            SqliteGraphStore(DataDir(store), beside=True)
