@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from vicw_shared.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -63,8 +63,18 @@ def _library() -> Any:
     callback = library.llama_log_callback(_forward_log)
     _kept_alive.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
+    _load_kernels(Path(library.__file__).parent / "lib")
     library.llama_backend_init()
     return library
+
+
+def _load_kernels(directory: Path) -> None:
+    """Load the kernels that fit this processor best, where llama.cpp was built with some for each."""
+    found = sorted(directory.glob("libggml.so*"))
+    if not found or not any(directory.glob("libggml-cpu-*")):
+        return  # built for one kind of processor: they are in it
+    ggml = ctypes.CDLL(str(found[0]))
+    ggml.ggml_backend_load_all_from_path(os.fsencode(directory))
 
 
 def _affinity() -> set[int]:
