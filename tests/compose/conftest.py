@@ -37,7 +37,14 @@ class Compose:
     def run(self, command: Sequence[str], *, within: float = 300, stdin: str | None = None) -> str:
         """Run a command that finds this project; return what it printed."""
         done = subprocess.run(
-            command, cwd=ROOT, env=self.variables, input=stdin, capture_output=True, text=True, timeout=within, check=False
+            command,
+            cwd=ROOT,
+            env=self.variables,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=within,
+            check=False,
         )
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         return done.stdout

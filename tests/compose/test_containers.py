@@ -34,7 +34,11 @@ def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
     assert len(curls) == 2
     script = "\n".join(curls).replace(":8080", f":{compose.ingest}").replace(":8081", f":{compose.retrieval}")
     done = subprocess.run(
-        ["bash", "-ec", script], capture_output=True, text=True, env={"VICW_API_KEY": key, "PATH": "/usr/bin:/bin"}, check=True
+        ["bash", "-ec", script],
+        capture_output=True,
+        text=True,
+        env={"VICW_API_KEY": key, "PATH": "/usr/bin:/bin"},
+        check=True,
     )
     decoder = json.JSONDecoder()
     stored, at = decoder.raw_decode(done.stdout)
@@ -50,7 +54,16 @@ def test_nobody_gets_in_without_a_key(compose: Compose) -> None:
 
 
 def test_processes_are_nobody_on_file_systems_that_nobody_writes(compose: Compose) -> None:
-    for service in ("ingest", "ingest-worker", "retrieval", "embedding", "sleep-worker", "sleep-beat", "neo4j", "qdrant"):
+    for service in (
+        "ingest",
+        "ingest-worker",
+        "retrieval",
+        "embedding",
+        "sleep-worker",
+        "sleep-beat",
+        "neo4j",
+        "qdrant",
+    ):
         said = compose("exec", "-T", service, "sh", "-c", "id -u; touch /usr/x 2>&1 || true")
         assert said.split()[0] != "0", service
         assert "Read-only" in said, service
@@ -68,7 +81,11 @@ def test_what_is_killed_comes_back_with_everything(compose: Compose, key: str, s
 
     def answers() -> bool:
         answer = compose.ask(key, word)
-        return answer.status_code == 200 and answer.json()["degraded"] == [] and answer.json()["results"][0]["id"] == service
+        return (
+            answer.status_code == 200
+            and answer.json()["degraded"] == []
+            and answer.json()["results"][0]["id"] == service
+        )
 
     eventually(answers, bool, 120, f"answers after {service} was killed")
     eventually(compose.states, lambda states: states[service] == "healthy", 120, f"{service} is healthy")
