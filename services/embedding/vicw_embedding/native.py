@@ -63,18 +63,15 @@ def _library() -> Any:
     callback = library.llama_log_callback(_forward_log)
     _kept_alive.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
-    _load_kernels(Path(library.__file__).parent / "lib")
+    if any(_libraries(library).glob("libggml-cpu-*")):
+        # Built with kernels for each kind of processor: the best that this one can run are loaded.
+        library._lib.ggml_backend_load_all_from_path(os.fsencode(_libraries(library)))
     library.llama_backend_init()
     return library
 
 
-def _load_kernels(directory: Path) -> None:
-    """Load the kernels that fit this processor best, where llama.cpp was built with some for each."""
-    found = sorted(directory.glob("libggml.so*"))
-    if not found or not any(directory.glob("libggml-cpu-*")):
-        return  # built for one kind of processor: they are in it
-    ggml = ctypes.CDLL(str(found[0]))
-    ggml.ggml_backend_load_all_from_path(os.fsencode(directory))
+def _libraries(library: Any) -> Path:
+    return Path(library.__file__).parent / "lib"
 
 
 def _affinity() -> set[int]:
