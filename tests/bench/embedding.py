@@ -66,7 +66,7 @@ class Texts:
 
     def __init__(self) -> None:
         self._words = [piece[1:] for piece in shaped.vocabulary() if len(piece) > 3 and piece[0] == "\u2581"]
-        self._chance = random.Random(1)  # noqa: S311 - nothing secret
+        self._chance = random.Random(1)
 
     def of(self, words: int) -> str:
         return " ".join(self._chance.choices(self._words, k=words))

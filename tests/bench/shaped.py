@@ -16,7 +16,7 @@ _LETTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 
 def vocabulary() -> list[str]:
     """Return 250,002 pieces as SentencePiece has them; most are words of three to nine letters."""
-    chance = random.Random(7)  # noqa: S311 - nothing secret
+    chance = random.Random(7)
     pieces = dict.fromkeys(["<s>", "<pad>", "</s>", "<unk>", "\u2581", *_LETTERS, *(f"\u2581{c}" for c in _LETTERS)])
     while len(pieces) < VOCABULARY:
         word = "".join(chance.choices(string.ascii_lowercase, k=chance.randint(3, 9)))
