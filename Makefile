@@ -4,6 +4,8 @@ BIN := .venv/bin
 SOURCES := shared client services tests
 HOST ?= 127.0.0.1
 PORT ?= 8080
+ENV_FILE := $(if $(SIZE),deploy/$(SIZE).env)
+COMPOSE := docker compose $(if $(ENV_FILE),--env-file $(ENV_FILE))
 
 .PHONY: help
 help: ## This list
@@ -18,6 +20,30 @@ setup: .venv/.runtime ## Install what VICW needs into .venv (the first time buil
 serve: setup ## Set everything up, then serve on http://127.0.0.1:8080 (HOST=, PORT=)
 	$(BIN)/vicw serve --host $(HOST) --port $(PORT)
 
+##@ The platform, in containers (SIZE=16gb for a large machine)
+
+.PHONY: up
+up: ## Build and start all services; return when they are healthy
+	$(COMPOSE) up -d --build --wait
+	@echo "ingest: http://127.0.0.1:$${INGEST_PORT:-8080}  retrieval: http://127.0.0.1:$${RETRIEVAL_PORT:-8081}  (API: /docs)"
+	@echo "a key: docker compose run --rm vicw keys create --platform"
+
+.PHONY: down
+down: ## Stop all services; what they stored stays
+	$(COMPOSE) down
+
+.PHONY: logs
+logs: ## Follow the logs of all services
+	$(COMPOSE) logs --follow --tail 100
+
+.PHONY: backup
+backup: ## Back up into backups/DATE (or TO=); ingestion pauses meanwhile
+	VICW_ENV_FILE=$(ENV_FILE) deploy/backup $(TO)
+
+.PHONY: restore
+restore: ## Replace everything by a backup: FROM=backups/DATE
+	VICW_ENV_FILE=$(ENV_FILE) deploy/restore $(FROM)
+
 ##@ Develop
 
 .PHONY: dev
@@ -30,6 +56,10 @@ test: lint ## Everything: lint, types, import rules, all tests on real processes
 .PHONY: test-fast
 test-fast: lint ## Lint, types, import rules, and the tests that start no process
 	$(BIN)/pytest -m "not process and not crash and not servers"
+
+.PHONY: test-compose
+test-compose: dev ## The platform in containers: needs Docker, builds the images
+	VICW_TEST_COMPOSE=1 $(BIN)/pytest tests/compose -s
 
 .PHONY: lint
 lint: dev ## Style, types, import rules

@@ -22,6 +22,7 @@ class AsyncVicwClient:
         self,
         base_url: str | None = None,
         *,
+        retrieve_url: str | None = None,
         api_key: str | None = None,
         uds: str | None = None,
         timeout_seconds: float = 120.0,
@@ -31,6 +32,7 @@ class AsyncVicwClient:
         if uds is not None:
             transport = httpx.AsyncHTTPTransport(uds=uds)
         self._http = httpx.AsyncClient(**_protocol.options(base_url, api_key, timeout_seconds), transport=transport)
+        self._retrieve_path = _protocol.retrieve_path(retrieve_url, base_url)
         self._retry = retry or Retry()
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
@@ -42,7 +44,7 @@ class AsyncVicwClient:
 
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""
-        return await self._run(_protocol.retrieve(request, fields, self._retry))
+        return await self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_path))
 
     async def job(self, job_id: str) -> JobStatus:
         """Return how far a job is; see `VicwClient.job`."""

@@ -107,6 +107,15 @@ def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -
     }
 
 
+def retrieve_path(retrieve_url: str | None, base_url: str | None) -> str:
+    """Return where questions go: to the client's address, unless retrieval has one of its own. Raises AddressError.
+
+    The variable stands beside ``VICW_URL``, so an address that was given by hand is not mixed with it.
+    """
+    given = retrieve_url or (None if base_url else os.environ.get("VICW_RETRIEVE_URL"))
+    return f"{str(_address(given)).rstrip('/')}/retrieve" if given else "/retrieve"
+
+
 def _address(given: str) -> httpx.URL:
     try:
         url = httpx.URL(given)
@@ -126,9 +135,11 @@ def ingest(
     return _parse(IngestResponse, (yield from _exchange(send, retry)))
 
 
-def retrieve(request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry) -> Steps[RetrieveResponse]:
-    """Ask a question."""
-    send = Send("POST", "/retrieve", _body(RetrieveRequest, request, fields), _JSON)
+def retrieve(
+    request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry, path: str
+) -> Steps[RetrieveResponse]:
+    """Ask a question at ``path``."""
+    send = Send("POST", path, _body(RetrieveRequest, request, fields), _JSON)
     return _parse(RetrieveResponse, (yield from _exchange(send, retry)))
 
 

@@ -17,14 +17,16 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 class VicwClient:
     """A connection pool to one VICW server; may be shared by threads; close it, or use it in ``with``.
 
-    ``base_url`` is by default the variable ``VICW_URL``, else ``http://127.0.0.1:8080``; ``api_key`` the variable
-    ``VICW_API_KEY``, else none; ``uds`` is the path of a Unix socket to connect through instead of TCP.
+    ``base_url`` is by default the variable ``VICW_URL``, else ``http://127.0.0.1:8080``. Where retrieval is a service
+    of its own, ``retrieve_url`` is its address, by default the variable ``VICW_RETRIEVE_URL``. ``api_key`` is the
+    variable ``VICW_API_KEY``, else none; ``uds`` the path of a Unix socket to connect through instead of TCP.
     """
 
     def __init__(
         self,
         base_url: str | None = None,
         *,
+        retrieve_url: str | None = None,
         api_key: str | None = None,
         uds: str | None = None,
         timeout_seconds: float = 120.0,
@@ -34,6 +36,7 @@ class VicwClient:
         if uds is not None:
             transport = httpx.HTTPTransport(uds=uds)
         self._http = httpx.Client(**_protocol.options(base_url, api_key, timeout_seconds), transport=transport)
+        self._retrieve_path = _protocol.retrieve_path(retrieve_url, base_url)
         self._retry = retry or Retry()
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
@@ -48,7 +51,7 @@ class VicwClient:
 
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""
-        return self._run(_protocol.retrieve(request, fields, self._retry))
+        return self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_path))
 
     def job(self, job_id: str) -> JobStatus:
         """Return how far a job is. Raises NotFoundError for an unknown one."""

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from vicw_shared.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -63,8 +63,15 @@ def _library() -> Any:
     callback = library.llama_log_callback(_forward_log)
     _kept_alive.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
+    if any(_libraries(library).glob("libggml-cpu-*")):
+        # Built with kernels for each kind of processor: the best that this one can run are loaded.
+        library._lib.ggml_backend_load_all_from_path(os.fsencode(_libraries(library)))
     library.llama_backend_init()
     return library
+
+
+def _libraries(library: Any) -> Path:
+    return Path(library.__file__).parent / "lib"
 
 
 def _affinity() -> set[int]:

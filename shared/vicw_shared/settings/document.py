@@ -31,6 +31,9 @@ _CLIENT = """
 # Address of the server that they talk to where none is given
 #VICW_URL=http://127.0.0.1:8080
 
+# Address that questions go to, where retrieval is a service of its own; default: VICW_URL
+#VICW_RETRIEVE_URL=
+
 # Key that they send (`vicw keys create` makes one); a server on this machine's loopback asks for none
 #VICW_API_KEY=
 """

@@ -25,7 +25,7 @@ def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
     }
 
 
-VARIABLES = frozenset({"VICW_URL", "VICW_API_KEY"}).union(*map(variables_of, CONCERNS))
+VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY"}).union(*map(variables_of, CONCERNS))
 """Everything that is read from the environment, by the services and by the client."""
 
 

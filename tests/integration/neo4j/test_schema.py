@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,6 +49,33 @@ async def test_several_that_start_at_once_on_an_empty_database_make_one_schema(b
         schema.statements(TYPES)
     )
     assert names(bare, "SHOW INDEXES YIELD state RETURN state") == {"ONLINE"}
+
+
+async def test_those_who_start_together_do_not_wait_in_a_circle(
+    bare: Neo4jServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def start() -> None:
+        async with open_neo4j(bare, retry_seconds=2):
+            pass
+
+    with caplog.at_level(logging.WARNING, "neo4j"):
+        await asyncio.gather(*(start() for _ in range(6)))
+    defining = [record for record in caplog.records if "RELATIONSHIP_TYPE" in record.getMessage()]
+    assert not defining
+
+
+async def test_whoever_dies_while_defining_holds_up_the_others_for_a_while_only(server: Neo4jServer) -> None:
+    async with open_neo4j(server):
+        pass
+    run(server, "DROP INDEX vicw_chunk_tries")
+    run(
+        server,
+        "MATCH (s:Entity {record: 'store'}) SET s.definer = 'dead', s.definer_until = timestamp() * 1000 + 1000000",
+    )
+    began = time.monotonic()
+    async with open_neo4j(server):
+        assert time.monotonic() - began > 0.5
+    assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
 
 
 async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from vicw_client import AsyncVicwClient, VicwClient
+from vicw_client.errors import VicwClientError
 
 
 def test_the_two_clients_offer_the_same() -> None:
@@ -34,6 +35,31 @@ def test_address_from_argument_variable_and_default(monkeypatch: pytest.MonkeyPa
         assert client.address == "http://memory.test/vicw"
     with VicwClient("http://other.test:9000") as client:
         assert client.address == "http://other.test:9000"
+
+
+def test_questions_go_to_retrieval_where_it_is_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*given: str, **named: str) -> str:
+        seen: list[str] = []
+
+        def handler(request: httpx.Request) -> httpx.Response:
+            seen.append(str(request.url))
+            return httpx.Response(500)
+
+        with VicwClient(*given, transport=httpx.MockTransport(handler), **named) as client:  # type: ignore[arg-type]
+            with pytest.raises(VicwClientError):
+                client.retrieve(query="who?")
+            with pytest.raises(VicwClientError):
+                client.job("j")
+        assert seen[1].startswith("http://ingest.test/"), "everything else goes where it went"
+        return seen[0]
+
+    monkeypatch.setenv("VICW_URL", "http://ingest.test")
+    monkeypatch.delenv("VICW_RETRIEVE_URL", raising=False)
+    assert asked() == "http://ingest.test/retrieve"
+    assert asked(retrieve_url="http://ask.test/vicw/") == "http://ask.test/vicw/retrieve"
+    monkeypatch.setenv("VICW_RETRIEVE_URL", "http://retrieval.test")
+    assert asked() == "http://retrieval.test/retrieve"
+    assert asked("http://ingest.test") == "http://ingest.test/retrieve", "no mixture with an address given by hand"
 
 
 def test_key_and_path_prefix_are_sent() -> None:

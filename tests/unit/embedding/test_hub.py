@@ -26,11 +26,11 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with serving(Hub({FILE: CONTENT})) as running:
-        _set_endpoint(monkeypatch, running.url)
+        set_endpoint(monkeypatch, running.url)
         yield running
 
 
-def _set_endpoint(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def set_endpoint(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     from huggingface_hub import constants
 
     # The library reads HF_ENDPOINT when it is imported; these are what it keeps of it.
@@ -104,7 +104,7 @@ def test_what_the_hub_does_not_have_and_a_hub_that_is_away_are_told_apart(
 ) -> None:
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_REPOSITORY"):
         model_hub.pull(NAME, tmp_path, repository="someone/else")
-    _set_endpoint(monkeypatch, "http://127.0.0.1:9")
+    set_endpoint(monkeypatch, "http://127.0.0.1:9")
     with pytest.raises(UnavailableError, match=r"model hub.*could not be pulled"):
         model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
@@ -18,8 +17,6 @@ from vicw_standalone.apart import open_graph
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.offline import require_store
-from vicw_standalone.wiring import GRAPH
 
 app = typer.Typer(
     help="Make, list and revoke API keys. A server that others than this machine can reach asks for one.",
@@ -37,6 +34,11 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
         if platform:
             async with open_graph() as graph:
                 return await work(graph.key_ring)
+        # An image of the platform is without the embedded stores.
+        from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+        from vicw_standalone.offline import require_store
+        from vicw_standalone.wiring import GRAPH
+
         path = read_settings(data_dir=data_dir).storage.data_dir
         require_store(path)
         return await work(SqliteKeyRing(path / GRAPH))

@@ -5,13 +5,15 @@ Several services may start on an empty database at once: whatever one of them ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Mapping
 from uuid import uuid4
 
 from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.cypher.parts import one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import SchemaVersionError
 from vicw_shared.model import Label
 
@@ -35,6 +37,9 @@ _TEXT = (
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
 )
 _BUILD_SECONDS = 3600
+_HELD_SECONDS = 30.0
+"""How long one that dies while it defines the schema keeps the others waiting."""
+_LOOK_AGAIN_SECONDS = 0.25
 _EDGE = "vicw_edge_"
 
 
@@ -61,14 +66,35 @@ async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
     """
     await database.define(_RECORD[1])
     await database.write(_migrate)
-    existing = {record["name"] for record in await database.read("SHOW INDEXES YIELD name")}
-    for name, statement in statements(types).items():
-        if name not in existing:
-            await database.define(statement)
+    wanted, holder = statements(types), uuid4().hex
+    while missing := wanted.keys() - (existing := await _existing(database)):
+        if await _hold(database, holder):
+            await _define(database, holder, {name: wanted[name] for name in wanted if name in missing})
+        else:
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
     # An integration that is gone leaves edges behind, which a check has to see.
     known = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
     return tuple(sorted(known.union(types)))
+
+
+async def _existing(database: Database) -> set[str]:
+    return {record["name"] for record in await database.read("SHOW INDEXES YIELD name")}
+
+
+async def _define(database: Database, holder: str, missing: Mapping[str, str]) -> None:
+    """Make what is missing. One process at a time: several would wait for each other's locks in a circle."""
+    for statement in missing.values():
+        await database.define(statement)
+        if not await _hold(database, holder):
+            return  # it took too long, and another goes on
+    await _hold(database, holder, seconds=0)
+
+
+async def _hold(database: Database, holder: str, *, seconds: float = _HELD_SECONDS) -> bool:
+    length = round(seconds * MICROSECONDS)
+    (row,) = await database.write(lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length))
+    return bool(row["count"])
 
 
 async def _migrate(run: Run) -> None:

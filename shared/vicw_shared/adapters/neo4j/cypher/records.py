@@ -5,7 +5,7 @@ Nothing finds them that looks for what callers stored: not by uid, page, chain, 
 
 from __future__ import annotations
 
-from vicw_shared.adapters.neo4j.cypher.parts import locked, seek
+from vicw_shared.adapters.neo4j.cypher.parts import NOW, locked, seek
 
 _STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
@@ -49,6 +49,13 @@ OPEN = (
 STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model}} AS store"
 
 SET_MODEL = f"{_STORE} SET s.model = $model"
+
+HOLD_SCHEMA = (
+    f"{_STORE} AND (s.definer IS NULL OR s.definer = $holder OR s.definer_until <= {NOW}) {locked('s')} "
+    f"WITH s, {NOW} AS now WHERE s.definer IS NULL OR s.definer = $holder OR s.definer_until <= now "
+    "SET s.definer = $holder, s.definer_until = now + $microseconds RETURN count(s) AS count"
+)
+"""Looks before it locks: whoever waits for another to define the schema must not stand in its way."""
 
 SET_SCHEMA = f"{_STORE} SET s.schema = $schema"
 

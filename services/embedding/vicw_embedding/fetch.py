@@ -1,0 +1,82 @@
+"""``python -m vicw_embedding.fetch``: have the chosen model at hand, then end. Run once before the servers start.
+
+It is taken from where it is: the models directory itself, a directory that somebody put it in (for machines
+without a network), else the model hub.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from vicw_embedding import hub, library, minilm
+from vicw_embedding.wiring import models_dir
+from vicw_shared.embedding_models import MODELS
+from vicw_shared.errors import RetryableError, VicwError
+from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
+from vicw_shared.settings.variables import named_by_variable
+
+EXIT_FATAL, EXIT_LATER = 78, 75
+
+
+def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path]) -> library.ModelFile:
+    """Return the chosen model, which is in ``directory`` afterwards unless the settings name a file by its path.
+
+    Raises what ``hub.pull`` and ``library.resolve`` raise.
+    """
+    card = MODELS.get(settings.model)
+    if card is None:
+        return library.resolve(settings, directory)
+    file = card.file or minilm.FILE
+    if not (directory / file).is_file():
+        found = next((source / file for source in sources if (source / file).is_file()), None)
+        if found is not None:
+            _copy(found, directory / file)
+    return hub.pull(card.name, directory, repository=settings.repository, progress=_every_tenth(print))
+
+
+def _copy(source: Path, target: Path) -> None:
+    print(f"copying {source.name} from {source.parent}", flush=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    with os.fdopen(handle, "wb") as copy, source.open("rb") as original:
+        shutil.copyfileobj(original, copy, 1 << 20)
+        copy.flush()
+        os.fsync(copy.fileno())
+    Path(temporary).chmod(0o644)
+    Path(temporary).replace(target)  # whole or not at all
+
+
+def _every_tenth(say: Callable[[str], object]) -> hub.Progress:
+    """Return a progress that says a line for every tenth of the whole: a log has no bar."""
+    told = -1
+
+    def report(done: int, total: int | None) -> None:
+        nonlocal told
+        tenth = done * 10 // total if total else done // (100 << 20)
+        if tenth != told:
+            told = tenth
+            say(f"{done >> 20} of {total >> 20 if total else '?'} MiB")
+
+    return report
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fetch the model; ``arguments`` are the directories to look in. Returns the exit code."""
+    try:
+        with named_by_variable():
+            settings, storage = EmbeddingSettings(), StorageSettings()
+        model = fetch(settings, models_dir(settings, storage), [Path(each) for each in arguments])
+    except VicwError as error:
+        print(f"error: {error.detail}", file=sys.stderr)
+        return EXIT_LATER if isinstance(error, RetryableError) else EXIT_FATAL
+    print(f"{model.card.name} is in {model.path} (SHA-256 {model.digest})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,129 @@
+"""`docker compose up`, and what an operator does with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compose.conftest import ROOT, Compose
+from e2e.serving import eventually
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(3600)]
+ONE_SHOTS = {"prepare", "model"}
+
+
+@pytest.fixture(scope="module")
+def key(compose: Compose) -> str:
+    return compose.key()
+
+
+def test_everything_is_healthy(compose: Compose) -> None:
+    states = compose.states()
+    assert {name: states.pop(name) for name in ONE_SHOTS} == dict.fromkeys(ONE_SHOTS, "exited 0")
+    assert set(states.values()) == {"healthy"}, states
+    print(f"from nothing to healthy: {compose.seconds:.0f} s")
+
+
+def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
+    section = (ROOT / "README.md").read_text("utf-8").split("## As services")[1].split("\n## ")[0]
+    curls = re.findall(r"^curl .*?(?=\n\n|\n```|\ncurl )", section, re.MULTILINE | re.DOTALL)
+    assert len(curls) == 2
+    script = "\n".join(curls).replace(":8080", f":{compose.ingest}").replace(":8081", f":{compose.retrieval}")
+    done = subprocess.run(
+        ["bash", "-ec", script],
+        capture_output=True,
+        text=True,
+        env={"VICW_API_KEY": key, "PATH": "/usr/bin:/bin"},
+        check=True,
+    )
+    decoder = json.JSONDecoder()
+    stored, at = decoder.raw_decode(done.stdout)
+    answer, _ = decoder.raw_decode(done.stdout[at:].lstrip())
+    assert [item["status"] for item in stored["items"]] == ["created"] * len(stored["items"])
+    assert answer["results"][0]["id"] == stored["items"][-1]["id"]
+    assert answer["degraded"] == []
+
+
+def test_nobody_gets_in_without_a_key(compose: Compose) -> None:
+    assert compose.ask("", "what?").status_code == 401
+    assert compose.remember("", {"text": "x"}).status_code == 401
+
+
+def test_processes_are_nobody_on_file_systems_that_nobody_writes(compose: Compose) -> None:
+    for service in (
+        "ingest",
+        "ingest-worker",
+        "retrieval",
+        "embedding",
+        "sleep-worker",
+        "sleep-beat",
+        "neo4j",
+        "qdrant",
+    ):
+        said = compose("exec", "-T", service, "sh", "-c", "id -u; touch /usr/x 2>&1 || true")
+        assert said.split()[0] != "0", service
+        assert "Read-only" in said, service
+
+
+@pytest.mark.parametrize("service", ["neo4j", "qdrant", "redis", "embedding", "ingest", "ingest-worker"])
+def test_what_is_killed_comes_back_with_everything(compose: Compose, key: str, service: str) -> None:
+    word = f"zebra{service.replace('-', '')}"
+    assert compose.remember(key, {"id": service, "text": f"The {word} sleeps in the barn."}).status_code == 201
+    container = compose.container(service)
+    pid = compose.run(["docker", "inspect", "-f", "{{.State.Pid}}", container]).strip()
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    victims = children.read_text().split() if children.exists() else []
+    compose.run(["kill", "-9", *(victims or [pid])])
+
+    def answers() -> bool:
+        answer = compose.ask(key, word)
+        return (
+            answer.status_code == 200
+            and answer.json()["degraded"] == []
+            and answer.json()["results"][0]["id"] == service
+        )
+
+    eventually(answers, bool, 120, f"answers after {service} was killed")
+    eventually(compose.states, lambda states: states[service] == "healthy", 120, f"{service} is healthy")
+    assert compose.remember(key, {"id": service, "text": f"The {word} sleeps in the barn."}).json()["items"][0][
+        "status"
+    ] == ("unchanged")
+
+
+def test_a_backup_is_what_was_there(compose: Compose, key: str, tmp_path: Path) -> None:
+    assert compose.remember(key, {"id": "kept", "text": "The otter keeps a ledger."}).status_code == 201
+    folder = tmp_path / "backup"
+    compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
+    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar"}
+    assert compose.remember(key, {"id": "later", "text": "The otter burned the ledger."}).status_code == 201
+    compose.run([str(ROOT / "deploy/restore"), str(folder)], within=600)
+    eventually(lambda: compose.ask(key, "otter ledger").status_code, lambda status: status == 200, 60, "answers again")
+    found = [result["id"] for result in compose.ask(key, "otter ledger").json()["results"]]
+    assert ("kept" in found, "later" in found) == (True, False)
+
+
+def test_without_vectors_a_backup_is_embedded_anew(compose: Compose, key: str, tmp_path: Path) -> None:
+    assert compose.remember(key, {"id": "again", "text": "The lynx mends a clock."}).status_code == 201
+    folder = tmp_path / "backup"
+    compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
+    (folder / "qdrant.tar").unlink()
+    compose.run([str(ROOT / "deploy/restore"), str(folder)], within=600)
+
+    def found() -> bool:
+        answer = compose.ask(key, "lynx clock").json()
+        return bool(answer.get("results")) and answer["results"][0]["id"] == "again" and not answer["degraded"]
+
+    eventually(found, bool, 180, "the passages are embedded anew")
+
+
+def test_the_stores_agree_at_the_end(compose: Compose) -> None:
+    eventually(
+        lambda: compose("run", "--rm", "-T", "vicw", "check", "--platform").splitlines(),
+        lambda lines: lines[-1] == "clean" and ", 0 waiting" in lines[0],
+        120,
+        "clean",
+    )

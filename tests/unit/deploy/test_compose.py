@@ -1,0 +1,121 @@
+"""What docker-compose.yml promises, read from the file; `make test-compose` runs it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from vicw_shared.settings.variables import VARIABLES
+
+ROOT = Path(__file__).parents[3]
+ONE_SHOTS = {"prepare", "model", "vicw"}
+UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
+
+
+def _compose() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
+    return content
+
+
+SERVICES: dict[str, dict[str, Any]] = _compose()["services"]
+RUNNING = {name: service for name, service in SERVICES.items() if name not in ONE_SHOTS}
+
+
+def _resolve(text: str, variables: dict[str, str]) -> str:
+    return re.sub(r"\$\{(\w+):-([^}]*)\}", lambda found: variables.get(found[1], found[2]), text)
+
+
+def _variables(file: str) -> dict[str, str]:
+    lines = (ROOT / "deploy" / file).read_text("utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def _bytes(size: str) -> int:
+    return int(size[:-1]) * UNITS[size[-1]]
+
+
+@pytest.mark.parametrize(("gibibytes", "variables"), [(4, {}), (16, _variables("16gb.env"))])
+def test_memory_limits_add_up_to_the_machine(gibibytes: int, variables: dict[str, str]) -> None:
+    limits = {name: _bytes(_resolve(service["mem_limit"], variables)) for name, service in RUNNING.items()}
+    assert 0.85 * gibibytes * 2**30 < sum(limits.values()) < gibibytes * 2**30
+    heap, cache = (
+        _bytes(_resolve(SERVICES["neo4j"]["environment"][f"NEO4J_server_memory_{name}"], variables))
+        for name in ("heap_max__size", "pagecache_size")
+    )
+    assert heap + cache < 0.9 * limits["neo4j"], "a virtual machine needs more than its heap"
+
+
+def test_the_file_of_the_large_machine_sets_what_is_read() -> None:
+    read = set(re.findall(r"\$\{(\w+):-", (ROOT / "docker-compose.yml").read_text("utf-8")))
+    assert set(_variables("16gb.env")) <= read
+
+
+def test_only_the_two_doors_are_published_and_on_loopback() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert published.keys() == {"ingest", "retrieval"}
+    assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_containers_can_do_little(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in service
+    ours = service["image"].startswith("vicw-")
+    assert name == "prepare" or (ours and "user" not in service) or service["user"] not in {"0", "root"}
+
+
+def test_our_images_run_as_nobody_in_particular() -> None:
+    stages = re.split(r"^FROM ", (ROOT / "deploy/Dockerfile").read_text("utf-8"), flags=re.MULTILINE)
+    for stage in stages:
+        if " AS embedding\n" in stage or " AS runtime\n" in stage:
+            assert re.findall(r"^USER (\w+)$", stage, re.MULTILINE)[-1] == "vicw"
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_what_runs_is_watched_and_started_again(name: str) -> None:
+    service = RUNNING[name]
+    assert service["restart"] == "unless-stopped"
+    assert service["healthcheck"]["test"][0] == "CMD"
+    assert "start_interval" not in service["healthcheck"]
+    for needed, how in service["depends_on"].items():
+        expected = "service_completed_successfully" if needed in ONE_SHOTS else "service_healthy"
+        assert how["condition"] == expected
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_versions_are_pinned_and_can_be_changed(name: str) -> None:
+    service = SERVICES[name]
+    assert re.fullmatch(r"[\w/-]+:\$\{\w+:-v?\d[\w.-]*\}", service["image"])
+    assert "pull_policy" not in service
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_secret_is_written_down(name: str) -> None:
+    for variable, value in SERVICES[name].get("environment", {}).items():
+        if re.search("PASSWORD|AUTH|KEY|SECRET|TOKEN", variable) and not variable.endswith("_FILE"):
+            assert value in {"", "${VICW_API_KEY:-}"}
+        if variable.endswith("_FILE"):
+            assert value.startswith("/run/secrets/")
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_variable_is_a_setting(name: str) -> None:
+    ours = {key for key in SERVICES[name].get("environment", {}) if key.startswith("VICW_")}
+    assert ours <= VARIABLES
+
+
+def test_one_uv_makes_every_environment() -> None:
+    pinned = [
+        re.search(r"UV_VERSION=([\d.]+)", (ROOT / file).read_text("utf-8"))
+        for file in ("deploy/Dockerfile", "scripts/setup")
+    ]
+    assert pinned[0] is not None
+    assert pinned[1] is not None
+    assert pinned[0][1] == pinned[1][1]

@@ -1,0 +1,69 @@
+"""The one-shot that has the model at hand before the servers start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from unit.embedding.hub_server import REPOSITORY, Hub, serving
+from unit.embedding.test_hub import FILE, NAME, set_endpoint
+from vicw_embedding import fetch as one_shot
+from vicw_embedding import minilm
+from vicw_embedding.library import LOCK_FILE
+from vicw_shared.settings.concerns import EmbeddingSettings
+
+CONTENT = os.urandom(1_000_000)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving(Hub({FILE: CONTENT})) as running:
+        set_endpoint(monkeypatch, running.url)
+        yield running
+
+
+def test_a_model_that_somebody_put_there_needs_no_network(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    offered, models = tmp_path / "offered", tmp_path / "models"
+    offered.mkdir()
+    (offered / FILE).write_bytes(CONTENT)
+    monkeypatch.setenv("VICW_EMBEDDING_MODEL", NAME)
+    monkeypatch.setenv("VICW_EMBEDDING_MODELS_DIR", str(models))
+
+    assert one_shot.main([str(tmp_path / "nothing"), str(offered)]) == 0
+    assert hub.gets == 0
+    assert (models / FILE).read_bytes() == CONTENT
+    assert {path.name for path in models.iterdir()} == {FILE, LOCK_FILE}
+    assert f"copying {FILE}" in capsys.readouterr().out
+    assert one_shot.main([str(offered)]) == 0
+    assert "copying" not in capsys.readouterr().out, "what is there stays"
+
+
+def test_else_it_comes_from_the_hub_and_the_log_says_how_far_it_is(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = one_shot.fetch(EmbeddingSettings(model=NAME, repository=REPOSITORY), tmp_path, [])
+    assert model.path.read_bytes() == CONTENT
+    assert hub.gets > 0
+    assert 1 < len(capsys.readouterr().out.splitlines()) <= 12
+
+
+def test_the_small_model_is_taken_as_it_was_converted_elsewhere(tmp_path: Path) -> None:
+    converted = minilm.ensure(tmp_path / "image")
+    model = one_shot.fetch(EmbeddingSettings(model="all-MiniLM-L6-v2"), tmp_path / "models", [converted.parent])
+    assert model.path == tmp_path / "models" / minilm.FILE
+    assert model.path.read_bytes() == converted.read_bytes()
+
+
+def test_without_hub_and_file_it_says_so_and_may_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_endpoint(monkeypatch, "http://127.0.0.1:9")
+    monkeypatch.setenv("VICW_EMBEDDING_MODEL", NAME)
+    monkeypatch.setenv("VICW_EMBEDDING_MODELS_DIR", str(tmp_path))
+    assert one_shot.main([]) == one_shot.EXIT_LATER
+    assert FILE in capsys.readouterr().err
