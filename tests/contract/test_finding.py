@@ -55,6 +55,16 @@ async def test_passages_are_found_by_their_words_and_their_items_names_and_tags(
     assert await found(graph, "volcano") == []
 
 
+async def test_a_dotted_word_is_found_by_each_of_its_parts(graph: Graph) -> None:
+    await tell(graph, "code", "it calls numpy.linalg.norm(row)", tags=("auth.tokens",))
+    await tell(graph, "math.utils", "of 2.5 harbours")
+    await tell(graph, "other", "the sea")
+    for word in ("numpy", "linalg", "norm", "numpy.linalg", "tokens"):
+        assert await found(graph, word) == ["code/0"]
+    for word in ("utils", "math.utils", "2.5"):
+        assert await found(graph, word) == ["math.utils/0"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["", " ", "AND OR NOT", '"', "( harbour", 'harbour" OR *', "name:harbour", "har*", "{a: 1}", "~^!\\/", "-harbour"],

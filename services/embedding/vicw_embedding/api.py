@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Request, Response
 
 from vicw_embedding import metrics
-from vicw_shared.http import PROBES, StrictRoute
+from vicw_shared.http import PROBES, StrictRoute, refusals
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.wire.embeddings import (
     LANE_HEADER,
@@ -35,7 +35,12 @@ _CLIENT_GONE = 499
 router = APIRouter(prefix="/v1", route_class=StrictRoute, tags=["embeddings"])
 
 
-@router.post("/embeddings", summary="Turn texts into unit vectors", response_model=EmbeddingsResponse)
+@router.post(
+    "/embeddings",
+    summary="Turn texts into unit vectors",
+    response_model=EmbeddingsResponse,
+    responses=refusals(413, 422, 429, 503),
+)
 async def embeddings(
     body: EmbeddingsRequest,
     request: Request,

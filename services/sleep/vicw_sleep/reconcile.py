@@ -81,17 +81,20 @@ async def _requeue_missing(
         queued = await outbox.queued(sorted(missing))
         again = await audit.page(Label.CHUNK, after=place.after, limit=_PAGE)
         missing &= await _missing(outbox, vectors, again)
-        missing -= queued
+        missing -= queued.intersection(chunk.uid for chunk in again if not chunk.indexed)
     if missing:
         await outbox.requeue(sorted(missing))
     return len(missing), Place(Side.PASSAGES, page[-1].uid)
 
 
 async def _missing(outbox: Outbox, vectors: VectorStore, chunks: Sequence[Node]) -> set[str]:
-    """Return the passages that are in neither the outbox nor the vector store."""
+    """Return the passages that lack a point and will not get one.
+
+    What is queued gets one unless it is marked indexed: then only its payload is to be renewed.
+    """
     uids = [chunk.uid for chunk in chunks]
     queued, present = await outbox.queued(uids), await vectors.present(uids)
-    return {chunk.uid for chunk in chunks if chunk.uid not in queued and not (chunk.indexed and chunk.uid in present)}
+    return {chunk.uid for chunk in chunks if chunk.uid not in (present if chunk.indexed else queued)}
 
 
 async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:

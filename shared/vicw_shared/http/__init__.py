@@ -3,5 +3,6 @@
 from vicw_shared.http.app import PROBES, Probe, create_app
 from vicw_shared.http.body import StrictRoute
 from vicw_shared.http.gate import Gate, documented, is_loopback, tenant_of
+from vicw_shared.http.openapi import refusals
 
-__all__ = ["PROBES", "Gate", "Probe", "StrictRoute", "create_app", "documented", "is_loopback", "tenant_of"]
+__all__ = ["PROBES", "Gate", "Probe", "StrictRoute", "create_app", "documented", "is_loopback", "refusals", "tenant_of"]

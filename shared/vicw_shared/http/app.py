@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
 import structlog
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response, Security
+from fastapi.responses import PlainTextResponse
 from fastapi_offline import FastAPIOffline
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
 from starlette.requests import ClientDisconnect
@@ -16,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vicw_shared.errors import TooLargeError, VicwError
 from vicw_shared.http import problems
-from vicw_shared.http.gate import Gate
+from vicw_shared.http.gate import Gate, documented
+from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
 
@@ -59,13 +61,19 @@ def create_app(
         swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent anywhere
     )
     problems.install(app)
+    name_media_types(app)
     app.add_middleware(_Edge, max_body_bytes=max_body_bytes)
 
     @app.get("/healthz", tags=[PROBES], summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", tags=[PROBES], summary="Can it answer? Names the failing dependency")
+    @app.get(
+        "/readyz",
+        tags=[PROBES],
+        summary="Can it answer? Names the failing dependency",
+        responses={503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"}},
+    )
     async def readyz(request: Request, response: Response) -> dict[str, object]:
         failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
         tenant = await _tenant(request, gate)
@@ -77,7 +85,14 @@ def create_app(
         facts = await describe(tenant) if describe is not None and tenant is not None else {}
         return {"status": "ready", "dependencies": sorted(probes), **facts}
 
-    @app.get("/metrics", tags=[PROBES], summary="Prometheus metrics")
+    @app.get(
+        "/metrics",
+        tags=[PROBES],
+        summary="Prometheus metrics",
+        response_class=PlainTextResponse,
+        responses=refusals(401, 403, 503) if gate is not None else {},
+        dependencies=[Security(documented)] if gate is not None else [],
+    )
     async def metrics(request: Request) -> Response:
         if gate is not None:
             await gate.admit(request, Right.ADMIN)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from vicw_shared.adapters.neo4j.cypher import edges
 from vicw_shared.adapters.neo4j.cypher.parts import one_of
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, place, tenant_key
-from vicw_shared.adapters.neo4j.text import query_of, terms_of
+from vicw_shared.adapters.neo4j.text import parts_of, query_of, terms_of
 
 _INT = st.integers(-(2**62), 2**62)
 
@@ -32,6 +32,19 @@ def test_words_are_letters_digits_and_what_stands_inside(text: str, terms: list[
     assert terms_of(text) == terms
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("call os.path.join(a, b).", ["os", "path", "join"]),
+        ("std::move, a - b. c:d", ["c", "d"]),
+        ("3,14 and 1.5", ["3", "14", "1", "5"]),
+        ("Ends here. Begins, there; or -here-.", []),
+    ],
+)
+def test_joined_words_are_indexed_in_parts_too(text: str, parts: list[str]) -> None:
+    assert parts_of(text) == parts
+
+
 @given(st.text())
 def test_no_text_leaves_its_quotes(text: str) -> None:
     for term in terms_of(text):
@@ -45,7 +58,7 @@ def test_terms_are_capped() -> None:
 
 def test_the_tenant_is_a_term_that_a_hit_must_have() -> None:
     query = query_of("t", "harbour")
-    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +(text:("harbour") head:("harbour")^2)'
+    assert query == f'+tenant_key:"{tenant_key("t")}"^0 +(text:("harbour") parts:("harbour") head:("harbour")^2)'
     assert tenant_key("t").isdecimal()
     assert query_of("t", "the") is None
 

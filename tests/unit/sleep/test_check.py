@@ -66,3 +66,16 @@ async def test_points_and_passages_that_disagree_are_named_and_reconciled(filled
     await filled.standalone.indexer.wake()
     await filled.standalone.indexer.drain()
     assert not [v for v in (await filled.check()).violations if v.startswith(("Chunk", "Point"))]
+
+
+async def test_a_lost_point_is_made_again_although_its_payload_waits_to_be_renewed(filled: Memory) -> None:
+    vectors, graph = filled.standalone.vectors, filled.standalone.graph
+    points = await vectors.ids(after=None, limit=10)
+    filled.embedder.down = True
+    await filled.ingest({"id": "m0", "text": "changed", "speaker": "Ana"}, flow_id="f", wait=False)
+    (retired,) = await graph.queued(points)
+    await vectors.delete([retired])
+    assert (await reconcile(graph, graph, vectors)).missing == 1
+    filled.embedder.down = False
+    await filled.standalone.indexer.drain()
+    assert await vectors.present([retired]) == {retired}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vicw_shared.adapters.neo4j.keys import derived
+from vicw_shared.adapters.neo4j.text import parts_of
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.edges import TOLD_BY
@@ -53,6 +54,7 @@ def node_row(node: Node) -> dict[str, object]:
         # What filters compare: no query language folds as we do.
         "folded": fold(node.name) if node.label is not Label.CHUNK else None,
         "kind": fold(node.subtype) if node.label is not Label.CHUNK else None,
+        "parts": (parts_of(node.text or "") or None) if node.label is Label.CHUNK else None,
         **derived(node),
     }
     return {name: value for name, value in row.items() if value is not None}

@@ -32,7 +32,7 @@ _INDEXES: dict[str, str] = {
     "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
 }
 _TEXT = (
-    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.head, n.tenant_key] "
+    f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.parts, n.head, n.tenant_key] "
     # Stems English; of other languages it keeps whole words.
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
 )

@@ -13,6 +13,10 @@ _MAX_TERMS = 100
 _INSIDE = frozenset("_'’")
 _UNSPACED = re.compile(r"[\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Scripts that the index cuts into single characters, as words of theirs have no ends that can be seen."""
+JOINTS = ".:\u00b7\u2024\u2027\uff0e\uff1a"
+"""Between two letters they are part of one word to the index's analyser, as in ``module.function``."""
+_JOINED = re.compile(rf"\w+(?:(?:[{JOINTS}]|(?<=\d)[,;](?=\d))\w+)+")
+_PART = re.compile(r"\w+")
 _STOPPED = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
     "to was will with".split()
@@ -26,7 +30,12 @@ def query_of(tenant: str, text: str) -> str | None:
     The tenant's key is a term that a hit must have, and that counts for nothing.
     """
     terms = " ".join(f'"{term}"' for term in terms_of(text))
-    return f'+tenant_key:"{tenant_key(tenant)}"^0 +(text:({terms}) head:({terms})^2)' if terms else None
+    return f'+tenant_key:"{tenant_key(tenant)}"^0 +(text:({terms}) parts:({terms}) head:({terms})^2)' if terms else None
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the distinct parts of joined words, which the index has to be given: a query names parts alone."""
+    return list(dict.fromkeys(part for word in _JOINED.findall(text) for part in _PART.findall(word)))
 
 
 def terms_of(text: str) -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
+from vicw_shared.adapters.neo4j.text import JOINTS
 from vicw_shared.ports import Scope
 
 INDEX = "vicw_text"
+_PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS, "name")
+"""A name in parts: to the index's analyser ``module.function`` is one word."""
 
 DESCRIBE = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
@@ -15,7 +18,8 @@ DESCRIBE = (
     "[(i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND NOT t.name IN coalesce(i.tags, []) | t.name] AS tags "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     # After the hop: else all Chunks might be asked for the one that has the uid.
-    "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS head "
+    "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
+    f"WITH i, k, [name IN names | {_PARTED}] AS head "
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
 """An item's first Chunk carries its names and tags: one look-up of one index finds them, with the text."""

@@ -1,0 +1,85 @@
+"""When two answers to a question are the same, although two engines have counted.
+
+The embedded store keeps a byte a dimension and no originals, so that its cosines are right to about a thousandth. What
+stands so near to another that this decides may stand in another order, and what stands so near to the end of a list may
+be the one or the other; nothing else may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from vicw_shared.wire.retrieve import Result, RetrieveResponse
+
+DENSE_ERROR = 0.004
+BM25_ERROR = 0.001
+FUSED_ERROR = 0.02
+CONFIDENCE_ERROR = 0.1
+_COUNTED = {"score", "rank", "channels", "passages", "text"}
+
+
+def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
+    """Assert that two answers are the same, but for what two engines count in different ways."""
+    assert ours.degraded == theirs.degraded == ()
+    if ours.intent.model_copy(update={"confidence": 0.0}) != theirs.intent.model_copy(update={"confidence": 0.0}):
+        # The vote was so open that a thousandth has decided it.
+        assert ours.intent.confidence == pytest.approx(theirs.intent.confidence, abs=CONFIDENCE_ERROR)
+        return
+    alone = {hit.channel for result in (*ours.results, *theirs.results) for hit in result.channels}
+    error = {frozenset({"dense"}): DENSE_ERROR, frozenset({"bm25"}): BM25_ERROR}.get(frozenset(alone), FUSED_ERROR)
+    same_ranking(_scores(ours.results), _scores(theirs.results), limit, error)
+    assert ours.explain is not None
+    assert theirs.explain is not None
+    assert ours.explain.domains_searched == theirs.explain.domains_searched
+    assert ours.explain.wrapped_query == theirs.explain.wrapped_query
+    assert ours.explain.channels.keys() == theirs.explain.channels.keys()
+    found = {result.uid: result for result in theirs.results}
+    for result in ours.results:
+        if result.uid in found:
+            same_result(result, found[result.uid], error)
+    if {(r.uid, r.text) for r in ours.results} == {(r.uid, r.text) for r in theirs.results}:
+        assert {node.uid: node for node in ours.graph.nodes} == {node.uid: node for node in theirs.graph.nodes}
+        assert ours.graph.edges == theirs.graph.edges
+        assert ours.graph.paths == theirs.graph.paths
+    if [(r.uid, r.text) for r in ours.results] == [(r.uid, r.text) for r in theirs.results]:
+        assert ours.text == theirs.text
+        assert ours.explain.cut == theirs.explain.cut
+
+
+def same_ranking(ours: Mapping[str, float], theirs: Mapping[str, float], limit: int, error: float) -> None:
+    """Assert that two lists, best first, hold the same with the same scores, but for their very ends."""
+    assert len(ours) == len(theirs)
+    for name in ours.keys() & theirs.keys():
+        assert ours[name] == pytest.approx(theirs[name], abs=error)
+    for mine, other in ((ours, theirs), (theirs, ours)):
+        for name in mine.keys() - other.keys():
+            assert len(other) == limit, f"{name} is found by one only, and the other had room"
+            assert mine[name] <= min(other.values()) + error
+
+
+def same_result(ours: Result, theirs: Result, error: float) -> None:
+    """Assert that an item is the same result in both answers."""
+    assert _said(ours) == _said(theirs)
+    assert {hit.channel for hit in ours.channels} == {hit.channel for hit in theirs.channels}
+    errors = {"dense": DENSE_ERROR, "bm25": BM25_ERROR}
+    other = {hit.channel: hit.score for hit in theirs.channels}
+    for hit in ours.channels:
+        assert hit.score == pytest.approx(other[hit.channel], abs=errors[hit.channel])
+    passages = {p.text: p.score for p in theirs.passages} | {theirs.text: theirs.score}
+    for text, score in [(ours.text, ours.score), *((p.text, p.score) for p in ours.passages)]:
+        assert score == pytest.approx(passages.pop(text), abs=error)
+    assert passages == {}
+
+
+def _scores(results: Sequence[Result]) -> dict[str, float]:
+    return {result.uid: result.score for result in results}
+
+
+def _said(result: Result) -> dict[str, Any]:
+    """Return what a result says beside its place. The edges to a passage are those of the one found best."""
+    said = result.model_dump(exclude=_COUNTED)
+    said["via"] = sorted(str(via) for via in result.via if via.type != "EVIDENCED_BY")
+    return said

@@ -1,0 +1,186 @@
+"""The same use cases over two pairs of stores: the embedded one and the platform's."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from contract.graphs import Graph
+from doubles import HashEmbedder
+from neo4j_graphs import empty_neo4j, open_neo4j
+from qdrant_servers import collections_for_tests
+from servers.neo4j.server import Neo4jServer
+from servers.qdrant import QdrantServer
+from vicw_ingest.indexing import Indexer
+from vicw_ingest.pipeline import IngestPorts, ingest, job_status
+from vicw_ingest.pressure import Pressure
+from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.scope import scope_of
+from vicw_retrieval.search import RetrievalPorts
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.qdrant import QdrantVectorStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.ports import Lane, Point, VectorStore
+from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
+from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+from vicw_sleep.check import Report, check
+from vicw_sleep.reconcile import point_ids, reconcile
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+"""The first instant of every story; each operation takes a minute."""
+_PAGE = 1000
+
+
+class Clockwork:
+    """What differs from run to run, made the same for both sides: the time, and the uids of what has no id."""
+
+    def __init__(self) -> None:
+        self.now = START
+        self._operation = 0
+        self._random = random.Random()
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        for module in ("vicw_ingest.pipeline", "vicw_retrieval.pipeline"):
+            patch.setattr(f"{module}.now", lambda: self.now)
+        drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
+        for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
+            patch.setattr(f"{module}.uuid", drawn)
+
+    def next_operation(self) -> None:
+        self._operation += 1
+        self.now += timedelta(minutes=1)
+
+    def next_side(self) -> None:
+        """Let the second side draw what the first has drawn."""
+        self._random.seed(self._operation)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The use cases over one pair of stores, asked in plain words."""
+
+    name: str
+    graph: Graph
+    vectors: VectorStore
+    embedder: HashEmbedder
+    indexer: Indexer
+    collection: str = ""
+
+    async def ingest(self, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
+        response, _ = await ingest(IngestRequest.model_validate(body), tenant, self._ports(), idempotency_key=key)
+        return response
+
+    async def job(self, job: str, tenant: str) -> JobStatus:
+        return await job_status(job, tenant, self._ports())
+
+    async def retrieve(self, body: dict[str, Any], tenant: str) -> RetrieveResponse:
+        ports = RetrievalPorts(
+            self.graph, self.vectors, self.embedder, "", LimitSettings(), RetrievalSettings(budget_ms=20_000)
+        )
+        return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
+
+    async def find(self, word: str, body: dict[str, Any], tenant: str, now: datetime) -> set[str]:
+        """Return the passages that the graph's full-text index finds inside the scope of a question."""
+        scope = scope_of(RetrieveRequest.model_validate(body), tenant, now)
+        return {hit.uid for hit in await self.graph.find(scope, word, _PAGE)}
+
+    def _ports(self) -> IngestPorts:
+        settings = IngestSettings(chunk_chars=100)
+        return IngestPorts(
+            graph=self.graph,
+            record=self.graph,
+            outbox=self.graph,
+            indexer=self.indexer,
+            queue=self.indexer,
+            pressure=Pressure(self.graph, settings.max_backlog),
+            registry=EdgeRegistry.with_core_types(),
+            limits=LimitSettings(),
+            settings=settings,
+        )
+
+    async def lose(self, every: int) -> tuple[int, int]:
+        """Lose every so many-th point, gain one that nobody knows; bring the stores to agreement."""
+        ids = sorted(await point_ids(self.vectors))
+        await self.vectors.delete(ids[::every])
+        (dense,) = await self.embedder.embed(["nobody's"], Lane.BULK)
+        await self.vectors.upsert([Point(str(uuid.UUID(int=every)), dense, None, {"tenant": "t"})])
+        done = await reconcile(self.graph, self.graph, self.vectors)
+        return done.missing, done.orphaned
+
+    async def check(self) -> Report:
+        return await check(self.graph, self.graph, self.vectors, EdgeRegistry.with_core_types())
+
+    async def nodes(self) -> dict[str, Node]:
+        """Return the whole graph's nodes by uid, read as a check reads them: in pages, ascending."""
+        found: list[Node] = []
+        for label in Label:
+            after: str | None = None
+            while page := await self.graph.page(label, after=after, limit=_PAGE):
+                after = page[-1].uid
+                found += page
+        assert [n.uid for n in found] == [n.uid for label in Label for n in _in_order(found, label)]
+        return {node.uid: node for node in found}
+
+    async def edges(self) -> dict[str, Edge]:
+        """Return the whole graph's edges by id."""
+        found: list[Edge] = []
+        while page := await self.graph.edge_page(after=found[-1] if found else None, limit=_PAGE):
+            found += [edge for edge, _, _ in page]
+        return {edge.id: edge for edge in found}
+
+    async def payloads(self) -> dict[str, dict[str, Any]]:
+        """Return what every point says of itself; lists are sets to a filter."""
+        payloads = await self.vectors.payloads(sorted(await point_ids(self.vectors)))
+        return {
+            point: {field: sorted(value) if isinstance(value, list) else value for field, value in payload.items()}
+            for point, payload in payloads.items()
+        }
+
+
+def _in_order(nodes: list[Node], label: Label) -> list[Node]:
+    return sorted((node for node in nodes if node.label is label), key=lambda node: node.uid)
+
+
+def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
+    embedder = HashEmbedder()
+    return Side(name, graph, vectors, embedder, Indexer(graph, vectors, embedder, batch=16))
+
+
+_numbers = itertools.count()
+
+
+@asynccontextmanager
+async def embedded(room: Path) -> AsyncIterator[Side]:
+    """SQLite and Edge, empty."""
+    with DataDir(room / str(next(_numbers))) as data_dir:
+        graph = SqliteGraphStore(data_dir)
+        vectors = EdgeVectorStore(data_dir.path / "vectors", (await HashEmbedder().identity()).size)
+        try:
+            yield _side("embedded", graph, vectors)
+        finally:
+            await vectors.close()
+            await graph.close()
+
+
+@asynccontextmanager
+async def platform(neo4j: Neo4jServer, qdrant: QdrantServer | None) -> AsyncIterator[Side]:
+    """Neo4j and Qdrant, empty."""
+    empty_neo4j(neo4j)
+    async with open_neo4j(neo4j) as graph, collections_for_tests(qdrant) as (client, collections):
+        collection = await collections.open(await HashEmbedder().identity())
+        # Without figures that may be some minutes old: those of the two stores grow old in different ways.
+        vectors = QdrantVectorStore(client, collection.name, recent_seconds=0)
+        yield replace(_side("platform", graph, vectors), collection=collection.name)

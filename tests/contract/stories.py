@@ -1,0 +1,167 @@
+"""Requests out of few names, times and words, so that they meet: what hypothesis tells both sides of a comparison.
+
+Most fields are one draw from a list, nothing weighing as much as something: a story of many requests is then still
+small enough to be made smaller when it fails.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import cycle, islice
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contract.sides import START
+
+type Drawn = st.SearchStrategy[Any]
+
+_WORDS = ("harbour", "lighthouse", "keeper", "ships", "counted", "burned", "volcano", "the", "Numpy.pinned", "éclair")
+_IDS = ("a", "b", "c", "D d")
+_PEOPLE = ("Ana", "Ben", "ana ")
+_TAGS = ("sea", "Sea", "night", "draft")
+_CONTEXTS = ("home", "work")
+_DOMAINS = ("coding", "prose", "general")
+_FLOWS = ("f", "g")
+_SHARES = (0.0, 0.5, 0.9)
+_TYPES = ("CAUSED", "CAUSED", "CAUSED", "RELATED_TO", "MENTIONS", "SUPPORTS", "INITIATED", "ABOUT", "NEXT", "NONE")
+
+
+def _maybe(*values: object, of: int = 2) -> Drawn:
+    """Draw one of the values, in one of so many cases."""
+    return st.sampled_from([*values, *[None] * (len(values) * (of - 1))])
+
+
+def _times(*minutes: int) -> list[str]:
+    return [(START + timedelta(minutes=m)).isoformat() for m in minutes]
+
+
+def _object(**fields: Drawn) -> Drawn:
+    """Draw an object without the fields that are None: to send null is to send nothing, which others try."""
+    return st.fixed_dictionaries(fields).map(lambda drawn: {k: v for k, v in drawn.items() if v is not None})
+
+
+def _some(*names: str) -> Drawn:
+    """Draw no, one or two names."""
+    pairs = [[one, other] for one in names for other in names if one < other]
+    return st.sampled_from([*[[]] * len(names), *([name] for name in names), *pairs])
+
+
+def _text(start: int, count: int, step: int) -> str:
+    return " ".join(islice(cycle(_WORDS), start, start + count * step, step))
+
+
+_TEXTS = st.builds(
+    _text,
+    start=st.integers(0, len(_WORDS) - 1),
+    count=st.sampled_from([1, 2, 3, 4, 6, 25, 60]),  # those of many words are cut into passages
+    step=st.sampled_from([1, 3, 7]),
+)
+_THINGS = st.sampled_from(
+    [
+        {"name": "amulet"},
+        {"name": "amulet", "subtype": "artifact", "description": "as told"},
+        {"name": "Mara", "subtype": "villain"},
+        {"name": "Ana", "subtype": "person", "description": "as told"},
+    ]
+)
+_CONCEPTS = st.sampled_from([{"name": "greed"}, {"name": "night", "subtype": "tag"}, {"name": "villain"}])
+_EVENTS = st.sampled_from(
+    [{"name": "fire"}, {"name": "theft", "subtype": "crime", "timestamp": _times(-60)[0]}, {"id": "e", "name": "fire"}]
+)
+
+
+@st.composite
+def _extractions(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw an extraction, most relations of which join what there is."""
+    told = {
+        "entities": draw(st.lists(_THINGS, max_size=2, unique_by=lambda told: told["name"])),
+        "concepts": draw(st.lists(_CONCEPTS, max_size=1)),
+        "events": draw(st.lists(_EVENTS, max_size=2, unique_by=lambda told: told["name"])),
+    }
+    named = [entry.get("id", entry["name"]) for entries in told.values() for entry in entries]
+    ends = st.sampled_from([*named * 9, *["$item"] * 9, *_IDS, "nobody"])
+    relation = _object(
+        source=ends,
+        type=st.sampled_from(_TYPES),
+        target=ends,
+        certainty=_maybe(*_SHARES),
+        weight=_maybe(*_SHARES, of=3),
+        desc=_maybe("friend", "foe", of=3),
+    )
+    return {**told, "relations": draw(st.lists(relation, max_size=2))}
+
+
+_FIELDS: dict[str, Drawn] = {
+    "text": _TEXTS,
+    "subtype": _maybe("scene", "function", "note"),
+    "name": _maybe("Title", "The Betrayal", of=3),
+    "speaker": _maybe(*_PEOPLE, "assistant"),
+    "timestamp": _maybe(*_times(-600, -60, -60, 0, 10, 1000)),
+    "flow_id": _maybe(*_FLOWS, of=3),
+    "flow_step": _maybe(-1, 1, 2, of=3),
+    "tags": _some(*_TAGS),
+    "bucket": _maybe("box", "Box", of=3),
+    "source": _maybe("file.txt", of=3),
+    "metadata": _maybe({"page": 1}, of=3),
+    "sensitivity": _maybe("personal", "sensitive", of=3),
+    "portable": _maybe(False, of=4),
+    "about": _some(*_PEOPLE),
+    "importance": _maybe(*_SHARES, of=3),
+    "expires_at": _maybe(*_times(10, 30, 3000), of=6),
+    "extraction": st.none() | st.none() | st.none() | _extractions(),
+}
+_REQUEST: dict[str, Drawn] = {
+    "context": st.sampled_from(_CONTEXTS),
+    "domain": _maybe(*_DOMAINS, of=3),
+    "flow_id": _maybe(*_FLOWS),
+    "wait": st.just(False),
+}
+WORDS = st.sampled_from([word for word in _WORDS if word != "the"] + ["Mara", "sea", "Ana", "betrayal"])
+TENANTS = st.sampled_from(["t", "t", "u"])
+KEYS = _maybe("key", "other key", of=8)
+INGESTS = _object(
+    **_REQUEST,
+    items=st.lists(
+        _object(id=_maybe(*_IDS), **_FIELDS),
+        min_size=1,
+        max_size=6,
+        unique_by=lambda item: item.get("id", id(item)),
+    ),
+)
+BEGINNINGS = _object(
+    **_REQUEST,
+    items=st.lists(_object(id=st.none(), **_FIELDS | {"expires_at": st.none()}), min_size=6, max_size=10),
+)
+"""Enough to ask about."""
+UPDATES = _object(
+    **_REQUEST,
+    items=st.lists(
+        _object(id=st.sampled_from(_IDS), **_FIELDS), min_size=1, max_size=3, unique_by=lambda item: item["id"]
+    ),
+)
+"""Few ids, again and again."""
+RETRIEVES = _object(
+    query=_TEXTS,
+    context=_maybe(*_CONTEXTS, of=5),
+    domain=_maybe(*_DOMAINS, of=8),
+    limit=st.sampled_from([1, 3, 10, 50]),
+    viewer=st.none()
+    | _object(
+        user=_maybe(*_PEOPLE, of=1),
+        chat=st.sampled_from(["private", "private", "group"]),
+        context=_maybe(*_CONTEXTS),
+    ),
+    tags=st.none()
+    | st.none()
+    | st.none()
+    | st.none()
+    | _object(any=_some(*_TAGS), all=_maybe(["sea"], of=4), none=_maybe(["Night"], ["x", "draft"])),
+    as_of=_maybe(*_times(-60, 0, 5, 15, 2000), of=8),
+    known_at=_maybe(*_times(3, 6, 15), of=8),
+    query_time=_maybe(*_times(1, 9, 20, 5000), of=8),
+    channels=_maybe(["dense"], ["bm25"], of=6),
+    expand=st.sampled_from([{"hops": 1}, {"hops": 1}, {"hops": 0}]),
+    budget=st.sampled_from([{"chars": 300}, {"chars": 100_000}]),
+    explain=st.just(True),
+)

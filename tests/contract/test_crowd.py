@@ -1,0 +1,190 @@
+"""A tenant of twenty memories beside one of thousands: each way to an answer gives it all that it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+import pytest_asyncio
+from numpy.typing import NDArray
+from qdrant_client.models import CollectionStatus, HnswConfigDiff, OptimizersConfigDiff, VectorParamsDiff
+
+from contract.graphs import AT, edge, node
+from contract.sides import Side, platform
+from doubles import SIZE
+from neo4j_graphs import empty_neo4j
+from qdrant_servers import open_client
+from servers.machine import free_port
+from servers.neo4j.server import Neo4jServer
+from servers.qdrant import QdrantServer
+from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.search import RetrievalPorts
+from vicw_shared.adapters.qdrant import QdrantVectorStore, connect
+from vicw_shared.clock import to_ms
+from vicw_shared.model import Label
+from vicw_shared.ports import GraphTransaction, Lane, Point, Scope, SparseVector, VectorQuery, VectorStore
+from vicw_shared.settings import LimitSettings, QdrantSettings, RetrievalSettings
+from vicw_shared.sparse import encode_document
+from vicw_shared.uids import make_uid
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1800), pytest.mark.asyncio(loop_scope="module")]
+
+CROWD = int(os.environ.get("VICW_TEST_CROWD", "20000"))
+FEW = 20
+_PART = 1000
+_LEAST_KB = 10
+_QUESTION = "harbour"
+_RARE = 50
+"""One point of so many has a tag that the others lack."""
+_WORDS = "the harbour, the harbour, said one of the crowd"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """The platform's stores with both tenants in them. ``collection`` is that of the vectors."""
+
+    side: Side
+    collection: str
+    server: QdrantServer
+
+    async def ask(self, vectors: VectorStore | None = None, **fields: Any) -> RetrieveResponse:
+        ports = RetrievalPorts(
+            self.side.graph,
+            vectors or self.side.vectors,
+            self.side.embedder,
+            "",
+            LimitSettings(),
+            RetrievalSettings(budget_ms=60_000, candidates=FEW),
+        )
+        request = {"query": _QUESTION, "limit": FEW, "budget": {"chars": 100_000}, **fields}
+        return await retrieve(RetrieveRequest.model_validate(request), "small", ports)
+
+    async def follow_the_graph(self) -> None:
+        """Have the server build a graph of all vectors, and follow it wherever more than a few of them pass."""
+        client = open_client(self.server)
+        await client.update_collection(
+            self.collection,
+            vectors_config={"dense": VectorParamsDiff(hnsw_config=HnswConfigDiff(full_scan_threshold=_LEAST_KB))},
+            optimizers_config=OptimizersConfigDiff(indexing_threshold=_LEAST_KB),
+        )
+        async with asyncio.timeout(900):
+            while ((await client.get_collection(self.collection)).indexed_vectors_count or 0) < CROWD:  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+            while (await client.get_collection(self.collection)).status is not CollectionStatus.GREEN:  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        await client.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def crowd(neo4j_server: Neo4jServer, qdrant_server: QdrantServer) -> AsyncIterator[Crowd]:
+    async with platform(neo4j_server, qdrant_server) as side:
+        made = Crowd(side, side.collection, qdrant_server)
+        turns = [{"id": f"m{n}", "text": f"A harbour at {n}.", "speaker": "Ana"} for n in range(FEW)]
+        await side.ingest({"context": "c", "flow_id": "f", "items": turns, "wait": False}, "small", None)
+        await side.indexer.drain()
+        await asyncio.gather(_fill_graph(side), _fill_vectors(side))
+        yield made
+    empty_neo4j(neo4j_server)
+
+
+async def _fill_graph(side: Side) -> None:
+    """Put the crowd's items, each with its passage, from several contexts at the same time."""
+
+    async def put(part: range) -> None:
+        context = f"c{part.start % 4}"
+        fields: dict[str, Any] = {"tenant": "large", "context": context, "indexed": True}
+        items = [node(f"item {n}", content_hash="h", qdrant_id=make_uid(f"passage {n}"), **fields) for n in part]
+        chunks = [node(f"passage {n}", Label.CHUNK, text=_WORDS, **fields) for n in part]
+        proofs = [edge("EVIDENCED_BY", f"item {n}", f"passage {n}") for n in part]
+
+        async def work(transaction: GraphTransaction) -> None:
+            await transaction.put_nodes([*items, *chunks])
+            await transaction.put_edges(proofs)
+
+        await side.graph.write("large", context, work)
+
+    await _in_turns(put)
+
+
+async def _fill_vectors(side: Side) -> None:
+    """Put the crowd's points, all of them nearer to the question than anything else."""
+    question = (await side.embedder.embed([_QUESTION], Lane.QUERY))[0]
+    sparse = encode_document(_WORDS)
+    await _in_turns(lambda part: side.vectors.upsert([_point_of(n, question, sparse) for n in part]))
+
+
+def _point_of(number: int, question: NDArray[np.float32], sparse: SparseVector) -> Point:
+    noise = np.random.default_rng(number).standard_normal(SIZE).astype(np.float32)
+    row: NDArray[np.float32] = 2 * question + noise / np.float32(np.linalg.norm(noise))
+    payload = {
+        "tenant": "large",
+        "context": f"c{number % 4}",
+        "domain": "general",
+        "sensitivity": "public",
+        "portable": 1,
+        "created_at": to_ms(AT),
+        "item": make_uid(f"item {number}"),
+        "tags": ["rare"] if number % _RARE == 0 else [],
+    }
+    return Point(make_uid(f"passage {number}"), row / np.float32(np.linalg.norm(row)), sparse, payload)
+
+
+async def _in_turns(put: Callable[[range], Awaitable[None]]) -> None:
+    """Put the whole crowd in parts, a few at the same time."""
+    at_once = asyncio.Semaphore(4)
+
+    async def turn(start: int) -> None:
+        async with at_once:
+            await put(range(start, min(start + _PART, CROWD)))
+
+    await asyncio.gather(*(turn(start) for start in range(0, CROWD, _PART)))
+
+
+@pytest.mark.parametrize("channels", [["dense"], ["bm25"], None], ids=str)
+@pytest.mark.parametrize("fields", [{}, {"context": "c"}, {"viewer": {"user": "ana"}}], ids=str)
+async def test_every_channel_brings_a_small_tenant_all_of_its_own(
+    crowd: Crowd, channels: list[str] | None, fields: dict[str, Any]
+) -> None:
+    answer = await crowd.ask(channels=channels, **fields)
+    assert _ids(answer) == {f"m{n}" for n in range(FEW)}
+    assert answer.degraded == ()
+
+
+async def test_expansion_finds_a_small_tenants_own_order_and_people(crowd: Crowd) -> None:
+    answer = await crowd.ask()
+    kinds = [edge.type for edge in answer.graph.edges]
+    assert (kinds.count("NEXT"), kinds.count("INITIATED"), kinds.count("EVIDENCED_BY")) == (FEW - 1, FEW, FEW)
+
+
+async def test_words_alone_bring_it_all_while_the_vectors_are_away(crowd: Crowd) -> None:
+    away = QdrantVectorStore(connect(QdrantSettings(url=f"http://127.0.0.1:{free_port()}")), "none", timeout_seconds=1)
+    answer = await crowd.ask(vectors=away)
+    await away.close()
+    assert _ids(answer) == {f"m{n}" for n in range(FEW)}
+    assert {hit.channel for result in answer.results for hit in result.channels} == {"fulltext"}
+
+
+async def test_a_filter_that_few_points_pass_loses_no_hits_where_the_graph_of_vectors_is_followed(crowd: Crowd) -> None:
+    """Up to a size that no test reaches, whatever passes is compared instead: here that size is nothing."""
+    await crowd.follow_the_graph()
+    assert _ids(await crowd.ask(channels=["dense"])) == {f"m{n}" for n in range(FEW)}
+
+    question = (await crowd.side.embedder.embed(["volcano"], Lane.QUERY))[0]
+    scope = Scope(tenant="large", now=AT + timedelta(days=1), tags_any=("rare",))
+    hits = await crowd.side.vectors.search(VectorQuery(scope=scope, limit=100, dense=question))
+    harbour = (await crowd.side.embedder.embed([_QUESTION], Lane.QUERY))[0]
+    rare = [_point_of(n, harbour, SparseVector((), ())) for n in range(0, CROWD, _RARE)]
+    nearest = sorted(rare, key=lambda point: -float(point.dense @ question))[:100]
+    assert len(hits) == min(100, len(rare))
+    assert len({hit.id for hit in hits} & {point.id for point in nearest}) >= 0.9 * len(hits)
+
+
+def _ids(answer: RetrieveResponse) -> set[str | None]:
+    return {result.id for result in answer.results}
