@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.platform.engines import PlatformSettings
-from vicw_shared.settings import IngestSettings, LimitSettings, LogSettings, RedisSettings, ServerSettings
+from vicw_shared.settings import (
+    IngestSettings,
+    LimitSettings,
+    LogSettings,
+    MetricsSettings,
+    RedisSettings,
+    ServerSettings,
+    TraceSettings,
+)
 from vicw_shared.settings.variables import named_by_variable
 
 
@@ -19,6 +27,8 @@ class Settings:
     limits: LimitSettings
     ingest: IngestSettings
     log: LogSettings
+    metrics: MetricsSettings
+    traces: TraceSettings
 
     @classmethod
     def read(cls) -> Settings:
@@ -31,4 +41,6 @@ class Settings:
                 LimitSettings(),
                 IngestSettings(),
                 LogSettings(),
+                MetricsSettings(),
+                TraceSettings(),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.platform.engines import PlatformSettings
-from vicw_shared.settings import LogSettings, RedisSettings, SleepSettings
+from vicw_shared.settings import LogSettings, MetricsSettings, RedisSettings, SleepSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 
 
@@ -17,9 +17,18 @@ class Settings:
     redis: RedisSettings
     sleep: SleepSettings
     log: LogSettings
+    metrics: MetricsSettings
+    traces: TraceSettings
 
     @classmethod
     def read(cls) -> Settings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
-            return cls(PlatformSettings.read(), RedisSettings(), SleepSettings(), LogSettings())
+            return cls(
+                PlatformSettings.read(),
+                RedisSettings(),
+                SleepSettings(),
+                LogSettings(),
+                MetricsSettings(),
+                TraceSettings(),
+            )

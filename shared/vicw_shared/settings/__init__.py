@@ -11,12 +11,14 @@ from vicw_shared.settings.concerns import (
     StorageSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
+from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [
     "EmbeddingSettings",
     "IngestSettings",
     "LimitSettings",
     "LogSettings",
+    "MetricsSettings",
     "Neo4jSettings",
     "QdrantSettings",
     "RedisSettings",
@@ -24,4 +26,5 @@ __all__ = [
     "ServerSettings",
     "SleepSettings",
     "StorageSettings",
+    "TraceSettings",
 ]
