@@ -9,7 +9,7 @@ from prometheus_client import Histogram
 
 from vicw_shared.telemetry.spans import span
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 """Bounds of all histograms of seconds: from a look-up of a graph to a batch on a slow machine."""
 
 
