@@ -20,6 +20,7 @@ from vicw_shared.settings import (
     RetrievalSettings,
     ServerSettings,
     StorageSettings,
+    TraceSettings,
 )
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -40,6 +41,7 @@ def settings_for(path: Path, **storage: Any) -> Settings:
         IngestSettings(wait_seconds=10),
         RetrievalSettings(),
         LogSettings(),
+        TraceSettings(),
     )
 
 

@@ -11,6 +11,7 @@ import httpx
 
 from vicw_client import _protocol
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
+from vicw_client._traces import trace_headers
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -84,7 +85,8 @@ class AsyncVicwClient:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
+        headers = {**step.headers, **trace_headers()}
         try:
-            return await self._http.request(step.method, step.path, content=step.body, headers=step.headers)
+            return await self._http.request(step.method, step.path, content=step.body, headers=headers)
         except httpx.RequestError as error:
             return error

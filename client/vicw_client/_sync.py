@@ -10,6 +10,7 @@ import httpx
 
 from vicw_client import _protocol
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
+from vicw_client._traces import trace_headers
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -94,7 +95,8 @@ class VicwClient:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        headers = {**step.headers, **trace_headers()}
         try:
-            return self._http.request(step.method, step.path, content=step.body, headers=step.headers)
+            return self._http.request(step.method, step.path, content=step.body, headers=headers)
         except httpx.RequestError as error:
             return error

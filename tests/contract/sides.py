@@ -84,7 +84,7 @@ class Side:
         return response
 
     async def job(self, job: str, tenant: str) -> JobStatus:
-        return await job_status(job, tenant, self._ports())
+        return await job_status(job, tenant, self.graph, self.graph)
 
     async def retrieve(self, body: dict[str, Any], tenant: str) -> RetrieveResponse:
         ports = RetrievalPorts(
@@ -156,7 +156,7 @@ def _in_order(nodes: list[Node], label: Label) -> list[Node]:
 
 def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
     embedder = HashEmbedder()
-    return Side(name, graph, vectors, embedder, Indexer(graph, vectors, embedder, batch=16))
+    return Side(name, graph, vectors, embedder, Indexer(graph, vectors, embedder, batch=16, max_tries=30))
 
 
 _numbers = itertools.count()

@@ -24,6 +24,7 @@ from vicw_shared.settings.concerns import (
     ServerSettings,
     StorageSettings,
 )
+from vicw_shared.settings.telemetry import TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 
 if TYPE_CHECKING:
@@ -70,10 +71,13 @@ def _serve(settings: ServerSettings, uds: Path | None, host: str, port: int) -> 
     from vicw_embedding import wiring
     from vicw_embedding.app import create_app
     from vicw_shared.logs import configure_logs
+    from vicw_shared.telemetry.spans import start_traces, stop_traces
 
     with named_by_variable():
         log, embedding, storage, limits = LogSettings(), EmbeddingSettings(), StorageSettings(), LimitSettings()
+        traces = TraceSettings()
     configure_logs(log)
+    start_traces(traces, "vicw-embedding")
     served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     config = uvicorn.Config(
         create_app(served, max_body_bytes=limits.body_bytes),
@@ -89,6 +93,7 @@ def _serve(settings: ServerSettings, uds: Path | None, host: str, port: int) -> 
             _server(config).run(sockets=[listener])
     finally:
         served.close()
+        stop_traces()
         if uds:
             uds.unlink(missing_ok=True)
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Request, Response
 
 from vicw_embedding import metrics
+from vicw_shared.errors import OverloadedError
 from vicw_shared.http import PROBES, StrictRoute, refusals
 from vicw_shared.ports.embedder import Lane
+from vicw_shared.telemetry.spans import span
 from vicw_shared.wire.embeddings import (
     LANE_HEADER,
     EmbeddingRow,
@@ -49,8 +51,12 @@ async def embeddings(
     """Answer in the order of the input. ``model`` is not looked at: there is one."""
     served: Served = request.app.state.served
     texts = [body.input] if isinstance(body.input, str) else body.input
-    with metrics.SECONDS.labels(lane.value).time():
-        embedded = await _unless_gone(request, served.batcher.embed(texts, lane, body.dimensions))
+    try:
+        with span(f"embed.{lane}"), metrics.SECONDS.labels(lane.value).time():
+            embedded = await _unless_gone(request, served.batcher.embed(texts, lane, body.dimensions))
+    except OverloadedError:
+        metrics.REJECTED.labels(lane.value).inc()
+        raise
     if embedded is None:
         return Response(status_code=_CLIENT_GONE)
     metrics.TEXTS.labels(lane.value).inc(len(texts))

@@ -24,13 +24,13 @@ BULK_NICENESS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """``threads`` per lane, 0 for all cores; ``queue_texts`` per lane; ``observe`` gets tokens and seconds
-    of every batch, on the lane's thread.
+    """``threads`` per lane, 0 for all cores; ``queue_texts`` per lane; ``observe`` gets the sequences,
+    tokens and seconds of every batch, on the lane's thread.
     """
 
     threads: int = 0
     queue_texts: int = 4096
-    observe: Callable[[Lane, int, float], None] = lambda lane, tokens, seconds: None
+    observe: Callable[[Lane, int, int, float], None] = lambda lane, sequences, tokens, seconds: None
 
 
 class Engine:
@@ -96,7 +96,7 @@ class Engine:
                 threads=options.threads or _cores(),
                 queue_texts=options.queue_texts,
                 niceness=BULK_NICENESS if lane is Lane.BULK else 0,
-                observe=lambda tokens, seconds: options.observe(lane, tokens, seconds),
+                observe=lambda *batch: options.observe(lane, *batch),
             ),
         )
 

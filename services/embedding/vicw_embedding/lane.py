@@ -48,7 +48,7 @@ class LaneOptions:
     threads: int
     queue_texts: int
     niceness: int = 0
-    observe: Callable[[int, float], None] = lambda tokens, seconds: None
+    observe: Callable[[int, int, float], None] = lambda sequences, tokens, seconds: None
 
 
 @dataclass(eq=False, slots=True)
@@ -213,7 +213,7 @@ class LaneWorker:
                 _fail(piece.job, UnavailableError("embedding", str(error)))
             return
         tokens = sum(len(piece.tokens) for piece in batch)
-        self._options.observe(tokens, time.perf_counter() - started)
+        self._options.observe(len(batch), tokens, time.perf_counter() - started)
         for piece, row in zip(batch, windows.normalise(rows), strict=True):
             _take(piece, row)
 

@@ -14,6 +14,7 @@ from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.sequence import Chains
+from vicw_ingest.stages import ingesting
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
@@ -55,7 +56,8 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
             return Committed(response, tuple(item.uid for item in response.items))
     root = await _find_or_make_root(command, transaction)
     domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
-    drafts = draft_items(command.request, domain, command.chunk_chars)
+    with ingesting("draft"):
+        drafts = draft_items(command.request, domain, command.chunk_chars)
     latest = await transaction.items([draft.item.id for draft in drafts if draft.item.id is not None])
     fresh = [draft for draft in drafts if not _unchanged(draft, latest)]
     nodes = await _place_nodes(command, transaction, fresh, latest)
@@ -187,8 +189,9 @@ async def _write(
 ) -> Plan:
     """Retire old versions, open the chains, store nodes and edges. Returns what was planned and done."""
     materialiser = Materialiser(transaction, command.registry, command.now, root)
-    ends = await materialiser.item_ends(drafts, nodes, latest)
-    plan = await materialiser.plan(drafts, nodes, ends)
+    with ingesting("plan"):
+        ends = await materialiser.item_ends(drafts, nodes, latest)
+        plan = await materialiser.plan(drafts, nodes, ends)
     pairs = [
         (latest[draft.item.id], nodes[draft.index])
         for draft in drafts
@@ -196,11 +199,13 @@ async def _write(
     ]
     chains = Chains(transaction, command.registry, command.now)
     history = History(transaction, command.registry, command.now, chains)
-    carried, dropped = await history.retire(pairs)
-    linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
-    await transaction.put_nodes(plan.nodes)
-    plan.edges += [*linked, *carried]
-    await transaction.put_edges(plan.edges)
+    with ingesting("chain"):
+        carried, dropped = await history.retire(pairs)
+        linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
+    with ingesting("store"):
+        await transaction.put_nodes(plan.nodes)
+        plan.edges += [*linked, *carried]
+        await transaction.put_edges(plan.edges)
     plan.described |= {edge.source for edge in (*plan.edges, *dropped) if edge.type in IN_PAYLOAD}
     return plan
 

@@ -11,18 +11,21 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
 import structlog
 from prometheus_client import Counter, Gauge
 
 from vicw_ingest.leases import Claim, Lease
 from vicw_ingest.points import PointMaker
+from vicw_ingest.stages import indexing
 from vicw_shared.errors import VicwError
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import Embedder, Outbox, PendingKind, PendingPoint, VectorStore
+from vicw_shared.telemetry.spans import Kind, door, trace_headers
 
 _log = structlog.get_logger()
 _UNDER_WAY = 2
@@ -36,7 +39,16 @@ _FIRST_REST_SECONDS = 30.0
 _LONGEST_REST_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
-BACKLOG = Gauge("vicw_index_backlog_points", "Passages that the vector store lacks or has an old payload of")
+RESTING = Counter("vicw_index_passages_failed_total", "Passages that the embedder failed at and that rest for a while")
+_NEWEST: Final = "livemostrecent"  # of the figures of a worker's processes, which all look at one outbox
+BACKLOG = Gauge(
+    "vicw_index_backlog_points",
+    "Passages that the vector store lacks or has an old payload of",
+    multiprocess_mode=_NEWEST,
+)
+FAILING = Gauge(
+    "vicw_index_failing_points", "Those of the backlog that have failed at least once", multiprocess_mode=_NEWEST
+)
 
 
 @dataclass(eq=False, slots=True)
@@ -44,6 +56,7 @@ class _Waiter:
     """Somebody who waits for items; ``items`` are those whose passages may still be claimed."""
 
     items: dict[str, None]
+    trace: Mapping[str, str] = field(default_factory=trace_headers)
 
 
 @dataclass(slots=True)
@@ -98,6 +111,7 @@ class Indexer:
                 on_progress(await self._index(claim))
 
         results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
+        await self._count()
         if errors := [result for result in results if result is not None]:
             raise errors[0]
         return time.monotonic() >= until
@@ -159,22 +173,29 @@ class Indexer:
         await asyncio.sleep(seconds)
 
     async def _count(self) -> None:
-        if self.everything and time.monotonic() - self._counted_at > _COUNT_SECONDS:
+        if time.monotonic() - self._counted_at > _COUNT_SECONDS:
             self._counted_at = time.monotonic()
             with contextlib.suppress(VicwError):
-                BACKLOG.set((await self.outbox.backlog()).waiting)
+                backlog = await self.outbox.backlog()
+                BACKLOG.set(backlog.waiting)
+                FAILING.set(backlog.failing)
 
     async def _claim(self) -> Claim:
-        since = time.monotonic()
-        points = await self._claim_wanted()
-        if not points and self.everything:
+        with indexing("claim"):
             since = time.monotonic()
-            points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
-        return Claim(points, since)
+            points, trace = await self._claim_wanted()
+            if not points and self.everything:
+                since = time.monotonic()
+                points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
+        return Claim(points, since, trace)
 
-    async def _claim_wanted(self) -> list[PendingPoint]:
-        """Claim a batch of what is waited for, an equal share for each of the next few who wait."""
+    async def _claim_wanted(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
+        """Claim a batch of what is waited for, an equal share for each of the next few who wait.
+
+        With it comes the trace of the first of them.
+        """
         points: list[PendingPoint] = []
+        trace: Mapping[str, str] = {}
         turns = min(len(self._waiters), _WAITERS_AT_ONCE)
         for turn in range(turns):
             if not self._waiters:
@@ -189,11 +210,17 @@ class Indexer:
             if len(claimed) < share:  # no more of these, or others hold them
                 for item in items:
                     waiter.items.pop(item, None)
+            if claimed and not points:
+                trace = waiter.trace
             points += claimed
-        return points
+        return points, trace
 
     async def _index(self, claim: Claim) -> int:
         """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
+        with door("index.batch", Kind.INTERNAL, claim.trace):
+            return await self._work_off(claim)
+
+    async def _work_off(self, claim: Claim) -> int:
         lease = Lease(self.outbox, claim, self.lease_seconds)
         try:
             async with lease.kept():
@@ -204,7 +231,8 @@ class Indexer:
             with contextlib.suppress(VicwError):
                 await self.outbox.postpone(lease.points, seconds=0)
             raise
-        await self.outbox.settle(done)
+        with indexing("settle"):
+            await self.outbox.settle(done)
         for point in done:
             INDEXED.labels(point.kind.value).inc()
         async with self._progress:
@@ -218,13 +246,15 @@ class Indexer:
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            made = await self._maker.make(upserts)
+            with indexing("embed"):
+                made = await self._maker.make(upserts)
             for point, reason in made.failed:
                 await self._rest(point, reason)
             lease.let_go({point.point_id for point, _ in made.failed})
             self.require_room()  # embedding took its time
             lease.require()
-            await self.vectors.upsert(list(made.points.values()))
+            with indexing("upsert"):
+                await self.vectors.upsert(list(made.points.values()))
             done += [point for point in upserts if point.point_id in made.points]
         payloads = {
             point.point_id: payload_of(point)
@@ -232,10 +262,12 @@ class Indexer:
             if point.kind is PendingKind.PAYLOAD and point.chunk is not None and point.item is not None
         }
         if payloads:
-            await self.vectors.set_payload(payloads)
+            with indexing("payload"):
+                await self.vectors.set_payload(payloads)
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
         if deletes:
-            await self.vectors.delete(deletes)
+            with indexing("delete"):
+                await self.vectors.delete(deletes)
         return done
 
     async def _rest(self, point: PendingPoint, reason: str) -> None:
@@ -245,4 +277,5 @@ class Indexer:
             return
         seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(point.tries, 20))
         _log.warning("the embedder fails at a passage", point=point.point_id, error=reason, again_in_seconds=seconds)
+        RESTING.inc()
         await self.outbox.postpone([point], seconds=seconds, error=reason)

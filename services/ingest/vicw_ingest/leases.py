@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.ports import Outbox, PendingPoint
@@ -14,10 +14,14 @@ from vicw_shared.ports import Outbox, PendingPoint
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Entries that are held since an instant of the monotonic clock, taken before they were asked for."""
+    """Entries that are held since an instant of the monotonic clock, taken before they were asked for.
+
+    ``trace`` is that of the first who waits for some of them, if any does.
+    """
 
     points: Sequence[PendingPoint]
     since: float
+    trace: Mapping[str, str] = field(default_factory=dict)
 
 
 class Lease:

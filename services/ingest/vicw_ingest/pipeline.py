@@ -10,11 +10,13 @@ import uuid
 from dataclasses import dataclass, replace
 
 import structlog
+from prometheus_client import Counter
 
 from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.planning.limits import check_limits
 from vicw_ingest.pressure import Pressure
+from vicw_ingest.stages import ingesting
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
 from vicw_shared.model import EdgeRegistry
@@ -23,6 +25,7 @@ from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus, PassageFailure
 
 _log = structlog.get_logger()
+ITEMS = Counter("vicw_ingest_items_total", "Items taken in", ["status"])
 _MOST_FAILURES = 100
 _NOT_YET = frozenset({Extract.LLM, Extract.RULES})
 
@@ -50,9 +53,10 @@ async def ingest(
     Everything is durable when this returns. Raises InvalidInputError or ConflictError, OverloadedError or
     StorageFullError (nothing was stored), or UnavailableError.
     """
-    check_limits(request, ports.limits)
-    _check_extraction(request)
-    await ports.pressure.require_room()
+    with ingesting("check"):
+        check_limits(request, ports.limits)
+        _check_extraction(request)
+        await ports.pressure.require_room()
     command = Command(
         tenant=tenant,
         request=request,
@@ -64,17 +68,27 @@ async def ingest(
         job=None if request.wait else str(uuid.uuid4()),
         receipt_hours=ports.settings.receipt_hours,
     )
-    done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
+    with ingesting("commit"):
+        done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
+    for item in done.response.items:
+        ITEMS.labels(item.status.value).inc()
     if not request.wait:
-        await ports.queue.wake()
+        await _wake(ports.queue)
         return done.response, False
     try:
-        if await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds):
+        with ingesting("wait"):
+            found = await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds)
+        if found:
             return done.response, True
     except RetryableError as error:  # what is stored must not be sent again
         _log.warning("waiting ended early; the items are durable", error=error.detail)
-    await ports.queue.wake()
+    await _wake(ports.queue)
     return await _as_job(done.response, command, ports), False
+
+
+async def _wake(queue: WorkQueue) -> None:
+    with ingesting("wake"):
+        await queue.wake()
 
 
 async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox) -> JobStatus:

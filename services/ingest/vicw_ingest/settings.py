@@ -9,8 +9,10 @@ from vicw_shared.settings import (
     IngestSettings,
     LimitSettings,
     LogSettings,
+    MetricsSettings,
     RedisSettings,
     ServerSettings,
+    TraceSettings,
     WorkerSettings,
 )
 from vicw_shared.settings.variables import named_by_variable
@@ -27,6 +29,8 @@ class Settings:
     ingest: IngestSettings
     worker: WorkerSettings
     log: LogSettings
+    metrics: MetricsSettings
+    traces: TraceSettings
 
     @classmethod
     def read(cls) -> Settings:
@@ -40,4 +44,6 @@ class Settings:
                 IngestSettings(),
                 WorkerSettings(),
                 LogSettings(),
+                MetricsSettings(),
+                TraceSettings(),
             )

@@ -5,6 +5,10 @@ A task holds nothing of its own: what there is to do is in the outbox, under lea
 
 from __future__ import annotations
 
+from vicw_shared.telemetry.sharing import share_metrics
+
+share_metrics()  # before any other import brings Prometheus' client along
+
 from typing import Any
 
 import structlog
@@ -13,7 +17,7 @@ from celery import Task
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import INDEX, make_celery
-from vicw_shared.adapters.celery_runtime import Runtime, bind_request, prepare_worker
+from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError
 
 _TURN_SECONDS = 20.0
@@ -23,13 +27,20 @@ _settings = Settings.read()
 app = make_celery("vicw_ingest", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings, everything=True))
 _log = structlog.get_logger()
-prepare_worker(app, _settings.worker, _settings.log, _runtime)
+prepare_worker(
+    app,
+    _runtime,
+    service="vicw-ingest-worker",
+    worker=_settings.worker,
+    log=_settings.log,
+    metrics=_settings.metrics,
+    traces=_settings.traces,
+)
 
 
 @app.task(name=INDEX, bind=True)
 def index(self: Task[Any, Any]) -> None:
     """Work the outbox off; come again if there is more."""
-    bind_request(self.request)
     settled = 0
 
     def count(entries: int) -> None:
@@ -37,7 +48,7 @@ def index(self: Task[Any, Any]) -> None:
         settled += entries
 
     try:
-        more = _runtime.run(lambda wiring: wiring.indexer.drain(count, seconds=_TURN_SECONDS))
+        more = _runtime.run(self.request, lambda wiring: wiring.indexer.drain(count, seconds=_TURN_SECONDS))
     except RetryableError as error:
         _log.warning("indexing failed, will be tried again", error=error.detail, settled=settled)
         return  # it stays pending; the next look tries again

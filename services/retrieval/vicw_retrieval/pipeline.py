@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
+from prometheus_client import Counter, Histogram
 
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
@@ -18,7 +19,8 @@ from vicw_retrieval.expansion import Surroundings, expand
 from vicw_retrieval.intent import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
-from vicw_retrieval.search import RetrievalPorts, Search, Stopwatch
+from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
@@ -28,6 +30,8 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
+DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that had to do without a part", ["part"])
+RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
 
 async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts) -> RetrieveResponse:
@@ -69,8 +73,8 @@ async def _retrieve(
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
     top = candidates[: request.limit]
-    around = await _surroundings(request, ports.graph, scope, top, search)
-    watch.lap("expand")
+    with watch.stage("expand"):
+        around = await _surroundings(request, ports.graph, scope, top, search)
     return await _answer(request, ports, search, wave, decision, top, around)
 
 
@@ -81,21 +85,21 @@ async def _find(
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
     sizes: Mapping[str, int] = {}
-    with contextlib.suppress(RetryableError):  # the channels tell of it
+    with search.watch.stage("domain"), contextlib.suppress(RetryableError):  # the channels tell of it
         sizes = await ports.vectors.domains(search.scope.tenant)
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
-    decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
-    if decision.domains is not None:
-        kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
-        if len(decision.domains) == 1 or len(kept) < request.limit:
-            # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back,
-            # and the answer is that of a caller who names the domain.
-            narrowed = replace(search.scope, domains=decision.domains)
-            only = decision.domains[0] if len(decision.domains) == 1 else None
-            with contextlib.suppress(RetryableError):  # what was found stands; `degraded` names the channels
-                kept, wave = await search.find(narrowed, only)
-        candidates = kept
-    search.watch.lap("domain")
+    with search.watch.stage("domain"):
+        decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
+        if decision.domains is not None:
+            kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
+            if len(decision.domains) == 1 or len(kept) < request.limit:
+                # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back,
+                # and the answer is that of a caller who names the domain.
+                narrowed = replace(search.scope, domains=decision.domains)
+                only = decision.domains[0] if len(decision.domains) == 1 else None
+                with contextlib.suppress(RetryableError):  # what was found stands; `degraded` names the channels
+                    kept, wave = await search.find(narrowed, only)
+            candidates = kept
     return decision, candidates, wave
 
 
@@ -120,19 +124,23 @@ async def _answer(
     top: Sequence[Candidate],
     around: Surroundings,
 ) -> RetrieveResponse:
-    passages = [passage for candidate in top for passage, _ in candidate.passages]
-    texts = await ports.graph.texts(search.scope.tenant, passages)
-    results = to_results(top, texts, wave, around)
-    text, cut = write_text(results, around, request.budget.chars)
-    graph = draw_graph(results, around)
-    search.watch.lap("synthesize")
+    with search.watch.stage("synthesize"):
+        passages = [passage for candidate in top for passage, _ in candidate.passages]
+        texts = await ports.graph.texts(search.scope.tenant, passages)
+        results = to_results(top, texts, wave, around)
+        text, cut = write_text(results, around, request.budget.chars)
+        graph = draw_graph(results, around)
+    degraded = tuple(dict.fromkeys(search.degraded))
+    for part in degraded:
+        DEGRADED.labels(part).inc()
+    RESULTS.observe(len(results))
     return RetrieveResponse(
         intent=decision.intent,
         results=tuple(results),
         graph=graph,
         text=text,
         took_ms=search.watch.total(),
-        degraded=tuple(dict.fromkeys(search.degraded)),
+        degraded=degraded,
         explain=explain(search.wrapped_query, decision, ports.settings, wave, cut) if request.explain else None,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ from vicw_retrieval.channels.dense import embed_query, search_dense
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time
+from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorStore
@@ -40,25 +40,6 @@ class RetrievalPorts:
     limits: LimitSettings
     settings: RetrievalSettings
     outage: Outage = field(default_factory=Outage)
-
-
-@dataclass(slots=True)
-class Stopwatch:
-    """Milliseconds per stage."""
-
-    took_ms: dict[str, float] = field(default_factory=dict)
-    _started: float = field(default_factory=time.perf_counter)
-    _lap: float = field(default_factory=time.perf_counter)
-
-    def lap(self, stage: str) -> None:
-        """Book the time since the last lap on ``stage``."""
-        instant = time.perf_counter()
-        self.took_ms[stage] = round(self.took_ms.get(stage, 0.0) + (instant - self._lap) * 1000, 3)
-        self._lap = instant
-
-    def total(self) -> dict[str, float]:
-        """Return all laps and their total."""
-        return self.took_ms | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
 
 
 class Search:
@@ -104,14 +85,13 @@ class Search:
             channels["dense"] = self._dense(scope, domain, limit, without)
         if Channel.BM25 in self._wanted and self._terms.indices:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
-        ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
-        self.degraded += failed
-        if failed and not ranked:
-            ranked = await self._find_words(scope, failed)
-        self.watch.lap("channels")
-        wave = await self._complete(ranked)
-        self.watch.lap("complete")
-        return wave
+        with self.watch.stage("channels"):
+            ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
+            self.degraded += failed
+            if failed and not ranked:
+                ranked = await self._find_words(scope, failed)
+        with self.watch.stage("complete"):
+            return await self._complete(ranked)
 
     async def _find_words(self, scope: Scope, failed: Mapping[str, VicwError | None]) -> dict[str, list[VectorHit]]:
         """Ask the graph's full-text index while the vector engine is down.
@@ -129,14 +109,14 @@ class Search:
 
     async def _rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
-        fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
-        # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
-        shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
-        candidates = await self._group(fused, shortlist, scope)
-        if len(candidates) < min(self._request.limit, len(fused)) and len(shortlist) < len(fused):
-            candidates = await self._group(fused, list(fused), scope)
-        self.watch.lap("fuse")
-        return candidates
+        with self.watch.stage("fuse"):
+            fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
+            # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
+            shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
+            candidates = await self._group(fused, shortlist, scope)
+            if len(candidates) < min(self._request.limit, len(fused)) and len(shortlist) < len(fused):
+                candidates = await self._group(fused, list(fused), scope)
+            return candidates
 
     async def _group(self, fused: Mapping[str, float], passages: Sequence[str], scope: Scope) -> list[Candidate]:
         owners = await self._ports.graph.owners(scope.tenant, passages)
@@ -148,8 +128,8 @@ class Search:
         with_prefix = self._ports.query_prefix + wrap(self._request.query, domain=domain)
         if self._vector is None or with_prefix != self.wrapped_query:
             self.wrapped_query = with_prefix
-            self._vector = await embed_query(self._ports.embedder, with_prefix)
-            self.watch.lap("embed")
+            with self.watch.stage("embed"):
+                self._vector = await embed_query(self._ports.embedder, with_prefix)
         return await search_dense(self._ports.vectors, self._vector, scope, limit, without)
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]]) -> Wave:

@@ -11,24 +11,37 @@ import signal
 import sys
 import threading
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import redis
 import structlog
 from celery import Celery
 from celery.beat import Scheduler
+from prometheus_client import Gauge
 from redis.exceptions import LockError, RedisError
 
-from vicw_shared.adapters.celery_queue import INDEX, RECONCILE, broker_url, make_celery
+from vicw_shared.adapters.celery_queue import (
+    INDEX,
+    INGEST_QUEUE,
+    RECONCILE,
+    SEND_FAILURES,
+    SLEEP_QUEUE,
+    broker_url,
+    make_celery,
+)
 from vicw_shared.alive import touch
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
+from vicw_shared.telemetry.serving import serve_metrics
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
 _LEASE_SECONDS = 20.0
 _EXIT_LOST = 75  # sysexits' EX_TEMPFAIL
 _log = structlog.get_logger()
+TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
+MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
 
 
 def schedule(settings: Settings) -> dict[str, dict[str, object]]:
@@ -48,6 +61,7 @@ def main() -> int:
     """Tick until SIGTERM or SIGINT; return the exit code."""
     try:
         settings = Settings.read()
+        serve_metrics(settings.metrics)
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)
         return 78
@@ -55,6 +69,8 @@ def main() -> int:
     app = make_celery("vicw_beat", settings.redis)
     app.conf.beat_schedule = schedule(settings)
     client = redis.Redis.from_url(broker_url(settings.redis), socket_timeout=5, socket_connect_timeout=5)
+    for queue in (INGEST_QUEUE, SLEEP_QUEUE):
+        MESSAGES.labels(queue).set_function(partial(_waiting, client, queue))
     lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -68,6 +84,7 @@ def main() -> int:
     except RedisError as error:
         _log.error("Redis does not answer", error=str(error))
         return _EXIT_LOST
+    TICKING.set(1)
     _log.info("beat ticks", schedule=sorted(app.conf.beat_schedule))
     threading.Thread(target=_keep, args=(lock, ended), daemon=True).start()
     _tick(app, ended, settings.worker.alive_file)
@@ -87,9 +104,18 @@ def _tick(app: Celery, ended: threading.Event, alive_file: Path | None) -> None:
                 started = True
             pause = scheduler.tick()
         except Exception as error:  # the broker may be away; the schedule goes on when it is back
+            SEND_FAILURES.inc()
             _log.warning("a wake-up could not be sent", error=str(error))
             pause = 1.0
         ended.wait(min(pause or 0.1, 1.0))
+
+
+def _waiting(client: redis.Redis, queue: str) -> float:
+    """Return the length of a queue, which Celery keeps as a list of its name."""
+    try:
+        return client.llen(queue)
+    except RedisError:
+        return float("nan")
 
 
 def _keep(lock: redis.lock.Lock, ended: threading.Event) -> None:

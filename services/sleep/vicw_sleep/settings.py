@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.platform.engines import PlatformSettings
-from vicw_shared.settings import LogSettings, RedisSettings, SleepSettings, WorkerSettings
+from vicw_shared.settings import (
+    LogSettings,
+    MetricsSettings,
+    RedisSettings,
+    SleepSettings,
+    TraceSettings,
+    WorkerSettings,
+)
 from vicw_shared.settings.variables import named_by_variable
 
 
@@ -18,9 +25,19 @@ class Settings:
     sleep: SleepSettings
     worker: WorkerSettings
     log: LogSettings
+    metrics: MetricsSettings
+    traces: TraceSettings
 
     @classmethod
     def read(cls) -> Settings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
-            return cls(PlatformSettings.read(), RedisSettings(), SleepSettings(), WorkerSettings(), LogSettings())
+            return cls(
+                PlatformSettings.read(),
+                RedisSettings(),
+                SleepSettings(),
+                WorkerSettings(),
+                LogSettings(),
+                MetricsSettings(),
+                TraceSettings(),
+            )

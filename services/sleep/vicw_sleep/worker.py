@@ -5,13 +5,17 @@ Every task may be lost, or run twice, or twice at once.
 
 from __future__ import annotations
 
+from vicw_shared.telemetry.sharing import share_metrics
+
+share_metrics()  # before any other import brings Prometheus' client along
+
 from typing import Any
 
 import structlog
 from celery import Task
 
 from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
-from vicw_shared.adapters.celery_runtime import Runtime, bind_request, prepare_worker
+from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
@@ -22,13 +26,20 @@ _settings = Settings.read()
 app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
 _log = structlog.get_logger()
-prepare_worker(app, _settings.worker, _settings.log, _runtime)
+prepare_worker(
+    app,
+    _runtime,
+    service="vicw-sleep-worker",
+    worker=_settings.worker,
+    log=_settings.log,
+    metrics=_settings.metrics,
+    traces=_settings.traces,
+)
 
 
 @app.task(name=RECONCILE, bind=True)
 def reconcile(self: Task[Any, Any], side: str = Side.PASSAGES, after: str | None = None) -> None:
     """Compare so many pages of the two stores, and leave the rest to a task of its own."""
-    bind_request(self.request)
 
     async def work(wiring: Wiring) -> Reconciled:
         graph, vectors = wiring.engines.graph, wiring.engines.vectors
@@ -36,7 +47,7 @@ def reconcile(self: Task[Any, Any], side: str = Side.PASSAGES, after: str | None
         return await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
 
     try:
-        done = _runtime.run(work)
+        done = _runtime.run(self.request, work)
     except RetryableError as error:
         _log.warning("reconciling failed, the next round tries again", error=error.detail, side=side)
         return

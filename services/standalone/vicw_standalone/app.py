@@ -51,6 +51,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         lifespan=lifespan,
         gate=gate,
         describe=standalone.describe,
+        more_metrics=standalone.embedding_metrics,
     )
 
     app.include_router(ingest_router(standalone.ingest_ports, gate))

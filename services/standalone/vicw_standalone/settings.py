@@ -13,6 +13,7 @@ from vicw_shared.settings import (
     RetrievalSettings,
     ServerSettings,
     StorageSettings,
+    TraceSettings,
 )
 
 CHOICES = "vicw.env"
@@ -30,6 +31,7 @@ class Settings:
     ingest: IngestSettings
     retrieval: RetrievalSettings
     log: LogSettings
+    traces: TraceSettings
 
     @classmethod
     def read(cls) -> Settings:
@@ -42,6 +44,7 @@ class Settings:
             IngestSettings(),
             RetrievalSettings(),
             LogSettings(),
+            TraceSettings(),
         )
 
     @property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from pathlib import Path
 
+import httpx
 import structlog
 
 from vicw_embedding.supervisor import EmbeddingProcess
@@ -29,6 +31,8 @@ from vicw_standalone.settings import Settings
 _log = structlog.get_logger()
 GRAPH, VECTORS = "graph.sqlite3", "vectors"
 _STOP_SECONDS = 1.0
+_METRICS_SECONDS = 2.0
+_OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
 class Standalone:
@@ -165,6 +169,19 @@ class Standalone:
         if self.process is not None and not self.process.ready:
             raise UnavailableError("embedding", "the embedding process is starting")
         await self.embedder.identity()
+
+    async def embedding_metrics(self) -> bytes:
+        """Return what the embedding process counts of its own; nothing while there is none, or it does not answer."""
+        if self.process is None or not self.process.ready:
+            return b""
+        transport = httpx.AsyncHTTPTransport(uds=str(self.process.uds))
+        try:
+            async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
+                told = (await client.get("http://embedding/metrics")).text
+        except httpx.HTTPError:
+            return b""
+        # The rest (requests, memory …) goes by the same names here, and would be told twice.
+        return "".join(line for line in told.splitlines(keepends=True) if _OF_THE_MODEL.match(line)).encode()
 
     @property
     def keys(self) -> SqliteKeyRing:

@@ -11,9 +11,12 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import structlog
 from celery import Celery
+from celery.signals import after_task_publish
+from prometheus_client import Counter
 
 from vicw_shared.logs import current_request_id
 from vicw_shared.settings import RedisSettings
+from vicw_shared.telemetry.spans import Kind, span, trace_headers
 
 INDEX = "vicw.ingest.index"
 RECONCILE = "vicw.sleep.reconcile"
@@ -21,6 +24,8 @@ INGEST_QUEUE, SLEEP_QUEUE = "ingest", "sleep"
 REQUEST_ID = "vicw_request_id"
 
 _log = structlog.get_logger()
+SENT = Counter("vicw_queue_sent_total", "Messages sent to workers", ["task"])
+SEND_FAILURES = Counter("vicw_queue_send_failures_total", "Messages to workers that could not be sent")
 _SOCKET_SECONDS = 30  # a worker waits for messages in shorter turns
 _QUIET_SECONDS = 3.0
 _EXPIRES_SECONDS = 3600  # a wake-up that waited for hours says nothing new
@@ -62,6 +67,13 @@ def broker_url(settings: RedisSettings) -> str:
     return urlunsplit(parts._replace(netloc=f"{user}:{secret}@{host}"))
 
 
+def _count_sent(sender: str | None = None, **_: object) -> None:
+    SENT.labels(sender or "").inc()
+
+
+after_task_publish.connect(_count_sent, weak=False)
+
+
 class CeleryQueue:
     """WorkQueue that sends Celery tasks to the ingest workers.
 
@@ -80,20 +92,22 @@ class CeleryQueue:
         if self._sending or time.monotonic() < self._quiet_until:
             return
         self._sending = True
-        sent = asyncio.get_running_loop().run_in_executor(self._thread, self._send, current_request_id())
-        sent.add_done_callback(self._done)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._timeout):
-                await asyncio.wait({sent})
+        with span(f"send {INDEX}", Kind.PRODUCER):
+            headers = {REQUEST_ID: current_request_id(), **trace_headers()}
+            sent = asyncio.get_running_loop().run_in_executor(self._thread, self._send, headers)
+            sent.add_done_callback(self._done)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._timeout):
+                    await asyncio.wait({sent})
 
-    def _send(self, request_id: str | None) -> None:
-        headers: dict[str, Any] = {REQUEST_ID: request_id}
+    def _send(self, headers: dict[str, Any]) -> None:
         self._app.send_task(INDEX, headers=headers, retry=False, expires=_EXPIRES_SECONDS)
 
     def _done(self, sent: asyncio.Future[None]) -> None:
         self._sending = False
         error = None if sent.cancelled() else sent.exception()
         if error is not None:
+            SEND_FAILURES.inc()
             self._quiet_until = time.monotonic() + _QUIET_SECONDS
             _log.warning("workers could not be woken; they look by themselves", error=str(error))
 

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import structlog
 from celery import Celery, bootsteps
-from celery.signals import setup_logging, worker_process_shutdown, worker_ready
+from celery.signals import celeryd_init, setup_logging, worker_process_init, worker_process_shutdown, worker_ready
+from prometheus_client import Counter, Histogram
 
 from vicw_shared.adapters.celery_queue import REQUEST_ID
 from vicw_shared.alive import TOUCH_SECONDS, touch
+from vicw_shared.errors import SettingsError
 from vicw_shared.http.serve import Opened
 from vicw_shared.logs import bind_request_id, configure_logs
-from vicw_shared.settings import LogSettings, WorkerSettings
+from vicw_shared.settings import LogSettings, MetricsSettings, TraceSettings, WorkerSettings
+from vicw_shared.telemetry.engines import kind_of
+from vicw_shared.telemetry.serving import serve_metrics
+from vicw_shared.telemetry.spans import TRACE_HEADERS, Kind, door, require_traces, start_traces, stop_traces
+from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 _log = structlog.get_logger()
+_EXIT_FATAL = 78  # sysexits' EX_CONFIG
 _KIB_PER_MIB = 1024
+SECONDS = Histogram("vicw_task_seconds", "Time of a task", ["task"], buckets=BOUNDS)
+FAILURES = Counter("vicw_task_failures_total", "Tasks that ended by an error", ["task", "error"])
 
 
 class Runtime[W: Opened]:
@@ -29,11 +40,22 @@ class Runtime[W: Opened]:
         self._runner: asyncio.Runner | None = None
         self._wiring: W | None = None
 
-    def run[T](self, work: Callable[[W], Awaitable[T]]) -> T:
-        """Run ``work`` to its end."""
+    def run[T](self, request: Any, work: Callable[[W], Awaitable[T]]) -> T:
+        """Run the ``work`` of a task to its end, as a part of the request that has sent the task.
+
+        The id of that request, from now on, is in every line of the log, and its trace goes on.
+        """
+        bind_request_id(getattr(request, REQUEST_ID, None) or request.id)
+        carrier = {name: value for name in TRACE_HEADERS if isinstance(value := getattr(request, name, None), str)}
         if self._runner is None:
             self._runner = asyncio.Runner()
-        return self._runner.run(self._work(work))
+        try:
+            with door(request.task, Kind.CONSUMER, carrier), SECONDS.labels(request.task).time():
+                # Its own context would be that of the first task for ever.
+                return self._runner.run(self._work(work), context=contextvars.copy_context())
+        except Exception as error:
+            FAILURES.labels(request.task, kind_of(error)).inc()
+            raise
 
     async def _work[T](self, work: Callable[[W], Awaitable[T]]) -> T:
         if self._wiring is None:
@@ -55,19 +77,44 @@ class Runtime[W: Opened]:
             self._runner = self._wiring = None
 
 
-def prepare_worker(app: Celery, settings: WorkerSettings, log: LogSettings, runtime: Runtime[Any]) -> None:
-    """Let a worker log as services do, say when it waits for tasks and that it is alive, and keep within its bounds.
+def prepare_worker(
+    app: Celery,
+    runtime: Runtime[Any],
+    *,
+    service: str,
+    worker: WorkerSettings,
+    log: LogSettings,
+    metrics: MetricsSettings,
+    traces: TraceSettings,
+) -> None:
+    """Let a worker log, measure and trace as services do, say that it is alive, and keep within its bounds.
 
     What its processes opened is closed when they end.
     """
     app.conf.update(
-        worker_concurrency=settings.concurrency, worker_max_memory_per_child=settings.max_memory_mb * _KIB_PER_MIB
+        worker_concurrency=worker.concurrency, worker_max_memory_per_child=worker.max_memory_mb * _KIB_PER_MIB
     )
-    if settings.alive_file is not None:
-        app.steps["consumer"].add(_alive(settings.alive_file))
+    if worker.alive_file is not None:
+        app.steps["consumer"].add(_alive(worker.alive_file))
+
+    def start(**_: object) -> None:
+        try:
+            require_traces(traces)
+            let_go = serve_metrics(metrics)
+        except SettingsError as error:
+            print(f"error: {error.detail}", file=sys.stderr, flush=True)
+            sys.exit(_EXIT_FATAL)  # Celery would log an error, and go on
+        worker_process_init.connect(lambda **_: let_go(), weak=False)
+
+    def stop(**_: object) -> None:
+        runtime.close()
+        stop_traces()
+
+    celeryd_init.connect(start, weak=False)
     setup_logging.connect(lambda **_: configure_logs(log), weak=False)
+    worker_process_init.connect(lambda **_: start_traces(traces, service), weak=False)
     worker_ready.connect(lambda **_: _log.info("worker waits for tasks"), weak=False)
-    worker_process_shutdown.connect(lambda **_: runtime.close(), weak=False)
+    worker_process_shutdown.connect(stop, weak=False)
 
 
 def _alive(file: Path) -> type[bootsteps.StartStopStep]:
@@ -86,8 +133,3 @@ def _alive(file: Path) -> type[bootsteps.StartStopStep]:
                 self.timer.cancel()
 
     return Alive
-
-
-def bind_request(request: Any) -> None:
-    """Bind the id of the request that sent the task, so that it is in every line of the log."""
-    bind_request_id(getattr(request, REQUEST_ID, None) or request.id)

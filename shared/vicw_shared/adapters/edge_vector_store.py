@@ -41,12 +41,14 @@ from vicw_shared.adapters.conditions import DOMAIN, FLAGS, INSTANTS, KEYWORDS, T
 from vicw_shared.adapters.edge_filters import EdgeCondition, edge_conditions
 from vicw_shared.errors import DataDirError, UnavailableError
 from vicw_shared.ports import Point, Scope, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.telemetry.engines import measured
 
 _DENSE, _SPARSE = "dense", "bm25"
 _PART = 64
 _CLEAN = "clean"
 
 
+@measured("edge")
 class EdgeVectorStore:
     """VectorStore in a folder of the data directory."""
 

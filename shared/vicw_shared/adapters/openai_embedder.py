@@ -26,6 +26,8 @@ from vicw_shared.errors import (
 )
 from vicw_shared.logs import REQUEST_ID_HEADER
 from vicw_shared.ports.embedder import Lane, ModelIdentity
+from vicw_shared.telemetry.engines import RETRIES, measured
+from vicw_shared.telemetry.spans import trace_headers
 from vicw_shared.wire.embeddings import LANE_HEADER, EmbeddingsResponse, ModelRow, ModelsResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
 
@@ -62,6 +64,7 @@ class _Answer:
         return json.loads(self.body)
 
 
+@measured("embedding")
 class OpenAIEmbedder:
     """Talks to ``base_url`` (``…/v1``), or to the server on the unix domain socket ``uds``.
 
@@ -185,7 +188,7 @@ class OpenAIEmbedder:
     async def _send(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **arguments: Any
     ) -> _Answer:
-        arguments["headers"] = {**(headers or {}), **_request_id()}
+        arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}
         loop = asyncio.get_running_loop()
         last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
         delay = _FIRST_DELAY_SECONDS
@@ -197,6 +200,7 @@ class OpenAIEmbedder:
                     except _PassingError as passing:
                         if loop.time() + delay > last_try:
                             raise passing.failure from passing
+                    RETRIES.labels("embedding").inc()
                     await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
                     delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
         except TimeoutError as error:

@@ -21,6 +21,8 @@ from vicw_shared.http.gate import Gate, documented
 from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
+from vicw_shared.telemetry.spans import TRACE_HEADERS, Door, Kind, door
+from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 Probe = Callable[[], Awaitable[None]]
 """Raises if a dependency does not work."""
@@ -32,7 +34,7 @@ _log = structlog.get_logger()
 _CLIENT_GONE = 499
 _PROBE_SECONDS = 5.0
 REQUESTS = Counter("vicw_http_requests_total", "HTTP requests answered", ["method", "route", "status"])
-SECONDS = Histogram("vicw_http_request_seconds", "Time to answer an HTTP request", ["method", "route"])
+SECONDS = Histogram("vicw_http_request_seconds", "Time to answer an HTTP request", ["method", "route"], buckets=BOUNDS)
 
 
 def create_app(
@@ -45,11 +47,13 @@ def create_app(
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
     gate: Gate | None = None,
     describe: Callable[[str], Awaitable[Mapping[str, object]]] | None = None,
+    more_metrics: Callable[[], Awaitable[bytes]] | None = None,
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
     ``describe`` gives what ``/readyz`` says besides to a tenant when all is well. ``gate`` admits to that, and to
-    the metrics, which are figures of all tenants.
+    the metrics, which are figures of all tenants. ``more_metrics`` gives those of a process behind this one, in
+    Prometheus' text format, under names that this one does not have.
     """
     app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
         title=title,
@@ -58,6 +62,8 @@ def create_app(
         lifespan=lifespan,
         redoc_url=None,
         static_url="/docs/assets",
+        # Its own spans and logs would repeat what callers sent: those of ``telemetry`` do not.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent anywhere
     )
     problems.install(app)
@@ -96,14 +102,15 @@ def create_app(
     async def metrics(request: Request) -> Response:
         if gate is not None:
             await gate.admit(request, Right.ADMIN)
-        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+        more = await more_metrics() if more_metrics is not None else b""
+        return Response(generate_latest(REGISTRY) + more, media_type=CONTENT_TYPE_LATEST)
 
     return app
 
 
 async def _tenant(request: Request, gate: Gate | None) -> str | None:
     """Return whose key a probe carries; None for nobody's, which is no error: anybody may ask if it is ready."""
-    if gate is None:
+    if gate is None or (gate.required and "authorization" not in request.headers):
         return None
     try:
         return await gate.admit(request, None)
@@ -135,6 +142,20 @@ class _Edge:
             return
         headers = dict(scope["headers"])
         request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
+        carrier = {name: headers[name.encode()].decode("latin-1") for name in TRACE_HEADERS if name.encode() in headers}
+        # Who asks again and again, for health or for a job, starts no trace, but may go on with one.
+        with door("HTTP", Kind.SERVER, carrier, starts=scope["method"] == "POST") as span:
+            await self._answer(scope, receive, send, headers, request_id, span)
+
+    async def _answer(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        headers: Mapping[bytes, bytes],
+        request_id: str,
+        span: Door,
+    ) -> None:
         started = time.perf_counter()
         status: int | None = None
 
@@ -160,7 +181,7 @@ class _Edge:
                 raise  # too late for another answer; the connection is cut
             await problems.unexpected()(scope, receive, sending)
         finally:
-            self._record(scope, status or 500, time.perf_counter() - started)
+            self._record(scope, status or 500, time.perf_counter() - started, span)
 
     def _counted(self, receive: Receive) -> Receive:
         seen = 0
@@ -181,11 +202,13 @@ class _Edge:
         )
 
     @staticmethod
-    def _record(scope: Scope, status: int, seconds: float) -> None:
+    def _record(scope: Scope, status: int, seconds: float, span: Door) -> None:
         matched = scope.get("route")
         route = getattr(matched, "path", "unmatched")
         method = scope["method"] if scope["method"] in {"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"} else "other"
         REQUESTS.labels(method, route, status).inc()
         SECONDS.labels(method, route).observe(seconds)
+        told = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+        span.describe(f"{method} {route}", told, failed=status >= 500)
         log = _log.debug if PROBES in getattr(matched, "tags", ()) else _log.info
         log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

@@ -13,12 +13,14 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.security import HTTPBearer
+from prometheus_client import Counter
 
 from vicw_shared.errors import ForbiddenError, RetryableError, UnauthorizedError
 from vicw_shared.http.body import StrictRoute
 from vicw_shared.model.keys import ApiKey, Right, split_token
 from vicw_shared.ports import KeyRing
 
+REFUSED = Counter("vicw_keys_refused_total", "Requests refused for want of a key that holds and allows", ["reason"])
 _REMEMBERED_SECONDS = 5.0
 _TRUSTED_SECONDS = 600.0
 _REMEMBERED_KEYS = 4096
@@ -64,6 +66,7 @@ class Gate:
             return self._tenant
         key = await self._identify(header)
         if right is not None and right not in key.rights:
+            REFUSED.labels("right").inc()
             raise ForbiddenError(f"This key does not have the right `{right}`. Ask with one that has")
         return key.tenant
 
@@ -85,14 +88,14 @@ class Gate:
 
     async def _identify(self, header: str | None) -> ApiKey:
         if header is None:
-            raise UnauthorizedError(f"A key is needed. {_HOW}")
+            raise _refused("missing", "A key is needed")
         scheme, _, token = header.partition(" ")
         parts = split_token(token.strip()) if scheme.lower() == _SCHEME else None
         if parts is None:
-            raise UnauthorizedError(f"The Authorization header holds no key of ours. {_HOW}")
+            raise _refused("malformed", "The Authorization header holds no key of ours")
         key = await self._look_up(parts[0])
         if key is None or not key.matches(parts[1]):
-            raise UnauthorizedError(f"This key is not known, or was revoked. {_HOW}")
+            raise _refused("unknown", "This key is not known, or was revoked")
         return key
 
     async def _look_up(self, key_id: str) -> ApiKey | None:
@@ -118,6 +121,11 @@ class Gate:
         kind[key_id] = (instant, key)
         if len(kind) > _REMEMBERED_KEYS:
             kind.popitem(last=False)
+
+
+def _refused(reason: str, told: str) -> UnauthorizedError:
+    REFUSED.labels(reason).inc()
+    return UnauthorizedError(f"{told}. {_HOW}")
 
 
 def tenant_of(request: Request) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from prometheus_client import Counter
 from starlette.exceptions import HTTPException
 
 from vicw_shared.errors import InvalidInputError, NotFoundError, RetryableError, UnauthorizedError, VicwError
@@ -14,6 +15,7 @@ from vicw_shared.wire.faults import describe
 from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
 
 _log = structlog.get_logger()
+PROBLEMS = Counter("vicw_http_problems_total", "Requests answered with a problem document", ["problem"])
 _PLACES = {"body", "query", "path", "header"}
 """Where FastAPI read a field; a caller knows where they put it."""
 
@@ -47,6 +49,7 @@ def install(app: FastAPI) -> None:
 def respond(error: VicwError, headers: Any = None) -> Response:
     """Return the response of an error, with ``Retry-After`` where waiting helps."""
     request_id = structlog.contextvars.get_contextvars().get("request_id")
+    PROBLEMS.labels(error.slug).inc()
     body: Problem = problem_of(error, request_id)
     extra = dict(headers or {})
     if isinstance(error, RetryableError):

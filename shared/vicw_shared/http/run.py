@@ -12,7 +12,9 @@ from vicw_shared.errors import RetryableError, VicwError
 from vicw_shared.http.loop import fast_loop
 from vicw_shared.http.serve import Opened, serve
 from vicw_shared.logs import configure_logs
-from vicw_shared.settings import LogSettings, ServerSettings
+from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
+from vicw_shared.settings.variables import named_by_variable
+from vicw_shared.telemetry.spans import start_traces, stop_traces
 
 EXIT_FATAL = 78
 """sysexits' EX_CONFIG: a person has to act."""
@@ -25,9 +27,13 @@ def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSe
     try:
         app, wiring, server, log = build()
         configure_logs(log)
+        with named_by_variable():
+            start_traces(TraceSettings(), f"vicw-{name}")
         announcement = f"VICW {name} answers on {{url}} (API: /docs)"
         asyncio.run(serve(app, wiring, server, announcement), loop_factory=fast_loop())
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr, flush=True)
         return EXIT_LATER if isinstance(error, RetryableError) else EXIT_FATAL
+    finally:
+        stop_traces()
     return 0

@@ -12,12 +12,14 @@ from vicw_shared.settings.concerns import (
     WorkerSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
+from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [
     "EmbeddingSettings",
     "IngestSettings",
     "LimitSettings",
     "LogSettings",
+    "MetricsSettings",
     "Neo4jSettings",
     "QdrantSettings",
     "RedisSettings",
@@ -25,5 +27,6 @@ __all__ = [
     "ServerSettings",
     "SleepSettings",
     "StorageSettings",
+    "TraceSettings",
     "WorkerSettings",
 ]

@@ -23,6 +23,8 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.WorkerSettings,
     settings.SleepSettings,
     settings.LogSettings,
+    settings.MetricsSettings,
+    settings.TraceSettings,
 )
 # Not a setting of a service: the client reads it, and nothing else, from the environment.
 _CLIENT = """

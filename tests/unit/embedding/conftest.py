@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from unit.embedding import tiny_models
-from vicw_embedding import library
+from vicw_embedding import library, metrics
 from vicw_embedding.engine import Engine, EngineOptions
 from vicw_embedding.library import ModelFile
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -36,7 +36,7 @@ def minilm_file(models_dir: Path) -> ModelFile:
 
 @pytest.fixture
 def engine(tiny_encoder: ModelFile) -> Iterator[Engine]:
-    opened = Engine(tiny_encoder, EngineOptions(queue_texts=3000))
+    opened = Engine(tiny_encoder, EngineOptions(queue_texts=3000, observe=metrics.observe_batch))
     yield opened
     opened.close()
 

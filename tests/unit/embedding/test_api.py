@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
+from figures import counted
 from vicw_embedding import wiring
 from vicw_embedding.app import create_app
 from vicw_embedding.batcher import Batcher
@@ -88,6 +89,9 @@ async def test_a_lane_that_does_not_exist_is_an_error(client: httpx.AsyncClient)
 
 
 async def test_a_full_queue_answers_429_and_says_when_to_come_again(client: httpx.AsyncClient) -> None:
+    rejected = counted("vicw_embedding_rejected_total", lane="query")
+    batches = counted("vicw_embedding_batch_sequences_count", lane="query")
+    sequences = counted("vicw_embedding_batch_sequences_sum", lane="query")
     answers = await asyncio.gather(
         *(client.post("/embeddings", json={"input": ["a"] * 1000}, headers={"X-VICW-Lane": "query"}) for _ in "1234"),
         *(client.post("/embeddings", json={"input": ["x"]}) for _ in "12"),
@@ -98,6 +102,8 @@ async def test_a_full_queue_answers_429_and_says_when_to_come_again(client: http
     assert statuses[4:] == [200, 200], "the other lane is not full"
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert refused.headers["Retry-After"] == "1"
+    assert (rejected(), sequences()) == (1, 3000)
+    assert 3000 / 64 <= batches() < 3000
     assert (await client.post("/embeddings", json={"input": ["x"] * 3001})).status_code == 413
 
 

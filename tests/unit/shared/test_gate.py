@@ -12,6 +12,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI, Request
 
+from figures import counted
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
@@ -140,6 +141,24 @@ async def test_made_up_keys_push_none_out(ring: SqliteKeyRing, monkeypatch: pyte
             assert (await client.post("/things", json={}, headers=made_up)).status_code == 401
         assert (await client.post("/things", json={}, headers=headers)).is_success
     assert len(asked) == 6, "the one that was made is still remembered"
+
+
+async def test_refused_keys_are_counted_by_what_is_wrong_with_them_and_probes_without_one_are_not(
+    ring: SqliteKeyRing,
+) -> None:
+    reasons = ("missing", "malformed", "unknown", "right")
+    refused = [counted("vicw_keys_refused_total", reason=reason) for reason in reasons]
+    async with served(ring) as client:
+        await client.get("/readyz")
+        assert [count() for count in refused] == [0, 0, 0, 0]
+        for headers in (
+            {},
+            {"Authorization": "Bearer x"},
+            {"Authorization": "Bearer vicw_000000000000_x"},
+            await made(ring, Right.RETRIEVE),
+        ):
+            await client.post("/things", json={}, headers=headers)
+    assert [count() for count in refused] == [1, 1, 1, 1]
 
 
 async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:

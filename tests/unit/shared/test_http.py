@@ -10,6 +10,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.types import Message
 
+from figures import counted
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
 from vicw_shared.http import Probe, StrictRoute, create_app
 
@@ -24,6 +25,10 @@ async def works() -> None: ...
 
 async def broken() -> None:
     raise UnavailableError("engine", "no answer")
+
+
+async def behind() -> bytes:
+    return b"behind_total 1.0\n"
 
 
 @asynccontextmanager
@@ -120,8 +125,10 @@ async def test_request_ids_are_echoed_if_sane_and_made_if_not(client: httpx.Asyn
     ],
 )
 async def test_errors_are_problems(client: httpx.AsyncClient, path: str, status: int, slug: str) -> None:
+    told = counted("vicw_http_problems_total", problem=slug)
     answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (status, f"urn:vicw:problem:{slug}")
+    assert told() == 1
     assert ("retry-after" in answer.headers) == (status in {429, 507})
     assert answer.headers["x-request-id"] == answer.json()["request_id"]
     assert "ZeroDivision" not in answer.text
@@ -163,3 +170,13 @@ async def test_metrics_count_requests_by_route(client: httpx.AsyncClient) -> Non
     text = (await client.get("/metrics")).text
     assert 'vicw_http_requests_total{method="GET",route="/healthz",status="200"}' in text
     assert "vicw_http_request_seconds_bucket" in text
+
+
+async def test_metrics_of_a_process_behind_the_service_follow_its_own() -> None:
+    app = create_app(
+        title="t", description="d", version="1", max_body_bytes=9, probes={}, lifespan=lifespan, more_metrics=behind
+    )
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        text = (await client.get("/metrics")).text
+    assert "vicw_http_requests_total" in text
+    assert text.endswith("\nbehind_total 1.0\n")

@@ -9,10 +9,12 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from vicw_shared.errors import VicwError
+from vicw_shared.telemetry.spans import span
+from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 _log = structlog.get_logger()
 FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of an answer", ["channel", "reason"])
-SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"])
+SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"], buckets=BOUNDS)
 
 
 async def run_channels[T](
@@ -24,7 +26,7 @@ async def run_channels[T](
 
     async def run(name: str, channel: Awaitable[T]) -> None:
         try:
-            with SECONDS.labels(name).time():
+            with span(f"channel.{name}"), SECONDS.labels(name).time():
                 async with asyncio.timeout(budget_ms / 1000):
                     results[name] = await channel
         except TimeoutError:

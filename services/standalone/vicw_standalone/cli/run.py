@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from vicw_shared.logs import configure_logs
+from vicw_shared.telemetry.spans import start_traces, stop_traces
 from vicw_standalone.cli.settings import read_settings
 
 
@@ -44,9 +45,13 @@ def serve(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes over; there is nothing to end yet
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)
     configure_logs(settings.log)
+    start_traces(settings.traces, "vicw")
     # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     from vicw_shared.http.loop import fast_loop
     from vicw_standalone.server import serve as run_server
 
-    asyncio.run(run_server(settings), loop_factory=fast_loop())
+    try:
+        asyncio.run(run_server(settings), loop_factory=fast_loop())
+    finally:
+        stop_traces()

@@ -9,8 +9,10 @@ from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.model import Edge, Label, Node
+from vicw_shared.telemetry.engines import measured
 
 
+@measured("neo4j")
 class Neo4jAudit:
     """GraphAudit, but for what of it is the outbox's. Edges come type by type: an index is of one type."""
 

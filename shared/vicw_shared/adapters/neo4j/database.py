@@ -14,6 +14,7 @@ from neo4j.exceptions import ConstraintError, Neo4jError
 from vicw_shared.adapters.neo4j.errors import translated
 from vicw_shared.errors import UnavailableError
 from vicw_shared.settings import Neo4jSettings
+from vicw_shared.telemetry.engines import RETRIES
 
 _FIRST_PAUSE_SECONDS = 0.05
 """Before what lost a deadlock is tried again; the driver's own second is long for a caller who waits."""
@@ -79,8 +80,15 @@ class Database:
         """Run ``work`` in one transaction; it may run again, from its start, after a conflict."""
         self._require_open()
 
+        tries = 0
+
         @neo4j.unit_of_work(timeout=self._seconds)
         async def unit(transaction: AsyncManagedTransaction) -> T:
+            nonlocal tries
+            tries += 1
+            if tries > 1:
+                RETRIES.labels("neo4j").inc()
+
             async def run(query: str, /, **values: Any) -> Sequence[Record]:
                 return (await (await transaction.run(query, values)).to_eager_result()).records
 

@@ -10,10 +10,12 @@ from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model.keys import ApiKey, Right
+from vicw_shared.telemetry.engines import measured
 
 _PREFIX = "key:"
 
 
+@measured("neo4j")
 class Neo4jKeyRing:
     """KeyRing on one database."""
 

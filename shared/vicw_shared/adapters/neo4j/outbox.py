@@ -19,11 +19,13 @@ from vicw_shared.adapters.neo4j.keys import tenant_key
 from vicw_shared.adapters.neo4j.rows import node_of
 from vicw_shared.clock import MICROSECONDS, from_us
 from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
+from vicw_shared.telemetry.engines import measured
 
 _PAGE = 2000
 _ERROR_CHARS = 1000
 
 
+@measured("neo4j")
 class Neo4jOutbox:
     """Outbox over the entries of all tenants. All of its times are the server's."""
 

@@ -32,8 +32,10 @@ from vicw_shared.ports import (
     TextHit,
 )
 from vicw_shared.settings import Neo4jSettings
+from vicw_shared.telemetry.engines import measured
 
 
+@measured("neo4j")
 class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
     """GraphStore, StoreRecord, Outbox and GraphAudit on one database. Any number of processes may open it."""
 

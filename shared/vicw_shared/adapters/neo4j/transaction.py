@@ -33,6 +33,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import Counters, Gap, Receipt
+from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
 _DESCRIBING = frozenset({"EVIDENCED_BY", "TAGGED"})
@@ -41,6 +42,7 @@ _label = attrgetter("label")
 _type = attrgetter("type")
 
 
+@measured("neo4j", inside="write")
 class Neo4jTransaction:
     """GraphTransaction over one attempt of a managed transaction. A type that is not registered is an error."""
 

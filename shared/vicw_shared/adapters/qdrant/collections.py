@@ -22,6 +22,7 @@ from vicw_shared.adapters.qdrant.errors import translated
 from vicw_shared.adapters.qdrant.layout import DENSE, SPARSE, dense_params, indexes, sparse_params, strict_mode
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError, SettingsError
 from vicw_shared.ports import ModelIdentity
+from vicw_shared.telemetry.engines import measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class VectorCollection:
     current: bool
 
 
+@measured("qdrant")
 class QdrantCollections:
     """Makes, finds, swaps and drops the collections of one alias. The client stays the caller's."""
 

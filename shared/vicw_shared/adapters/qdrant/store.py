@@ -31,6 +31,7 @@ from vicw_shared.adapters.qdrant.layout import DENSE, MAX_BATCH, MAX_LIMIT, OVER
 from vicw_shared.adapters.qdrant.recent import Recent
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
+from vicw_shared.telemetry.engines import measured
 
 _SEARCH = SearchParams(
     quantization=QuantizationSearchParams(rescore=True, oversampling=OVERSAMPLING),
@@ -42,6 +43,7 @@ _DOMAINS = 1000
 _KEPT_TERMS, _KEPT_TENANTS = 100_000, 10_000
 
 
+@measured("qdrant")
 class QdrantVectorStore:
     """VectorStore in a collection that QdrantCollections has made."""
 

@@ -18,10 +18,12 @@ from vicw_shared.adapters.sqlite.schema import require_current
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import DataDirError
 from vicw_shared.model.keys import ApiKey, Right
+from vicw_shared.telemetry.engines import measured
 
 _COLUMNS = "id, tenant, rights, digest, created_at, note, revoked_at"
 
 
+@measured("sqlite")
 class SqliteKeyRing:
     """KeyRing over the graph's file. Each call has a connection of its own: they are rare, and cached above."""
 

@@ -12,8 +12,10 @@ from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.clock import MICROSECONDS, now, to_us
 from vicw_shared.ports import Backlog, Failure, PendingPoint, Unsettled
+from vicw_shared.telemetry.engines import measured
 
 
+@measured("sqlite")
 class SqliteOutbox:
     """Outbox over the database of a graph that one process has open."""
 

@@ -36,10 +36,12 @@ from vicw_shared.ports import (
     Spread,
     TextHit,
 )
+from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
 
 
+@measured("sqlite")
 class SqliteGraphStore(SqliteOutbox):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 

@@ -27,6 +27,7 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.ports import Counters, Gap, Receipt
+from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
 _UPDATE = ", ".join(f"{c} = excluded.{c}" for c in NODE_COLUMNS.replace(" ", "").split(",") if c != "uid")
@@ -47,6 +48,7 @@ _ARRIVAL = ""
 """The counter of arrivals is kept under the flow id that no caller can give."""
 
 
+@measured("sqlite", inside="write")
 class SqliteTransaction:
     """GraphTransaction over the writer's connection."""
 

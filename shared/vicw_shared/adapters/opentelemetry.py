@@ -1,0 +1,126 @@
+"""Spans by OpenTelemetry, sent over OTLP/HTTP. Imported only where traces are wanted (docs/decisions/0010)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.context import Context, get_current
+from opentelemetry.trace import Span, SpanKind, StatusCode, format_trace_id
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from vicw_shared.errors import SettingsError
+from vicw_shared.telemetry.engines import kind_of
+from vicw_shared.telemetry.spans import Door, Kind
+
+try:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+except ImportError as error:
+    raise SettingsError(
+        f"VICW_TRACES_ENDPOINT is set, but {error.name} is not installed: install vicw-shared[traces], or unset it"
+    ) from error
+
+_log = structlog.get_logger()
+_PATH = "/v1/traces"
+_CLOSE_SECONDS = 0.5
+_KINDS = {kind: SpanKind[kind.name] for kind in Kind}
+_W3C = TraceContextTextMapPropagator()
+
+
+class OpenTelemetryRecorder:
+    """A Recorder with a provider of its own. The global one stays unset: else libraries would add spans of theirs."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._provider = provider
+        self._tracer = provider.get_tracer("vicw", version("vicw-shared"))
+
+    @classmethod
+    def to(cls, endpoint: str, service: str) -> OpenTelemetryRecorder:
+        """Return one that sends to a collector at ``endpoint``, with or without the path of traces."""
+        base = endpoint.rstrip("/")
+        exporter = OTLPSpanExporter(endpoint=base if base.endswith(_PATH) else base + _PATH)
+        resource = Resource.create({SERVICE_NAME: os.environ.get("OTEL_SERVICE_NAME") or service})
+        _log_as_we_do()
+        provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        provider.add_span_processor(BatchSpanProcessor(exporter))
+        return cls(provider)
+
+    @contextmanager
+    def span(self, name: str, kind: Kind) -> Iterator[None]:
+        if not trace.get_current_span().get_span_context().is_valid:
+            yield
+            return
+        with self._open(name, kind, get_current()):
+            yield
+
+    @contextmanager
+    def door(self, name: str, kind: Kind, carrier: Mapping[str, str], *, starts: bool) -> Iterator[Door]:
+        # The carrier may hold what a stranger sent: a header that makes no sense is as none.
+        around = _W3C.extract(carrier, get_current())
+        if not starts and not trace.get_current_span(around).get_span_context().is_valid:
+            yield _Live(trace.INVALID_SPAN)
+            return
+        with self._open(name, kind, around) as span:
+            trace_id = format_trace_id(span.get_span_context().trace_id)
+            with structlog.contextvars.bound_contextvars(trace_id=trace_id):
+                yield _Live(span)
+
+    def headers(self) -> dict[str, str]:
+        carrier: dict[str, str] = {}
+        _W3C.inject(carrier)
+        return carrier
+
+    def close(self) -> None:
+        # It would try for many seconds to reach a collector that is away.
+        closing = threading.Thread(target=self._provider.shutdown, daemon=True)
+        closing.start()
+        closing.join(_CLOSE_SECONDS)
+
+    @contextmanager
+    def _open(self, name: str, kind: Kind, around: Context) -> Iterator[Span]:
+        with self._tracer.start_as_current_span(
+            name,
+            around,
+            _KINDS[kind],
+            record_exception=False,  # its text may be a caller's
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield span
+            except BaseException as error:
+                span.set_attribute("error.type", kind_of(error))
+                if isinstance(error, Exception):  # a call that is given up has not failed
+                    span.set_status(StatusCode.ERROR)
+                raise
+
+
+class _Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        _log.warning("traces", said=record.getMessage())
+
+
+def _log_as_we_do() -> None:
+    """Turn what the sender says into lines of our log, one a batch that is lost and not one a try."""
+    logger = logging.getLogger("opentelemetry")
+    logger.handlers, logger.propagate = [_Lines()], False
+    logger.setLevel(logging.ERROR)
+
+
+class _Live:
+    def __init__(self, span: Span) -> None:
+        self._span = span
+
+    def describe(self, name: str, attributes: Mapping[str, str | int], *, failed: bool) -> None:
+        self._span.update_name(name)
+        self._span.set_attributes(attributes)
+        if failed:
+            self._span.set_status(StatusCode.ERROR)

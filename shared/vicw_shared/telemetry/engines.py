@@ -1,0 +1,53 @@
+"""Calls of engines: how long each took, what failed, a span for each."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from prometheus_client import Counter, Histogram
+
+from vicw_shared.errors import FixableError, VicwError
+from vicw_shared.telemetry.spans import Kind, span
+from vicw_shared.telemetry.stages import SECONDS
+
+CALLS = Histogram("vicw_engine_seconds", "Time of an engine's operation", ["engine", "operation"], buckets=SECONDS)
+ERRORS = Counter("vicw_engine_errors_total", "Operations that an engine failed at", ["engine", "operation", "error"])
+RETRIES = Counter("vicw_engine_retries_total", "Operations tried once more after a passing failure", ["engine"])
+
+
+def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]]:
+    """Measure the operations of an adapter: all public coroutine methods that the class itself defines, but ``close``.
+
+    Those of a class that works ``inside`` an operation of another are named after that: ``write.put_nodes``.
+    """
+
+    def decorate(adapter: type[T]) -> type[T]:
+        for name, member in list(vars(adapter).items()):
+            if inspect.iscoroutinefunction(member) and not name.startswith("_") and name != "close":
+                setattr(adapter, name, _measured(engine, f"{inside}.{name}" if inside else name, member))
+        return adapter
+
+    return decorate
+
+
+def kind_of(error: BaseException) -> str:
+    """Return a word for an error: its problem type, or the class of one that nobody foresaw. Never its text."""
+    return error.slug if isinstance(error, VicwError) else type(error).__name__
+
+
+def _measured(engine: str, operation: str, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(method)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        with span(f"{engine}.{operation}", Kind.CLIENT), CALLS.labels(engine, operation).time():
+            try:
+                return await method(*args, **kwargs)
+            except FixableError:
+                raise  # the caller's, who worked in a transaction of the engine
+            except Exception as error:
+                ERRORS.labels(engine, operation, kind_of(error)).inc()
+                raise
+
+    return call

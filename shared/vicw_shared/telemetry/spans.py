@@ -1,0 +1,121 @@
+"""Spans: where the time of a request goes, over all processes that take part (docs/decisions/0010).
+
+They cost nothing until ``start_traces`` was called. A span says what is ours to say: names of stages, engines, tasks
+and routes, figures, kinds of errors. Nothing that a caller sent is ever in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from enum import StrEnum
+from importlib import import_module
+from typing import Protocol
+
+from vicw_shared.settings import TraceSettings
+
+TRACE_HEADERS = ("traceparent", "tracestate")
+"""What W3C Trace Context calls the headers that carry a trace from one process to the next."""
+
+
+class Kind(StrEnum):
+    """What a span is seen from outside, in OpenTelemetry's words."""
+
+    INTERNAL = "internal"
+    SERVER = "server"
+    CLIENT = "client"
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+
+
+class Door(Protocol):
+    """The span of a door, about which more is known when it closes."""
+
+    def describe(self, name: str, attributes: Mapping[str, str | int], *, failed: bool) -> None:
+        """Give the span its name, its attributes and whether what it is about has failed."""
+        ...
+
+
+class Recorder(Protocol):
+    """What makes spans of what it is told."""
+
+    def span(self, name: str, kind: Kind) -> AbstractContextManager[None]:
+        """Return a part of the trace that is under way; nothing where there is none."""
+        ...
+
+    def door(self, name: str, kind: Kind, carrier: Mapping[str, str], *, starts: bool) -> AbstractContextManager[Door]:
+        """Return what ``door`` below promises."""
+        ...
+
+    def headers(self) -> dict[str, str]:
+        """Return what carries the trace on."""
+        ...
+
+    def close(self) -> None:
+        """Send what has not been sent."""
+        ...
+
+
+class _Closed:
+    """The door of a trace that nobody wants."""
+
+    def describe(self, name: str, attributes: Mapping[str, str | int], *, failed: bool) -> None:
+        """Do nothing."""
+
+
+_NOTHING = nullcontext()
+_NO_DOOR: AbstractContextManager[Door] = nullcontext(_Closed())
+
+
+class _Process:
+    """What this process does with spans."""
+
+    recorder: Recorder | None = None
+
+
+def span(name: str, kind: Kind = Kind.INTERNAL) -> AbstractContextManager[None]:
+    """Make what happens inside a part of the trace that is under way; where there is none, it stays untold."""
+    recorder = _Process.recorder
+    return _NOTHING if recorder is None else recorder.span(name, kind)
+
+
+def door(
+    name: str, kind: Kind, carrier: Mapping[str, str] | None = None, *, starts: bool = True
+) -> AbstractContextManager[Door]:
+    """Go on inside with the trace that ``carrier`` names, else with the one under way.
+
+    Where there is neither, a new one ``starts``, or none. Lines of the log then carry its ``trace_id``.
+    """
+    recorder = _Process.recorder
+    return _NO_DOOR if recorder is None else recorder.door(name, kind, carrier or {}, starts=starts)
+
+
+def trace_headers() -> dict[str, str]:
+    """Return the headers that carry the trace under way to another process; none where there is none."""
+    recorder = _Process.recorder
+    return {} if recorder is None else recorder.headers()
+
+
+def require_traces(settings: TraceSettings) -> None:
+    """Raise SettingsError if traces are wanted and what sends them is not installed. Safe before a fork."""
+    if settings.endpoint is not None:
+        import_module("vicw_shared.adapters.opentelemetry")
+
+
+def start_traces(settings: TraceSettings, service: str) -> None:
+    """Send spans from now on, as those of ``service``, if the settings name where to; later calls do nothing.
+
+    Never before a fork: a thread sends them. Raises SettingsError if what sends them is not installed.
+    """
+    if settings.endpoint is None or _Process.recorder is not None:
+        return
+    from vicw_shared.adapters.opentelemetry import OpenTelemetryRecorder
+
+    _Process.recorder = OpenTelemetryRecorder.to(settings.endpoint, service)
+
+
+def stop_traces() -> None:
+    """Send what has not been sent, and nothing from now on. Safe to call twice."""
+    recorder, _Process.recorder = _Process.recorder, None
+    if recorder is not None:
+        recorder.close()

@@ -1,0 +1,139 @@
+"""One request is one trace, through all processes that take part; a real collector is sent it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from apart.running import Platform
+from collector import Collector, Seen, collecting
+from e2e.serving import eventually
+from servers.neo4j.server import Neo4jServer
+from servers.qdrant import QdrantServer
+from servers.redis import RedisServer
+
+pytestmark = pytest.mark.process
+_CALLER = "b7ad6b7169203331"
+_TEXT = "The heron counted ninety secrets."
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    with collecting() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def traced(
+    collector: Collector,
+    tmp_path_factory: pytest.TempPathFactory,
+    models_dir: Path,
+    neo4j_server: Neo4jServer,
+    qdrant_server: QdrantServer,
+    redis_server: RedisServer,
+) -> Iterator[Platform]:
+    """The services with traces on, in an environment that invites libraries to send theirs, too."""
+    made = Platform(tmp_path_factory.mktemp("traced"), models_dir, neo4j_server, qdrant_server, redis_server)
+    made.variables |= {
+        "VICW_TRACES_ENDPOINT": collector.url,
+        "OTEL_BSP_SCHEDULE_DELAY": "200",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+        "FASTAPI_OTEL_AUTO_CONFIGURE": "true",
+    }
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
+
+
+def post(url: str, path: str, trace: str, body: dict[str, object]) -> httpx.Response:
+    headers = {"traceparent": f"00-{trace}-{_CALLER}-01"}
+    return httpx.post(url + path, json=body, headers=headers, timeout=60, trust_env=False).raise_for_status()
+
+
+def require_whole(spans: list[Seen]) -> None:
+    """Every span has its parent in the trace, up to the caller's."""
+    known = {span.id for span in spans} | {_CALLER}
+    assert [span.name for span in spans if span.parent not in known] == []
+
+
+def test_an_ingest_is_one_trace_from_the_caller_to_the_model(traced: Platform, collector: Collector) -> None:
+    worker = traced.worker().start()
+    trace = "1" * 32
+    body = {"context": "traced", "items": [{"id": "t", "text": _TEXT}], "wait": False}
+    job = post(traced.ingest.url, "/ingest", trace, body).json()["job"]
+    eventually(lambda: traced.job(job)["status"], lambda status: status == "done", 60, "the job")
+    expected = {
+        ("vicw-ingest", "POST /ingest"),
+        ("vicw-ingest", "ingest.check"),
+        ("vicw-ingest", "ingest.commit"),
+        ("vicw-ingest", "neo4j.write"),
+        ("vicw-ingest", "neo4j.write.lock"),
+        ("vicw-ingest", "send vicw.ingest.index"),
+        ("vicw-ingest-worker", "vicw.ingest.index"),
+        ("vicw-ingest-worker", "index.claim"),
+        ("vicw-ingest-worker", "index.batch"),
+        ("vicw-ingest-worker", "index.embed"),
+        ("vicw-ingest-worker", "embedding.embed"),
+        ("vicw-ingest-worker", "qdrant.upsert"),
+        ("vicw-ingest-worker", "index.settle"),
+        ("vicw-embedding", "POST /v1/embeddings"),
+        ("vicw-embedding", "embed.bulk"),
+    }
+    eventually(
+        lambda: expected - {(s.service, s.name) for s in collector.of(trace)},
+        lambda missing: not missing,
+        30,
+        "all spans",
+    )
+    spans = collector.of(trace)
+    require_whole(spans)
+    by_name = {(span.service, span.name): span for span in spans}
+    assert by_name["vicw-ingest", "POST /ingest"].parent == _CALLER
+    sent = by_name["vicw-ingest", "send vicw.ingest.index"]
+    assert by_name["vicw-ingest-worker", "vicw.ingest.index"].parent == sent.id
+    asked = by_name["vicw-ingest-worker", "embedding.embed"]
+    assert by_name["vicw-embedding", "POST /v1/embeddings"].parent == asked.id
+    assert f'"trace_id": "{trace}"' in traced.ingest.log, "lines of the log name the trace"
+    assert worker.stop() == 0
+
+
+def test_an_answer_tells_its_stages_and_nothing_that_was_asked_or_stored(
+    traced: Platform, collector: Collector
+) -> None:
+    item = {"context": "traced", "items": [{"id": "w", "text": _TEXT, "speaker": "Ninetynine"}], "wait": True}
+    post(traced.ingest.url, "/ingest", "2" * 32, item)
+    trace = "3" * 32
+    post(traced.retrieval.url, "/retrieve", trace, {"query": "who counted ninety secrets?"})
+    stages = {
+        f"retrieve.{name}" for name in ("embed", "channels", "complete", "fuse", "domain", "expand", "synthesize")
+    }
+    expected = stages | {
+        "POST /retrieve",
+        "channel.dense",
+        "channel.bm25",
+        "qdrant.search",
+        "neo4j.owners",
+        "embed.query",
+    }
+    eventually(lambda: expected - {s.name for s in collector.of(trace)}, lambda missing: not missing, 30, "all spans")
+    require_whole(collector.of(trace))
+    waited = {span.name for span in collector.of("2" * 32)}
+    assert {"ingest.wait", "index.batch", "qdrant.upsert", "embed.bulk"} <= waited
+    for word in ("ninety", "secrets", "Ninetynine", "heron"):
+        assert word.lower() not in collector.text.lower()
+    assert collector.paths == {"/v1/traces"}
+    assert {span.scope for span in collector.spans} == {"vicw"}
+
+
+def test_a_service_that_ends_sends_what_is_left(traced: Platform, collector: Collector) -> None:
+    slow = traced.add("slow", "vicw_retrieval", OTEL_BSP_SCHEDULE_DELAY="60000").start()
+    trace = "4" * 32
+    post(slow.url, "/retrieve", trace, {"query": "anything"})
+    assert "POST /retrieve" not in {span.name for span in collector.of(trace)}
+    assert slow.stop() == 0
+    assert "POST /retrieve" in {span.name for span in collector.of(trace)}
