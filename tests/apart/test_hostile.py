@@ -11,6 +11,7 @@ import pytest
 
 from apart.hostile import ingest_body, places, retrieve_body, string_fields
 from apart.running import Platform, Service
+from e2e.tenants import PATIENT
 from integration.neo4j.test_hostile import HOSTILE
 from vicw_shared.domains import canonical
 from vicw_shared.text import normalise, visible
@@ -33,7 +34,7 @@ STRINGS = [text if visible(text) else f"{text}x" for text in [*HOSTILE, *_MORE]]
 @pytest.fixture(scope="module")
 def retrieval(platform: Platform) -> Service:
     """A service that leaves no channel out because the machine is busy."""
-    return platform.add("patient", "vicw_retrieval", VICW_RETRIEVAL_BUDGET_MS="20000").start()
+    return platform.add("patient", "vicw_retrieval", **PATIENT).start()
 
 
 def test_every_field_that_takes_any_string_is_tried(platform: Platform) -> None:

@@ -176,10 +176,10 @@ async def embedded(room: Path) -> AsyncIterator[Side]:
 
 
 @asynccontextmanager
-async def platform(neo4j: Neo4jServer, qdrant: QdrantServer | None) -> AsyncIterator[Side]:
-    """Neo4j and Qdrant, empty."""
+async def platform(neo4j: Neo4jServer, qdrant: QdrantServer | None, **fields: Any) -> AsyncIterator[Side]:
+    """Neo4j, with settings of the test's own, and Qdrant, both empty."""
     empty_neo4j(neo4j)
-    async with open_neo4j(neo4j) as graph, collections_for_tests(qdrant) as (client, collections):
+    async with open_neo4j(neo4j, **fields) as graph, collections_for_tests(qdrant) as (client, collections):
         collection = await collections.open(await HashEmbedder().identity())
         # Without figures that may be some minutes old: those of the two stores grow old in different ways.
         vectors = QdrantVectorStore(client, collection.name, recent_seconds=0)

@@ -84,7 +84,7 @@ class Crowd:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crowd(neo4j_server: Neo4jServer, qdrant_server: QdrantServer) -> AsyncIterator[Crowd]:
-    async with platform(neo4j_server, qdrant_server) as side:
+    async with platform(neo4j_server, qdrant_server, query_seconds=600) as side:
         made = Crowd(side, side.collection, qdrant_server)
         turns = [{"id": f"m{n}", "text": f"A harbour at {n}.", "speaker": "Ana"} for n in range(FEW)]
         await side.ingest({"context": "c", "flow_id": "f", "items": turns, "wait": False}, "small", None)

@@ -55,6 +55,18 @@ async def test_passages_are_found_by_their_words_and_their_items_names_and_tags(
     assert await found(graph, "volcano") == []
 
 
+async def test_a_name_finds_the_first_passage_only(graph: Graph) -> None:
+    await tell(graph, "Harbour Master", "the keeper slept", "lighthouses burned")
+    chunks = [node(f"Harbour Master/{n}", Label.CHUNK) for n in range(2)]
+    texts = await graph.texts("t", [chunk.uid for chunk in chunks])
+    await put(
+        graph,
+        [replace(chunk, name=f"Harbour Master §{n}", text=texts[chunk.uid]) for n, chunk in enumerate(chunks, start=1)],
+    )
+    assert await found(graph, "harbour") == ["Harbour Master/0"]
+    assert await found(graph, "lighthouses") == ["Harbour Master/1"]
+
+
 async def test_a_dotted_word_is_found_by_each_of_its_parts(graph: Graph) -> None:
     await tell(graph, "code", "it calls numpy.linalg.norm(row)", tags=("auth.tokens",))
     await tell(graph, "math.utils", "of 2.5 harbours")

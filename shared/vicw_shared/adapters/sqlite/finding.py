@@ -27,17 +27,20 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     if not words or scope.contexts == () or scope.domains == ():
         return []
     where, values = _sql(within(scope))
+    any_of = _any_of(words)
     rows = connection.execute(
-        "WITH h AS MATERIALIZED (SELECT rowid AS pk, bm25(fulltext, 2.0, 2.0, 1.0) AS score "  # noqa: S608
-        "FROM fulltext WHERE fulltext MATCH ?) SELECT p.uid, sum(-h.score) AS total FROM h "
-        "JOIN node n ON n.pk = h.pk "
+        # A passage has a name, too: it is its item's, whose hit counts already.
+        "WITH h AS MATERIALIZED ("  # noqa: S608
+        "SELECT rowid AS pk, bm25(fulltext, 2.0, 2.0, 0.0) AS score, 0 AS told FROM fulltext WHERE fulltext MATCH ? "
+        "UNION ALL SELECT rowid, bm25(fulltext, 0.0, 0.0, 1.0), 1 FROM fulltext WHERE fulltext MATCH ?) "
+        "SELECT p.uid, sum(-h.score) AS total FROM h JOIN node n ON n.pk = h.pk AND (n.label = 'Chunk') = h.told "
         "JOIN node i ON i.pk = CASE n.label WHEN 'Chunk' THEN (SELECT e.source FROM edge e "
         "    JOIN node x ON x.pk = e.source AND x.content_hash IS NOT NULL "
         "    WHERE e.target = n.pk AND e.type = 'EVIDENCED_BY') ELSE n.pk END "
         "JOIN node p ON p.uid = CASE n.label WHEN 'Chunk' THEN n.uid ELSE i.qdrant_id END "
         f"WHERE i.content_hash IS NOT NULL AND i.tenant = ? AND {where} "
         "GROUP BY p.pk ORDER BY total DESC, p.pk LIMIT ?",
-        (_any_of(words), scope.tenant, *values, limit),
+        (f"{{name tags}} : ({any_of})", f"{{text}} : ({any_of})", scope.tenant, *values, limit),
     )
     return [TextHit(unpack(uid), score) for uid, score in rows]
 
