@@ -111,9 +111,9 @@ class Indexer:
                 on_progress(await self._index(claim))
 
         results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
-        await self._count()
         if errors := [result for result in results if result is not None]:
             raise errors[0]
+        await self._count()
         return time.monotonic() >= until
 
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:

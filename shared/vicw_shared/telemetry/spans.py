@@ -1,7 +1,7 @@
 """Spans: where the time of a request goes, over all processes that take part (docs/decisions/0010).
 
 They cost nothing until ``start_traces`` was called. A span says what is ours to say: names of stages, engines, tasks
-and routes, figures, kinds of errors. Nothing that a caller sent is ever in one.
+and routes, figures, kinds of errors. But for the ids of a caller's trace, nothing that was sent is ever in one.
 """
 
 from __future__ import annotations
