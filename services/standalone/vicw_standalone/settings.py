@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vicw_shared.settings import (
@@ -10,6 +10,7 @@ from vicw_shared.settings import (
     IngestSettings,
     LimitSettings,
     LogSettings,
+    ReindexSettings,
     RetrievalSettings,
     ServerSettings,
     StorageSettings,
@@ -30,6 +31,7 @@ class Settings:
     ingest: IngestSettings
     retrieval: RetrievalSettings
     log: LogSettings
+    reindex: ReindexSettings = field(default_factory=ReindexSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -42,6 +44,7 @@ class Settings:
             IngestSettings(),
             RetrievalSettings(),
             LogSettings(),
+            ReindexSettings(),
         )
 
     @property

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import hashlib
-import json
 from dataclasses import dataclass
 
 from qdrant_client import AsyncQdrantClient
@@ -43,8 +41,7 @@ class QdrantCollections:
 
     def name_of(self, model: ModelIdentity) -> str:
         """Return the name of a model's collection: another model, or wrapper, never gets the same."""
-        identity = json.dumps(dataclasses.asdict(model), sort_keys=True)
-        return f"{self._alias}-{model.size}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+        return f"{self._alias}-{model.key}"
 
     async def open(self, model: ModelIdentity) -> VectorCollection:
         """Return the collection in use, with all its indexes; on an empty server, make it for ``model``.

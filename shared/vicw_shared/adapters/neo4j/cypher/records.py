@@ -5,7 +5,7 @@ Nothing finds them that looks for what callers stored: not by uid, page, chain, 
 
 from __future__ import annotations
 
-from vicw_shared.adapters.neo4j.cypher.parts import locked, seek
+from vicw_shared.adapters.neo4j.cypher.parts import NOW, locked, seek
 
 _STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
@@ -46,9 +46,15 @@ OPEN = (
     f"{locked('s')} RETURN s.schema AS schema"
 )
 
-STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model}} AS store"
+STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change}} AS store"
 
-SET_MODEL = f"{_STORE} SET s.model = $model"
+SET_MODEL = f"{_STORE} SET s.model = $model, s.change = $change"
+
+HOLD_CHANGE = (
+    f"{_STORE} {locked('s')} WITH s, {NOW} AS now "
+    "WHERE s.changer IS NULL OR s.changer = $holder OR s.changer_until <= now "
+    "SET s.changer = $holder, s.changer_until = now + $microseconds RETURN count(s) AS count"
+)
 
 SET_SCHEMA = f"{_STORE} SET s.schema = $schema"
 
