@@ -72,14 +72,14 @@ class Changing(Platform):
         lines = [line for line in told.splitlines() if line.startswith("vicw_embedding_texts_total") and "bulk" in line]
         return int(float(lines[0].split()[-1])) if lines else 0
 
-    def reindex(self, *arguments: str) -> subprocess.Popen[str]:
+    def reindex(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         """Start the command."""
         return subprocess.Popen(
             [str(VICW), "reindex", "--platform", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=self.variables,
+            env=self.variables | variables,
         )
 
 
@@ -225,7 +225,7 @@ def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(changin
     eventually(lambda: changing.found("unique1120", channels=["bm25"], limit=1), lambda f: f == ["i1120"], 30, "found")
 
     # Once more, killed while both are written.
-    command = changing.reindex("--model", MINILM)
+    command = changing.reindex("--model", MINILM, VICW_REINDEX_LOOK_SECONDS="20")  # it waits thrice as long
     eventually(
         lambda: changing.vicw("reindex", "--platform", "--status").stdout, lambda s: "together" in s, 120, "joined"
     )

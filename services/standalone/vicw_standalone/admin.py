@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, Security
 
-from vicw_shared.http import Gate, documented
+from vicw_shared.http import PROBES, Gate, documented
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.problem import Problem
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
@@ -40,7 +40,7 @@ def create_router(reindexing: Callable[[], Reindexing], gate: Gate) -> APIRouter
         await reindexing().start(request.model)
         return await _state(reindexing())
 
-    @router.get("/reindex", responses=_KEY, summary="How far is it?")
+    @router.get("/reindex", responses=_KEY, tags=[PROBES], summary="How far is it?")
     async def get_reindex() -> ReindexState:
         return await _state(reindexing())
 

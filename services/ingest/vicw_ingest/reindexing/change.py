@@ -117,7 +117,12 @@ class Reindex:
 
     async def _fill(self) -> None:
         """Pass over everything until a pass has little to do: the rest is done together with those who write."""
-        filler = Filler(self.graph, self.target, self.indexer.batch, self._patience, self._lock.require)
+
+        def require() -> None:
+            self._lock.require()
+            self.indexer.require_room()
+
+        filler = Filler(self.graph, self.target, self.indexer.batch, self._patience, require)
         before: int | None = None
         while True:
             done = await filler.run(self.progress)

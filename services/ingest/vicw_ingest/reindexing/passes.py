@@ -85,21 +85,33 @@ class Filler:
     async def run(self, progress: Progress) -> Pass:
         """Go over all passages, then over all points, and mend what differs."""
         total, done = await self._patience(lambda: self._graph.count(Label.CHUNK)), Pass()
+
+        def report(passages: int) -> None:
+            progress("embedding", passages, max(total, passages))
+
         after: str | None = None
         while page := await self._patience(lambda after=after: self._graph.passages(after=after, limit=_PAGE)):  # type: ignore[misc]
-            await self._patience(lambda page=page: self._mend(page, done))  # type: ignore[misc]
+            await self._patience(lambda page=page: self._mend(page, done, report))  # type: ignore[misc]
             after = page[-1].point_id
             done.passages += len(page)
-            progress("embedding", done.passages, max(total, done.passages))
+            report(done.passages)
         dropped, done.points = await drop_orphans(self._graph, self._index.vectors, self._patience)
         done.changed += dropped
         return done
 
-    async def _mend(self, page: Sequence[PendingPoint], done: Pass) -> None:
+    async def _mend(self, page: Sequence[PendingPoint], done: Pass, report: Callable[[int], None]) -> None:
         found = await compare(page, self._index.vectors)
         lacking = [point for point in found.lacking if point.point_id not in done.failed]
+        past = done.passages + len(page) - len(lacking)
+
+        async def embed(part: Sequence[PendingPoint]) -> None:
+            nonlocal past
+            await self._embed(part, done)
+            past += len(part)
+            report(past)
+
         parts = batched(lacking, self._batch)
-        results = await asyncio.gather(*(self._embed(part, done) for part in parts), return_exceptions=True)
+        results = await asyncio.gather(*(embed(part) for part in parts), return_exceptions=True)
         if errors := [result for result in results if result is not None]:
             raise errors[0]
         await self._rewrite(found)

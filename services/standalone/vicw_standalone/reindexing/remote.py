@@ -24,7 +24,7 @@ class Remote:
 
     def __init__(self, url: str) -> None:
         key = os.environ.get("VICW_API_KEY")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._http = httpx.Client(base_url=url, headers=headers, timeout=_TIMEOUT_SECONDS, trust_env=False)
         self._url = url
 
