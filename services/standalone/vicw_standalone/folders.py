@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.errors import DataDirError
 from vicw_shared.ports import ModelIdentity
 
 FIRST = "vectors"
@@ -29,10 +30,18 @@ def folder_of(data_dir: Path, model: ModelIdentity, used: ModelIdentity | None) 
     return first if noted == model or (noted is None and model == used) else own
 
 
-def note(folder: Path, model: ModelIdentity) -> None:
-    """Note whose index a folder is, so that it is known when the store uses another model."""
+def open_folder(folder: Path, model: ModelIdentity, *, anew: bool) -> EdgeVectorStore:
+    """Open a model's index; one that cannot be opened is made ``anew``, or raises DataDirError."""
+    try:
+        store = EdgeVectorStore(folder, model.size)
+    except DataDirError:
+        if not anew:
+            raise
+        EdgeVectorStore.destroy(folder)
+        store = EdgeVectorStore(folder, model.size)
     if noted_in(folder) != model:
         (folder / _NOTE).write_text(json.dumps(asdict(model)), "utf-8")
+    return store
 
 
 def others(data_dir: Path, kept: Collection[Path]) -> list[Path]:

@@ -25,7 +25,7 @@ from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.folders import folder_of, note
+from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
 
@@ -115,11 +115,11 @@ class Standalone:
         """Return a model's index, in a folder of its own. Raises ModelMismatchError if no embedder of it runs."""
         embedder, store = self.embedders.of(model), self._folders.get(model)
         if store is None:
-            path = folder_of(self.data_dir.path, model, await self.graph.model())
+            used = await self.graph.model()
+            path = folder_of(self.data_dir.path, model, used)
             if not EdgeVectorStore.closed_in_order(path):
                 self.data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
-            store = self._folders[model] = await asyncio.to_thread(EdgeVectorStore, path, model.size)
-            note(path, model)
+            store = self._folders[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
         return Index(model, store, embedder, query_prefix(self.settings.embedding, model))
 
     async def close_index(self, model: ModelIdentity) -> None:

@@ -40,24 +40,15 @@ class EmbeddingServers:
 
         Raises ModelMismatchError that says what each server has, UnavailableError while one of them is away.
         """
-
-        def takes(identity: ModelIdentity) -> bool:
-            return identity == model
-
-        embedder, _ = await self._search(model.name, takes, f"{model}", seconds)
+        embedder, _ = await self._search(model.name, lambda identity: identity == model, str(model), seconds)
         return embedder
 
     async def named(self, name: str, *, but: ModelIdentity | None = None) -> tuple[OpenAIEmbedder, ModelIdentity]:
-        """Return the embedder of a model by its name; where servers have several files of it, not that of ``but``.
+        """Return the embedder of a model by its name; where servers have several files of it, rather not ``but``.
 
         Raises as ``find`` does.
         """
-        try:
-            return await self._search(name, lambda identity: identity != but, name, _START_SECONDS)
-        except ModelMismatchError:
-            if but is None or but.name != name:
-                raise
-            return await self.find(but), but
+        return await self._search(name, lambda identity: True, name, _START_SECONDS, but)
 
     async def close(self) -> None:
         """Close all connections. Safe to call twice."""
@@ -65,13 +56,19 @@ class EmbeddingServers:
             await embedder.close()
 
     async def _search(
-        self, name: str, takes: Callable[[ModelIdentity], bool], wanted: str, seconds: float
+        self,
+        name: str,
+        takes: Callable[[ModelIdentity], bool],
+        wanted: str,
+        seconds: float,
+        but: ModelIdentity | None = None,
     ) -> tuple[OpenAIEmbedder, ModelIdentity]:
         until = time.monotonic() + seconds
         while True:
             answers = {url: await self._ask(url, name) for url in self._settings.urls}
-            for url, answer in answers.items():
-                if isinstance(answer, ModelIdentity) and takes(answer):
+            found = [(url, answer) for url, answer in answers.items() if isinstance(answer, ModelIdentity)]
+            for url, answer in sorted(found, key=lambda each: each[1] == but):
+                if takes(answer):
                     return self._embedder(url, name), answer
             away = any(isinstance(answer, RetryableError) for answer in answers.values())
             if not away or time.monotonic() > until:

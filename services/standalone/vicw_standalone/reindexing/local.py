@@ -9,18 +9,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.errors import ConflictError, DataDirError, ModelMismatchError
+from vicw_shared.errors import ConflictError, ModelMismatchError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import Embedder, ModelChange, ModelIdentity
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders, Started
-from vicw_standalone.folders import folder_of, note, noted_in, others
+from vicw_standalone.folders import folder_of, noted_in, open_folder, others
 from vicw_standalone.offline import require_store
 from vicw_standalone.reindexing.serving import remove
-from vicw_standalone.reindexing.status import Status
+from vicw_standalone.reindexing.status import Status, known
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import settle_change
 
@@ -49,7 +48,9 @@ async def reindex(settings: Settings, model: str | None, progress: Progress, *gi
         embedders = Embedders(settings, *given)
         stack.push_async_callback(embedders.close)
         started = await _start(embedders, graph, model, used)
-        store = await asyncio.to_thread(_open_store, data_dir, started.model, used)
+        data_dir.require_room_to_index()
+        path = folder_of(data_dir.path, started.model, used)
+        store = await asyncio.to_thread(open_folder, path, started.model, anew=True)
         stack.push_async_callback(store.close)
         target = Index(started.model, store, started.embedder)
 
@@ -81,24 +82,11 @@ async def _start(
         return await embedders.first(None)
 
 
-def _open_store(data_dir: DataDir, model: ModelIdentity, used: ModelIdentity | None) -> EdgeVectorStore:
-    data_dir.require_room_to_index()
-    path = folder_of(data_dir.path, model, used)
-    try:
-        store = EdgeVectorStore(path, model.size)
-    except DataDirError:  # it is broken, and all of it can be made again
-        EdgeVectorStore.destroy(path)
-        store = EdgeVectorStore(path, model.size)
-    note(path, model)
-    return store
-
-
 async def status(settings: Settings) -> Status:
     """Return which index is in use, and how far a change is."""
     async with _opened(settings) as (data_dir, graph):
-        found = (noted_in(folder) for folder in others(data_dir.path, ()))
-        models = {model: None for model in found if model is not None}
-        return Status(await graph.models(), await graph.count(Label.CHUNK), models)
+        models, folders = await graph.models(), others(data_dir.path, ())
+        return Status(models, await graph.count(Label.CHUNK), known(models, map(noted_in, folders)))
 
 
 async def drop_old(settings: Settings) -> list[ModelIdentity]:

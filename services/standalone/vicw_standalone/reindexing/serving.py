@@ -17,7 +17,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.folders import folder_of, noted_in, others
-from vicw_standalone.reindexing.status import Status
+from vicw_standalone.reindexing.status import Status, known
 
 if TYPE_CHECKING:
     from vicw_standalone.wiring import Standalone
@@ -68,9 +68,8 @@ class Reindexing:
     async def status(self) -> Status:
         """Return which index is in use, and how far a change is."""
         graph, path = self._standalone.graph, self._standalone.data_dir.path
-        models = await graph.models()
-        found = (noted_in(folder) for folder in others(path, ()))
-        return Status(models, await graph.count(Label.CHUNK), {model: None for model in found if model is not None})
+        models, folders = await graph.models(), others(path, ())
+        return Status(models, await graph.count(Label.CHUNK), known(models, map(noted_in, folders)))
 
     async def drop_old(self) -> list[ModelIdentity]:
         """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""

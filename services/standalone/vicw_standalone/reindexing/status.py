@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vicw_shared.ports import ChangePhase, ModelIdentity, Models
@@ -33,3 +33,8 @@ class Status:
             yield f"{model} {said}" + (f": {points} points" if points is not None else "")
         if change is not None:
             yield "A change of the model is not over. If no `vicw reindex` is at work on it, run it again: it goes on"
+
+
+def known(models: Models, noted: Iterable[ModelIdentity | None]) -> dict[ModelIdentity, int | None]:
+    """Return the models of folders, the one in use first: its folder has no note if it is old."""
+    return {model: None for model in (models.used, *noted) if model is not None}

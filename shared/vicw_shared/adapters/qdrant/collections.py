@@ -57,7 +57,8 @@ class QdrantCollections:
         if current.model != model:
             raise ModelMismatchError(
                 f"The vectors behind {self._alias!r} were made by {current.model}, the embedder is {model}. "
-                "Go back to that model, or embed everything anew into a collection of its own and swap the alias"
+                "Go back to that model, or run `vicw reindex --platform --model NAME`: it embeds everything anew into "
+                "a collection of its own and swaps the alias"
             )
         await self.ensure(model)
         return current
