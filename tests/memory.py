@@ -73,9 +73,12 @@ class Memory:
 
 
 @asynccontextmanager
-async def open_memory(path: Path, embedder: HashEmbedder | None = None, **storage: Any) -> AsyncIterator[Memory]:
+async def open_memory(
+    path: Path, embedder: HashEmbedder | None = None, *others: HashEmbedder, **storage: Any
+) -> AsyncIterator[Memory]:
+    """Open a memory over the first embedder; ``others`` are there for a change of the model."""
     embedder = embedder or HashEmbedder()
-    standalone = Standalone(settings_for(path, **storage), embedder)
+    standalone = Standalone(settings_for(path, **storage), embedder, *others)
     await standalone.open()
     standalone.start_indexer()
     try:

@@ -31,8 +31,9 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.ports import Lane, Point, VectorStore
+from vicw_shared.ports import Lane, ModelIdentity, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -154,9 +155,17 @@ def _in_order(nodes: list[Node], label: Label) -> list[Node]:
     return sorted((node for node in nodes if node.label is label), key=lambda node: node.uid)
 
 
-def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
+async def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
     embedder = HashEmbedder()
-    return Side(name, graph, vectors, embedder, Indexer(graph, vectors, embedder, batch=16, max_tries=30))
+    model = await embedder.identity()
+    await graph.set_model(model)
+
+    async def opener(_: ModelIdentity) -> Index:
+        return Index(model, vectors, embedder)
+
+    indexes = Indexes(graph, opener)
+    await indexes.open()
+    return Side(name, graph, vectors, embedder, Indexer(graph, indexes, batch=16, max_tries=30))
 
 
 _numbers = itertools.count()
@@ -169,7 +178,7 @@ async def embedded(room: Path) -> AsyncIterator[Side]:
         graph = SqliteGraphStore(data_dir)
         vectors = EdgeVectorStore(data_dir.path / "vectors", (await HashEmbedder().identity()).size)
         try:
-            yield _side("embedded", graph, vectors)
+            yield await _side("embedded", graph, vectors)
         finally:
             await vectors.close()
             await graph.close()
@@ -183,4 +192,4 @@ async def platform(neo4j: Neo4jServer, qdrant: QdrantServer | None, **fields: An
         collection = await collections.open(await HashEmbedder().identity())
         # Without figures that may be some minutes old: those of the two stores grow old in different ways.
         vectors = QdrantVectorStore(client, collection.name, recent_seconds=0)
-        yield replace(_side("platform", graph, vectors), collection=collection.name)
+        yield replace(await _side("platform", graph, vectors), collection=collection.name)

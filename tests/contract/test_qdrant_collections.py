@@ -74,7 +74,7 @@ async def test_an_empty_server_gets_a_collection_that_remembers_its_model(collec
 @pytest.mark.parametrize("other", OTHERS, ids=["name", "size", "digest", "wrapper"])
 async def test_a_collection_of_another_model_is_refused(collections: QdrantCollections, other: ModelIdentity) -> None:
     await collections.open(MODEL)
-    with pytest.raises(ModelMismatchError, match="swap the alias"):
+    with pytest.raises(ModelMismatchError, match="swaps the alias"):
         await collections.open(other)
     assert collections.name_of(other) != collections.name_of(MODEL)
     assert [each.model for each in await collections.all()] == [MODEL]

@@ -184,6 +184,7 @@ def test_a_killed_reindex_goes_on_when_it_is_run_again_or_the_server_starts(serv
     server.start()
     assert _remember(server, 120).status_code == 201
     assert server.stop() == 0
+    shutil.rmtree(server.data_dir / "vectors")
     for indexed in (0, 1):  # killed as soon as the queue is filled, then as soon as something is embedded
         killed = subprocess.Popen(
             [str(VICW), "reindex", "--data-dir", str(server.data_dir)],

@@ -1,4 +1,4 @@
-"""The indexer: brings the vector store to what the graph says (design: "Write path").
+"""The indexer: brings the vector indexes to what the graph says (design: "Write path").
 
 It claims entries of the outbox, tenants taking turns, and has two batches under way so that the embedder never idles
 while points are written. Whatever fails stays pending and is tried again; a passage that fails alone, while
@@ -23,8 +23,9 @@ from vicw_ingest.leases import Claim, Lease
 from vicw_ingest.points import PointMaker
 from vicw_ingest.stages import indexing
 from vicw_shared.errors import VicwError
+from vicw_shared.indexes import Index, Indexes
 from vicw_shared.payload import payload_of
-from vicw_shared.ports import Embedder, Outbox, PendingKind, PendingPoint, VectorStore
+from vicw_shared.ports import ModelIdentity, Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import Kind, door, trace_headers
 
 _log = structlog.get_logger()
@@ -69,8 +70,7 @@ class Indexer:
     """
 
     outbox: Outbox
-    vectors: VectorStore
-    embedder: Embedder
+    indexes: Indexes
     batch: int
     max_tries: int
     lease_seconds: float = 30.0
@@ -82,10 +82,7 @@ class Indexer:
     _settled: int = 0
     _pauses: int = 0
     _counted_at: float = float("-inf")
-    _maker: PointMaker = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._maker = PointMaker(self.embedder)
+    _makers: dict[ModelIdentity, PointMaker] = field(default_factory=dict)
 
     async def wake(self) -> None:
         """Tell this indexer that there is work: it is the WorkQueue of a single process."""
@@ -224,7 +221,9 @@ class Indexer:
         lease = Lease(self.outbox, claim, self.lease_seconds)
         try:
             async with lease.kept():
-                done = await self._write(claim.points, lease)
+                # After the claim: whoever changes the model counts on it (docs/decisions/0009).
+                indexes = await self.indexes.writing()
+                done = await self._write(claim.points, lease, indexes)
         except BaseException:
             FAILURES.inc()
             # Cancelled or failed as a whole: no passage's own fault, so that none of those still held rests.
@@ -240,35 +239,48 @@ class Indexer:
             self._progress.notify_all()
         return len(done)
 
-    async def _write(self, batch: Sequence[PendingPoint], lease: Lease) -> list[PendingPoint]:
-        """Bring the vector store to what these entries say; return those that it now agrees with."""
+    async def _write(self, batch: Sequence[PendingPoint], lease: Lease, indexes: Sequence[Index]) -> list[PendingPoint]:
+        """Bring these indexes to what these entries say; return those that all of them now agree with."""
         done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            with indexing("embed"):
-                made = await self._maker.make(upserts)
-            for point, reason in made.failed:
-                await self._rest(point, reason)
-            lease.let_go({point.point_id for point, _ in made.failed})
+            made: list[dict[str, Point]] = []
+            for index in indexes:
+                with indexing("embed"):
+                    made.append(await self._make(index, upserts, lease))
+                upserts = [point for point in upserts if point.point_id in made[-1]]
             self.require_room()  # embedding took its time
             lease.require()
-            with indexing("upsert"):
-                await self.vectors.upsert(list(made.points.values()))
-            done += [point for point in upserts if point.point_id in made.points]
+            for index, points in zip(indexes, made, strict=True):
+                with indexing("upsert"):
+                    await index.vectors.upsert([points[point.point_id] for point in upserts])
+            done += upserts
         payloads = {
             point.point_id: payload_of(point)
             for point in batch
             if point.kind is PendingKind.PAYLOAD and point.chunk is not None and point.item is not None
         }
-        if payloads:
-            with indexing("payload"):
-                await self.vectors.set_payload(payloads)
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
-        if deletes:
-            with indexing("delete"):
-                await self.vectors.delete(deletes)
+        for index in indexes:
+            if payloads:
+                with indexing("payload"):
+                    await index.vectors.set_payload(payloads)
+            if deletes:
+                with indexing("delete"):
+                    await index.vectors.delete(deletes)
         return done
+
+    async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, Point]:
+        """Return an index's points by id; let those rest whose text its embedder fails at."""
+        maker = self._makers.get(index.model)
+        if maker is None or maker.embedder is not index.embedder:
+            maker = self._makers[index.model] = PointMaker(index.embedder)
+        made = await maker.make(upserts)
+        for point, reason in made.failed:
+            await self._rest(point, reason)
+        lease.let_go({point.point_id for point, _ in made.failed})
+        return made.points
 
     async def _rest(self, point: PendingPoint, reason: str) -> None:
         if point.tries + 1 >= self.max_tries:

@@ -57,6 +57,7 @@ async def ingest(
         check_limits(request, ports.limits)
         _check_extraction(request)
         await ports.pressure.require_room()
+        ports.indexer.indexes.require_embedders()
     command = Command(
         tenant=tenant,
         request=request,

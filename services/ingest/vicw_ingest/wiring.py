@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.pressure import Pressure
@@ -29,8 +27,7 @@ class Wiring(PlatformWiring):
         engines = self.engines
         self.indexer = Indexer(
             engines.graph,
-            engines.vectors,
-            engines.embedder,
+            engines.indexes,
             self.settings.ingest.batch,
             self.settings.ingest.max_tries,
             everything=self._everything,
@@ -48,11 +45,6 @@ class Wiring(PlatformWiring):
         )
 
     async def start(self) -> None:
-        """Index in the background until ``close``."""
-        task = asyncio.create_task(self.indexer.run(), name="indexer")
-
-        async def stop() -> None:
-            task.cancel()
-            await asyncio.wait({task})
-
-        self._stack.push_async_callback(stop)
+        """Index and follow changes of the model in the background until ``close``."""
+        await super().start()
+        self._keep(self.indexer.run(), "indexer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from vicw_retrieval.outage import Outage
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.settings import Settings
 from vicw_shared.platform.engines import PlatformSettings
@@ -16,17 +17,20 @@ class Wiring(PlatformWiring):
     def __init__(self, settings: Settings) -> None:
         super().__init__(_patient(settings))
         self.settings = settings
-        self.ports: RetrievalPorts
+        self._outage = Outage()
 
-    async def _build(self) -> None:
-        engines = self.engines
-        self.ports = RetrievalPorts(
-            engines.graph,
-            engines.vectors,
-            engines.embedder,
-            engines.query_prefix,
+    @property
+    def ports(self) -> RetrievalPorts:
+        """What a request works with from its beginning to its end."""
+        index = self.engines.indexes.reading
+        return RetrievalPorts(
+            self.engines.graph,
+            index.vectors,
+            index.embedder,
+            index.query_prefix,
             self.settings.limits,
             self.settings.retrieval,
+            self._outage,
         )
 
 

@@ -16,7 +16,7 @@ from celery import Task
 
 from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
-from vicw_shared.errors import RetryableError
+from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
 from vicw_sleep.settings import Settings
@@ -42,7 +42,11 @@ def reconcile(self: Task[Any, Any], side: str = Side.PASSAGES, after: str | None
     """Compare so many pages of the two stores, and leave the rest to a task of its own."""
 
     async def work(wiring: Wiring) -> Reconciled:
-        graph, vectors = wiring.engines.graph, wiring.engines.vectors
+        graph, indexes = wiring.engines.graph, wiring.engines.indexes
+        await indexes.look()
+        if indexes.reading.model != indexes.models.used:
+            raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
+        vectors = indexes.reading.vectors
         start = Place(Side(side), after)
         return await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
 

@@ -12,6 +12,7 @@ from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
 from vicw_shared.http import Gate, create_app, is_loopback
 from vicw_standalone import __version__
+from vicw_standalone.admin import create_router as admin_router
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
@@ -56,4 +57,5 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
 
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
+    app.include_router(admin_router(lambda: standalone.reindexing, gate))
     return app

@@ -10,8 +10,9 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
+from vicw_standalone.folders import folder_of
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import GRAPH, VECTORS
+from vicw_standalone.wiring import GRAPH
 
 
 @asynccontextmanager
@@ -28,8 +29,9 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
         stack.push_async_callback(graph.close)
         vectors: EdgeVectorStore | None = None
         model = await graph.model()
-        if model is not None and EdgeVectorStore.exists(path / VECTORS):
-            vectors = EdgeVectorStore(path / VECTORS, model.size)
+        folder = folder_of(path, model, model) if model is not None else None
+        if model is not None and folder is not None and EdgeVectorStore.exists(folder):
+            vectors = EdgeVectorStore(folder, model.size)
             stack.push_async_callback(vectors.close)
         yield graph, vectors
 

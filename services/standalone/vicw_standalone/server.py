@@ -12,4 +12,10 @@ async def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT. Raises FatalError before it answers if anything cannot be opened."""
     standalone = Standalone(settings)
     announcement = f"VICW answers on {{url}} (API: /docs), data in {settings.storage.data_dir}"
-    await serve_app(create_standalone_app(standalone), standalone, settings.server, announcement)
+    await serve_app(
+        create_standalone_app(standalone),
+        standalone,
+        settings.server,
+        announcement,
+        lambda url: standalone.data_dir.tell(url),  # noqa: PLW0108 - there is none before it is open
+    )

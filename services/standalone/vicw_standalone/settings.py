@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vicw_shared.settings import (
@@ -10,6 +10,7 @@ from vicw_shared.settings import (
     IngestSettings,
     LimitSettings,
     LogSettings,
+    ReindexSettings,
     RetrievalSettings,
     ServerSettings,
     StorageSettings,
@@ -32,6 +33,7 @@ class Settings:
     retrieval: RetrievalSettings
     log: LogSettings
     traces: TraceSettings
+    reindex: ReindexSettings = field(default_factory=ReindexSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -45,6 +47,7 @@ class Settings:
             RetrievalSettings(),
             LogSettings(),
             TraceSettings(),
+            ReindexSettings(),
         )
 
     @property

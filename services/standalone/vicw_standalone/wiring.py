@@ -5,32 +5,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from pathlib import Path
+from dataclasses import replace
 
 import httpx
 import structlog
 
-from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.pressure import Pressure
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
-from vicw_shared.adapters.embedders import open_embedder, query_prefix
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import DataDirError, ModelMismatchError, UnavailableError
+from vicw_shared.errors import DataDirError, ModelMismatchError
 from vicw_shared.extensions import load_registries
-from vicw_shared.ports import Embedder, ModelIdentity
+from vicw_shared.indexes import Index, Indexes
+from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
 from vicw_sleep.reconcile import reconcile
+from vicw_standalone.choices import keep_choice
+from vicw_standalone.embedders import Embedders
+from vicw_standalone.folders import folder_of, open_folder
+from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
-GRAPH, VECTORS = "graph.sqlite3", "vectors"
-_STOP_SECONDS = 1.0
+GRAPH = "graph.sqlite3"
 _METRICS_SECONDS = 2.0
 _OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
@@ -38,59 +40,52 @@ _OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 class Standalone:
     """The open stores, the embedder and the indexer. Opened and closed by one event loop."""
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
+    def __init__(self, settings: Settings, *embedders: Embedder | None) -> None:
+        """Embedders that are given are used instead of what the settings name, the first of them at first."""
         self.settings = settings
         self.registry = load_registries().edges
-        self._given = embedder
-        self._query_prefix = ""
+        self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
-        self.process: EmbeddingProcess | None = None
+        self._folders: dict[ModelIdentity, EdgeVectorStore] = {}
+        self.data_dir: DataDir
         self.graph: SqliteGraphStore
-        self.vectors: EdgeVectorStore
-        self.embedder: Embedder
+        self.indexes: Indexes
         self.indexer: Indexer
+        self.reindexing: Reindexing
         self._ingest: IngestPorts
 
-    async def open(self, *, rebuild: bool = False) -> None:
+    async def open(self) -> None:
         """Open everything, or nothing.
 
-        With ``rebuild`` the vector index is thrown away, the model is accepted whatever it is, and every
-        passage is queued. Raises DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or
-        UnavailableError, StorageFullError; each says what to do.
+        Raises DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or UnavailableError,
+        StorageFullError; each says what to do.
         """
         try:
-            await self._open(rebuild)
+            await self._open()
         except BaseException:
             await self.close()
             raise
 
-    async def _open(self, rebuild: bool) -> None:
+    async def _open(self) -> None:
         storage = self.settings.storage
-        data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        self.graph = SqliteGraphStore(data_dir)
+        self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
+        self.graph = SqliteGraphStore(self.data_dir)
         self._stack.push_async_callback(self.graph.close)
-        self.embedder = self._given or await self._start_embedder()
-        self._stack.push_async_callback(self.embedder.close)
-        identity = await self.embedder.identity()
-        self._query_prefix = query_prefix(self.settings.embedding, identity)
-        path = data_dir.path / VECTORS
-        if rebuild:
-            # In this order: killed at any point, the next start finds vectors of the remembered model or none.
-            EdgeVectorStore.destroy(path)
-            await self.graph.set_model(identity)
-        await self._require_agreement(identity, path, rebuild)
-        if not EdgeVectorStore.closed_in_order(path):
-            data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
-        self.vectors = await asyncio.to_thread(EdgeVectorStore, path, identity.size)
-        self._stack.push_async_callback(self.vectors.close)
-        await self._agree_on_points(rebuild)
+        self._stack.push_async_callback(self.embedders.close)
+        known, source = await settle_change(self.graph, self.settings)
+        await self._require_agreement(known, source)
+        self.indexes = Indexes(self.graph, self.open_index)
+        self._stack.push_async_callback(self._close_folders)
+        await self.indexes.open()
+        await self._agree_on_points()
+        if (change := self.indexes.models.change) is not None:
+            _log.warning("a change of the model is not over; `vicw reindex` goes on with it", model=str(change.model))
         self.indexer = Indexer(
             self.graph,
-            self.vectors,
-            self.embedder,
+            self.indexes,
             self.settings.ingest.batch,
             self.settings.ingest.max_tries,
-            require_room=data_dir.require_room_to_index,
+            require_room=self.data_dir.require_room_to_index,
         )
         self._ingest = IngestPorts(
             graph=self.graph,
@@ -103,37 +98,63 @@ class Standalone:
             limits=self.settings.limits,
             settings=self.settings.ingest,
         )
+        self.reindexing = Reindexing(self)
+        self._stack.push_async_callback(self.reindexing.close)
 
-    async def _start_embedder(self) -> Embedder:
-        settings = self.settings.embedding
-        if settings.url is not None:
-            return open_embedder(settings)
-        self.process = EmbeddingProcess(settings, self.settings.models_dir, stop_seconds=_STOP_SECONDS)
-        self._stack.push_async_callback(self.process.close)
-        await self.process.start()
-        return OpenAIEmbedder(
-            uds=self.process.uds, dimensions=settings.dimensions, timeout_seconds=settings.timeout_seconds
-        )
-
-    async def _require_agreement(self, identity: ModelIdentity, path: Path, rebuild: bool) -> None:
-        known = await self.graph.model()
+    async def _require_agreement(self, known: ModelIdentity | None, source: str | None) -> None:
+        try:
+            identity = (await self.embedders.first(known, source)).model
+        except ModelMismatchError as error:
+            raise ModelMismatchError(f"The store was filled by {known}. {error.detail}. {AGAIN}") from error
         if known is None:
             await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
                 f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
             )
-        if not rebuild and not EdgeVectorStore.exists(path) and await self.graph.any_indexed():
-            raise DataDirError(f"The vector index {path} is missing. `vicw reindex` rebuilds it from the graph")
+        folder = folder_of(self.data_dir.path, identity, identity)
+        if not EdgeVectorStore.exists(folder) and await self.graph.any_indexed():
+            raise DataDirError(f"The vector index {folder} is missing. `vicw reindex` rebuilds it from the graph")
 
-    async def _agree_on_points(self, rebuild: bool) -> None:
-        if rebuild:
-            count = await self.graph.requeue()
-            _log.info("rebuilding the vector index", passages=count)
-        elif self.vectors.unclean:
+    async def open_index(self, model: ModelIdentity) -> Index:
+        """Return a model's index, in a folder of its own. Raises ModelMismatchError if no embedder of it runs."""
+        embedder, store = self.embedders.of(model), self._folders.get(model)
+        if store is None:
+            used = await self.graph.model()
+            path = folder_of(self.data_dir.path, model, used)
+            if not EdgeVectorStore.closed_in_order(path):
+                self.data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
+            store = self._folders[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
+        return Index(model, store, embedder, query_prefix(self.settings.embedding, model))
+
+    async def close_index(self, model: ModelIdentity) -> None:
+        """Close an index that is in use no more, and end its embedder; its folder stays."""
+        self.indexes.forget(model)
+        store = self._folders.pop(model, None)
+        if store is not None:
+            await store.close()
+        await self.embedders.end(model)
+
+    async def _close_folders(self) -> None:
+        """Close whatever is open: an index that is being filled is none of those that are read or written yet."""
+        for store in self._folders.values():
+            await store.close()
+
+    async def _agree_on_points(self) -> None:
+        if self.vectors.unclean:
             result = await reconcile(self.graph, self.graph, self.vectors)
             self.vectors.agreed()
             _log.info("compared the stores after an unclean end", missing=result.missing, orphaned=result.orphaned)
+
+    @property
+    def vectors(self) -> EdgeVectorStore:
+        """The index in use."""
+        return self._folders[self.indexes.reading.model]
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of the index in use."""
+        return self.indexes.reading.embedder
 
     def start_indexer(self) -> None:
         """Index in the background until ``close``."""
@@ -155,26 +176,26 @@ class Standalone:
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return what the read path works with."""
+        index = self.indexes.reading
         return RetrievalPorts(
             self.graph,
-            self.vectors,
-            self.embedder,
-            self._query_prefix,
+            index.vectors,
+            index.embedder,
+            index.query_prefix,
             self.settings.limits,
             self.settings.retrieval,
         )
 
     async def probe_embedding(self) -> None:
         """Raise if the embedder does not answer."""
-        if self.process is not None and not self.process.ready:
-            raise UnavailableError("embedding", "the embedding process is starting")
-        await self.embedder.identity()
+        await self.embedders.probe(self.indexes.reading.model)
 
     async def embedding_metrics(self) -> bytes:
         """Return what the embedding process counts of its own; nothing while there is none, or it does not answer."""
-        if self.process is None or not self.process.ready:
+        process = self.embedders.process(self.indexes.reading.model)
+        if process is None or not process.ready:
             return b""
-        transport = httpx.AsyncHTTPTransport(uds=str(self.process.uds))
+        transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
         try:
             async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
                 told = (await client.get("http://embedding/metrics")).text
@@ -201,8 +222,28 @@ class Standalone:
         await self.vectors.ids(after=None, limit=1)
 
 
+async def settle_change(graph: SqliteGraphStore, settings: Settings) -> tuple[ModelIdentity | None, str | None]:
+    """Bring a change of the model that was killed to where one process can go on.
+
+    Return the model in use, and what its setting has to say if the change had no time to write that down.
+    """
+    models = await graph.models()
+    used, change = models.used, models.change
+    if used is None or change is None:
+        return used, None
+    if change.phase is ChangePhase.LEAVING:
+        keep_choice(settings, change)
+        await graph.set_model(used)
+        return used, change.source
+    # Only the index in use is written from now on, so the other one has not joined any more.
+    await graph.set_model(used, replace(change, phase=ChangePhase.BUILDING))
+    return used, None
+
+
+AGAIN = "Run `vicw reindex` to embed everything anew"
+
+
 def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
     """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
-    again = "Run `vicw reindex` to embed everything anew"
     by_name = known.name != wanted.name and known.name in MODELS
-    return f"{again}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else again
+    return f"{AGAIN}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else AGAIN

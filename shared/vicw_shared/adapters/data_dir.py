@@ -48,7 +48,7 @@ class DataDir:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.pread(lock, 32, 0).decode(errors="replace").strip() or "unknown"
+            holder = _written(lock)[0] or "unknown"
             os.close(lock)
             raise DataDirError(
                 f"{self.path} is in use by another VICW process (pid {holder}). "
@@ -57,6 +57,26 @@ class DataDir:
         os.ftruncate(lock, 0)
         os.pwrite(lock, str(os.getpid()).encode(), 0)
         self._lock = lock
+
+    def tell(self, url: str) -> None:
+        """Note where this process answers, for commands that find the directory in use."""
+        if self._lock is not None:
+            os.pwrite(self._lock, f"{os.getpid()}\n{url}\n".encode(), 0)
+
+    @staticmethod
+    def server_of(path: Path) -> str | None:
+        """Return where the process answers that has the directory at ``path`` open; None: there is no such."""
+        try:
+            lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return _written(lock)[1] or None
+        finally:
+            os.close(lock)
+        return None
 
     def _require_ours(self) -> None:
         """Refuse somebody's home or /tmp: a wrong path would make it private, and mix the store into it."""
@@ -91,3 +111,9 @@ class DataDir:
             raise StorageFullError(
                 f"{self.path} has {free // 1048576} MiB free and needs {wanted // 1048576} (VICW_MIN_FREE_MB). {advice}"
             )
+
+
+def _written(lock: int) -> tuple[str, str]:
+    """Return the holder's process id and address, each empty if it has not told."""
+    pid, _, url = os.pread(lock, 512, 0).decode(errors="replace").partition("\n")
+    return pid.strip(), url.strip()

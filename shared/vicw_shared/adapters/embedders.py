@@ -1,25 +1,125 @@
-"""Which embedder the settings ask for, and what its model wants before a question."""
+"""The embedding servers that the settings name, which models they have, and what a model wants before a question."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
+
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import SettingsError
+from vicw_shared.errors import ModelMismatchError, RetryableError, SettingsError, UnavailableError, VicwError
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 
+_START_SECONDS = 20.0
+_LOOK_SECONDS = 5.0
+_PAUSE_SECONDS = 0.5
 
-def open_embedder(settings: EmbeddingSettings, *, retry_seconds: float = 20.0) -> OpenAIEmbedder:
-    """Return the embedder over the server at ``settings.url``; the model is its own unless one was chosen."""
-    if settings.url is None:
-        raise SettingsError("VICW_EMBEDDING_URL is not set: name the embedding server, http://HOST:PORT/v1")
+
+class EmbeddingServers:
+    """The servers of ``VICW_EMBEDDING_URL``. Each may have one model or several, and may be away."""
+
+    def __init__(self, settings: EmbeddingSettings) -> None:
+        """Raise SettingsError if no server is named."""
+        if not settings.urls:
+            raise SettingsError("VICW_EMBEDDING_URL is not set: name the embedding server, http://HOST:PORT/v1")
+        self._settings = settings
+        self._open: dict[tuple[str, str | None], OpenAIEmbedder] = {}
+
+    async def first(self) -> tuple[OpenAIEmbedder, ModelIdentity]:
+        """Return what fills a store that is empty: the first server, with its own model unless one was chosen.
+
+        Raises UnavailableError, OverloadedError, SettingsError.
+        """
+        embedder = self._embedder(self._settings.urls[0], self._settings.chosen_model)
+        return embedder, await embedder.identity()
+
+    async def find(self, model: ModelIdentity, *, seconds: float = _START_SECONDS) -> OpenAIEmbedder:
+        """Return the embedder of a model, whichever server has it; wait so many seconds for servers that are away.
+
+        Raises ModelMismatchError that says what each server has, UnavailableError while one of them is away.
+        """
+        embedder, _ = await self._search(model.name, lambda identity: identity == model, str(model), seconds)
+        return embedder
+
+    async def named(self, name: str, *, but: ModelIdentity | None = None) -> tuple[OpenAIEmbedder, ModelIdentity]:
+        """Return the embedder of a model by its name; where servers have several files of it, rather not ``but``.
+
+        Raises as ``find`` does.
+        """
+        return await self._search(name, lambda identity: True, name, _START_SECONDS, but)
+
+    async def close(self) -> None:
+        """Close all connections. Safe to call twice."""
+        for embedder in self._open.values():
+            await embedder.close()
+
+    async def _search(
+        self,
+        name: str,
+        takes: Callable[[ModelIdentity], bool],
+        wanted: str,
+        seconds: float,
+        but: ModelIdentity | None = None,
+    ) -> tuple[OpenAIEmbedder, ModelIdentity]:
+        until = time.monotonic() + seconds
+        while True:
+            answers = {url: await self._ask(url, name) for url in self._settings.urls}
+            found = [(url, answer) for url, answer in answers.items() if isinstance(answer, ModelIdentity)]
+            for url, answer in sorted(found, key=lambda each: each[1] == but):
+                if takes(answer):
+                    return self._embedder(url, name), answer
+            away = any(isinstance(answer, RetryableError) for answer in answers.values())
+            if not away or time.monotonic() > until:
+                break
+            await asyncio.sleep(_PAUSE_SECONDS)
+        told = "; ".join(f"{url} {_told(answer)}" for url, answer in answers.items())
+        if away:
+            raise UnavailableError("embedding", f"no server of VICW_EMBEDDING_URL answers as {wanted}: {told}")
+        raise ModelMismatchError(f"No server of VICW_EMBEDDING_URL has {wanted}: {told}")
+
+    async def _ask(self, url: str, name: str) -> ModelIdentity | list[str] | VicwError:
+        """Return what a server says of the model called ``name``, else the names of those that it has."""
+        try:
+            names = await self._names(url)
+            # A server without a list is asked for it; so is one whose list may lack a name that somebody chose.
+            if names and name not in names and name != self._settings.chosen_model:
+                return names
+            return await self._embedder(url, name).identity()
+        except VicwError as error:
+            return error
+
+    async def _names(self, url: str) -> list[str]:
+        hasty = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LOOK_SECONDS)
+        try:
+            return await hasty.listed()
+        finally:
+            await hasty.close()
+
+    def _embedder(self, url: str, model: str | None) -> OpenAIEmbedder:
+        known = self._open.get((url, model))
+        if known is None:
+            known = self._open[url, model] = open_embedder(self._settings, url, model)
+        return known
+
+
+def open_embedder(
+    settings: EmbeddingSettings,
+    url: str,
+    model: str | None,
+    *,
+    retry_seconds: float = 20.0,
+    timeout_seconds: float | None = None,
+) -> OpenAIEmbedder:
+    """Return the embedder over the server at ``url``; its ``model`` is its own where none is named."""
     return OpenAIEmbedder(
-        base_url=settings.url,
-        # Not ``model``: its default names the model of our own process, which that server may not have.
-        model=settings.chosen_model,
+        base_url=url,
+        # Not the setting of the model: its default names the model of our own process, which that server may not have.
+        model=model,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         dimensions=settings.dimensions,
-        timeout_seconds=settings.timeout_seconds,
+        timeout_seconds=settings.timeout_seconds if timeout_seconds is None else timeout_seconds,
         retry_seconds=retry_seconds,
     )
 
@@ -30,3 +130,9 @@ def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
         return settings.query_prefix
     card = MODELS.get(model.name)
     return card.query_prefix if card is not None else ""
+
+
+def _told(answer: ModelIdentity | list[str] | VicwError) -> str:
+    if isinstance(answer, VicwError):
+        return f"says: {answer.detail}"
+    return f"has {answer}" if isinstance(answer, ModelIdentity) else f"has {', '.join(answer[:20])}"

@@ -92,6 +92,7 @@ class OpenAIEmbedder:
             raise ValueError("give either base_url or uds")
         self._model = model
         self._served: str | None = None
+        self._pinned = False
         self._dimensions = dimensions
         self._timeout_seconds = timeout_seconds
         self._retry_seconds = retry_seconds
@@ -110,12 +111,20 @@ class OpenAIEmbedder:
         where no model is asked for and the server has several.
         """
         row = await self._model_row()
+        self._pinned = row.digest is not None
         # The first name counts: a server that changes its model meanwhile must not fill one store with two.
         self._served = self._served or row.id
         told = row.size and (self._dimensions or row.size)
         size = self._size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
         digest = row.digest or hashlib.sha256(row.id.encode()).hexdigest()
         return ModelIdentity(row.id, size, digest, WRAPPER_VERSION)
+
+    async def listed(self) -> list[str]:
+        """Return the names of the models that the server lists; [] if it has no such list. Raises UnavailableError."""
+        try:
+            return [row.id for row in await self._rows()]
+        except SettingsError:
+            return []
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         """Return unit vectors of shape (len(texts), size), float32, in order; see the port.
@@ -150,17 +159,20 @@ class OpenAIEmbedder:
             )
         return self._session
 
+    async def _rows(self) -> list[ModelRow]:
+        response = await self._send("GET", "/models")
+        try:
+            return ModelsResponse.model_validate(response.json()).data
+        except (ValueError, ValidationError) as error:
+            raise _nonsense("no list of models") from error
+
     async def _model_row(self) -> ModelRow:
         try:
-            response = await self._send("GET", "/models")
+            rows = await self._rows()
         except SettingsError:
             if self._model is None:
                 raise
             return ModelRow(id=self._model)  # a server without this page
-        try:
-            rows = ModelsResponse.model_validate(response.json()).data
-        except (ValueError, ValidationError) as error:
-            raise _nonsense("no list of models") from error
         if self._model is not None:
             return next((row for row in rows if row.id == self._model), ModelRow(id=self._model))
         if len(rows) > 1:
@@ -182,6 +194,8 @@ class OpenAIEmbedder:
             rows = _rows(answer, len(texts))
         except (ValueError, ValidationError) as error:
             raise _nonsense("something that is not a vector for each text") from error
+        if self._pinned and answer.model != self._served:  # ours, started again with another model
+            raise UnavailableError("embedding", f"the server has {answer.model} now, not {self._served}")
         self.tokens_read += answer.usage.total_tokens
         return rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -31,11 +31,17 @@ class Opened(Protocol):
         ...
 
 
-async def serve(app: FastAPI, wiring: Opened, settings: ServerSettings, announcement: str) -> None:
+async def serve(
+    app: FastAPI,
+    wiring: Opened,
+    settings: ServerSettings,
+    announcement: str,
+    on_ready: Callable[[str], None] = lambda url: None,
+) -> None:
     """Serve until SIGTERM or SIGINT; requests in flight are finished first, a start under way is given up.
 
-    ``announcement`` is printed once it answers, with ``{url}`` filled in. Raises FatalError before it listens if
-    anything cannot be opened or the port is taken.
+    ``announcement`` is printed once it answers, with ``{url}`` filled in, after ``on_ready`` is told the address.
+    Raises FatalError before it listens if anything cannot be opened or the port is taken.
     """
     with listen(settings.host, settings.port) as listener:
         config = uvicorn.Config(
@@ -48,7 +54,9 @@ async def serve(app: FastAPI, wiring: Opened, settings: ServerSettings, announce
         )
         server = _Server(config)
         host, port = listener.getsockname()[:2]
-        server.announcement = announcement.replace("{url}", f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        server.on_ready = lambda: on_ready(url)
+        server.announcement = announcement.replace("{url}", url)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
@@ -73,6 +81,7 @@ class _Server(uvicorn.Server):
     """uvicorn's server, with our signals and our word when it is ready."""
 
     announcement = ""
+    on_ready: Callable[[], None]
     opening: asyncio.Future[None] | None = None
 
     def stop(self) -> None:
@@ -91,6 +100,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            self.on_ready()
             print(self.announcement, flush=True)  # the line that a person, or a script, waits for
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from vicw_shared.adapters.embedders import open_embedder, query_prefix
+from vicw_shared.adapters.embedders import EmbeddingServers, query_prefix
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+from vicw_shared.errors import ModelMismatchError
+from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import ModelIdentity
-from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSettings
+from vicw_shared.ports import Embedder, ModelIdentity, Models
+from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSettings, ReindexSettings
 
 PROBED = ("embedding", "graph", "vectors")
+_START_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +25,20 @@ class PlatformSettings:
     neo4j: Neo4jSettings
     qdrant: QdrantSettings
     embedding: EmbeddingSettings
+    reindex: ReindexSettings = field(default_factory=ReindexSettings)
 
     @classmethod
     def read(cls) -> PlatformSettings:
         """Read the environment."""
-        return cls(Neo4jSettings(), QdrantSettings(), EmbeddingSettings())
+        return cls(Neo4jSettings(), QdrantSettings(), EmbeddingSettings(), ReindexSettings())
 
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The open engines. ``query_prefix`` is what the model wants before a question."""
+    """The open engines."""
 
     graph: Neo4jGraphStore
-    vectors: QdrantVectorStore
-    embedder: OpenAIEmbedder
-    model: ModelIdentity
-    query_prefix: str
+    indexes: Indexes
 
     async def probe(self, name: str) -> None:
         """Raise if the engine of this name (``PROBED``) does not answer."""
@@ -46,14 +46,70 @@ class Engines:
             case "graph":
                 await self.graph.store_id()
             case "vectors":
-                await self.vectors.ids(after=None, limit=1)
+                await self.indexes.reading.vectors.ids(after=None, limit=1)
             case "embedding":
-                await self.embedder.identity()
+                await self.indexes.reading.embedder.identity()
 
     async def describe(self, tenant: str) -> dict[str, object]:
-        """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
+        """Return what a client may want to know of a store that answers: its name, the passages not found yet.
+
+        A service that cannot follow a change of the model says what it lacks.
+        """
         waiting = (await self.graph.backlog(tenant)).waiting
-        return {"store": await self.graph.store_id(), "passages_waiting": waiting}
+        facts: dict[str, object] = {"store": await self.graph.store_id(), "passages_waiting": waiting}
+        if self.indexes.behind is not None:
+            facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
+        return facts
+
+
+class PlatformIndexes:
+    """Opens the collections of the platform, each with the embedding server that has its model."""
+
+    def __init__(self, settings: PlatformSettings, stack: contextlib.AsyncExitStack) -> None:
+        self.servers = EmbeddingServers(settings.embedding)
+        stack.push_async_callback(self.servers.close)
+        client = connect(settings.qdrant)
+        stack.push_async_callback(client.close)
+        self.collections = QdrantCollections(client, settings.qdrant.alias)
+        self._settings = settings
+
+    async def prepare(self, graph: Neo4jGraphStore) -> None:
+        """See that graph and alias are of one model; where nothing is stored yet, of the first server's.
+
+        Raises ModelMismatchError if they are not.
+        """
+        models = await graph.models()
+        if models.used is None:
+            _, model = await self.servers.first()
+            await graph.set_model((await self.collections.open(model)).model)
+        elif not await self._swapped(models):
+            await self.collections.open(models.used)
+
+    async def _swapped(self, models: Models) -> bool:
+        """Tell whether a change has been killed between the swap of the alias and the graph's word of it."""
+        current = await self.collections.current()
+        return current is not None and models.change is not None and current.model == models.change.model
+
+    async def open(self, model: ModelIdentity, *, seconds: float = 0) -> Index:
+        """Return a model's index; its collection is there afterwards. Wait so many seconds for embedding servers.
+
+        Raises ModelMismatchError where no server has the model.
+        """
+        try:
+            embedder = await self.servers.find(model, seconds=seconds)
+        except ModelMismatchError as error:
+            raise ModelMismatchError(
+                f"The store's vectors are of {model}. {error.detail}. Name a server that has it, too (several are "
+                "separated by commas), or run `vicw reindex --platform --model NAME` to embed everything anew"
+            ) from error
+        return self.index(model, await self.collections.ensure(model), embedder)
+
+    def index(self, model: ModelIdentity, collection: str, embedder: Embedder) -> Index:
+        """Return a model's index over a collection that is there."""
+        qdrant = self._settings.qdrant
+        # A connection of its own, which is closed with the store.
+        vectors = QdrantVectorStore(connect(qdrant), collection, timeout_seconds=qdrant.timeout_seconds)
+        return Index(model, vectors, embedder, query_prefix(self._settings.embedding, model))
 
 
 async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack) -> Engines:
@@ -61,16 +117,16 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
 
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """
-    embedder = open_embedder(settings.embedding)
-    stack.push_async_callback(embedder.close)
+    opened = PlatformIndexes(settings, stack)
     graph = await Neo4jGraphStore.open(settings.neo4j, registry)
     stack.push_async_callback(graph.close)
-    model = await embedder.identity()
-    client = connect(settings.qdrant)
-    stack.push_async_callback(client.close)
-    collection = await QdrantCollections(client, settings.qdrant.alias).open(model)
-    vectors = QdrantVectorStore(client, collection.name, timeout_seconds=settings.qdrant.timeout_seconds)
-    stack.push_async_callback(vectors.close)
-    if await graph.model() is None:
-        await graph.set_model(model)
-    return Engines(graph, vectors, embedder, model, query_prefix(settings.embedding, model))
+    await opened.prepare(graph)
+    patience = [_START_SECONDS]
+
+    async def open_index(model: ModelIdentity) -> Index:
+        return await opened.open(model, seconds=patience.pop() if patience else 0)
+
+    indexes = Indexes(graph, open_index, look_seconds=settings.reindex.look_seconds)
+    stack.push_async_callback(indexes.close)
+    await indexes.open()
+    return Engines(graph, indexes)

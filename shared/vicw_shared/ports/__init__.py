@@ -3,6 +3,7 @@
 Operations only, never query text: no query language serves two engines.
 """
 
+from vicw_shared.ports.change import ChangePhase, ModelChange, Models
 from vicw_shared.ports.embedder import Embedder, Lane, ModelIdentity
 from vicw_shared.ports.graph import (
     Counters,
@@ -31,6 +32,7 @@ from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit
 __all__ = [
     "Audience",
     "Backlog",
+    "ChangePhase",
     "Counters",
     "Direction",
     "Embedder",
@@ -43,7 +45,9 @@ __all__ = [
     "KeyRing",
     "Lane",
     "Lookups",
+    "ModelChange",
     "ModelIdentity",
+    "Models",
     "Neighbour",
     "Ordering",
     "Outbox",

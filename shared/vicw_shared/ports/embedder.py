@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -30,6 +32,12 @@ class ModelIdentity:
     size: int
     digest: str
     wrapper_version: int
+
+    @property
+    def key(self) -> str:
+        """What names of this model's indexes end with: another model, or wrapper, never has the same."""
+        identity = json.dumps(asdict(self), sort_keys=True)
+        return f"{self.size}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
     def __str__(self) -> str:
         file = f"file {self.digest[:12]}, " if self.digest else ""

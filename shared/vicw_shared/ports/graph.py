@@ -14,7 +14,9 @@ from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
+from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import ModelIdentity
+from vicw_shared.ports.outbox import PendingPoint
 from vicw_shared.ports.scope import Scope
 
 
@@ -214,8 +216,19 @@ class StoreRecord(Protocol):
         """Return the identity of the model whose vectors stand beside this graph, or None."""
         ...
 
-    async def set_model(self, identity: ModelIdentity) -> None:
-        """Remember the model."""
+    async def models(self) -> Models:
+        """Return the model and the change of it that is under way, as they were at one moment."""
+        ...
+
+    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
+        """Remember the model and the change that is under way (None: none), in one step."""
+        ...
+
+    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+        """Take, or renew, the right to change the model; False while another ``holder`` has it.
+
+        It runs out after ``seconds``; 0 gives it back.
+        """
         ...
 
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
@@ -224,10 +237,21 @@ class StoreRecord(Protocol):
 
 
 class GraphAudit(Protocol):
-    """What ``vicw check`` reads: pages over everything, of all tenants."""
+    """What a check and a new index read: pages over everything, of all tenants."""
 
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
+        ...
+
+    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
+        """Return the ``page`` of the Chunks as a claim would: each as an UPSERT with what its payload says.
+
+        A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim, and nothing to settle.
+        """
+        ...
+
+    async def count(self, label: Label) -> int:
+        """Return how many nodes of a label there are."""
         ...
 
     async def known(self, chunk_uids: Sequence[str]) -> set[str]:

@@ -73,7 +73,9 @@ class EmbeddingSettings(WithSecrets):
         description="A registered model (see `vicw model list`), or the path of any GGUF file",
     )
     url: str | None = Field(
-        None, description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process"
+        None,
+        description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process. Several are "
+        "separated by commas: the one that has the model of the store is used; during a change of the model, both",
     )
     api_key: SecretStr | None = Field(None, description="Bearer key for that server")
     query_prefix: str | None = Field(
@@ -92,6 +94,11 @@ class EmbeddingSettings(WithSecrets):
         4096, gt=0, description="Texts that may wait in the embedding server before it answers 429"
     )
     timeout_seconds: float = Field(120.0, gt=0, description="How long one embedding call may take, in seconds")
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The servers that ``url`` names, in order."""
+        return tuple(filter(None, (part.strip() for part in (self.url or "").split(","))))
 
     @property
     def chosen_model(self) -> str | None:
@@ -117,6 +124,22 @@ class IngestSettings(BaseSettings):
     )
     receipt_hours: float = Field(
         168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
+    )
+
+
+class ReindexSettings(BaseSettings):
+    """The change of the embedding model of a store that is in use."""
+
+    model_config = config("VICW_REINDEX_")
+
+    look_seconds: float = Field(
+        2.0,
+        gt=0,
+        description="How often a service apart looks which model is in use, in seconds; the same in all services and "
+        "where `vicw reindex` runs, which waits three times as long before each step that all have to know of",
+    )
+    patience_seconds: float = Field(
+        300.0, gt=0, description="How long `vicw reindex` tries again while an engine is away, in seconds"
     )
 
 

@@ -18,6 +18,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.RedisSettings,
     settings.EmbeddingSettings,
     settings.IngestSettings,
+    settings.ReindexSettings,
     settings.RetrievalSettings,
     settings.LimitSettings,
     settings.WorkerSettings,

@@ -8,7 +8,7 @@ import typer
 
 from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
-from vicw_standalone.cli import ask, bench, jobs, keys, maintain, models, run
+from vicw_standalone.cli import ask, bench, jobs, keys, maintain, models, reindex, run
 from vicw_standalone.cli.console import problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, ask, jobs, keys, models, maintain, bench):
+for group in (run, ask, jobs, keys, models, reindex, maintain, bench):
     group.register(app)
 
 

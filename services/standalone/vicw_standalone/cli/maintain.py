@@ -1,19 +1,18 @@
-"""``vicw reindex``, ``vicw check`` and ``vicw doctor``: looking after a data directory."""
+"""``vicw check`` and ``vicw doctor``: looking after a data directory."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.cli.console import fail, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
@@ -24,43 +23,8 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the subcommands."""
-    app.command("reindex")(reindex_command)
     app.command("check")(check_command)
     app.command("doctor")(doctor_command)
-
-
-def reindex_command(
-    data_dir: DataDirOption = None,
-    model: Annotated[str | None, typer.Option(help="Embed with this model from now on.")] = None,
-) -> None:
-    """Build the vector index anew from the graph: after its folder was lost, or for another model.
-
-    The server must be stopped. Killed half-way, run it again, or start the server: it goes on.
-    """
-    settings = read_settings(data_dir=data_dir, model=model)
-    from vicw_standalone.offline import require_store
-
-    require_store(settings.storage.data_dir)
-    configure_logs(LogSettings(level="warning"))
-    count, model_name = asyncio.run(_reindex(settings))
-    out.print(f"{count} passages embedded anew with {model_name}", markup=False)
-
-
-async def _reindex(settings: Settings) -> tuple[int, str]:
-    from vicw_standalone.wiring import Standalone
-
-    standalone = Standalone(settings)
-    await standalone.open(rebuild=True)
-    bar = Progress("embedding", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err, transient=True)
-    try:
-        identity = await standalone.embedder.identity()
-        total = (await standalone.graph.backlog()).waiting
-        with bar:
-            task = bar.add_task("passages", total=total)
-            await standalone.indexer.drain(lambda settled: bar.advance(task, settled))
-        return total, identity.name
-    finally:
-        await standalone.close()
 
 
 def check_command(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:

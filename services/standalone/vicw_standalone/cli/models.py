@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from dotenv import set_key
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 from rich.table import Table
 
 from vicw_shared.embedding_models import MODELS
+from vicw_standalone.choices import choose
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import CHOICES
 
 DataDirOption = Annotated[
     Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
@@ -78,8 +77,6 @@ def use(
 
     settings = read_settings(data_dir=data_dir, model=name)
     model = library.resolve(settings.embedding, settings.models_dir)
-    chosen = name if name in MODELS else str(model.path.absolute())
-    settings.storage.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    set_key(settings.storage.data_dir / CHOICES, "VICW_EMBEDDING_MODEL", chosen, quote_mode="auto")
+    choose(settings.storage.data_dir, name)
     out.print(f"{settings.storage.data_dir} now uses {model.card.name} ({model.card.size}-d).", markup=False)
     out.print("If something is stored there already, run `vicw reindex` next.", markup=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +18,9 @@ from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.folders import FIRST, folder_of
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import GRAPH, VECTORS, remedy
+from vicw_standalone.wiring import GRAPH, remedy
 
 _PATIENCE_SECONDS = 15.0
 
@@ -44,27 +45,29 @@ def data(settings: Settings) -> Iterator[Finding]:
         yield Finding("store", Verdict.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
     else:
         yield _store(seen, wanted)
-        yield _index(path / VECTORS, seen, in_use)
+        yield _index(path, seen, in_use)
 
 
-def _model(settings: Settings) -> tuple[ModelIdentity | None, Finding]:
+def _model(settings: Settings) -> tuple[list[ModelIdentity], Finding]:
+    """Return the models that can be had, and the finding."""
     embedding = settings.embedding
     try:
-        if embedding.url is not None:
-            identity = asyncio.run(_ask(embedding))
-            return identity, Finding("model", Verdict.FINE, f"{embedding.url} answers as {identity}")
+        if embedding.urls:
+            found = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
+            told = ", ".join(f"{url} answers as {identity}" for url, identity in found.items())
+            return list(found.values()), Finding("model", Verdict.FINE, told)
         card = MODELS.get(embedding.model)
         if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
             # Its file is made at the first start, not here: the digest is not known yet.
             size = embedding.dimensions or card.size
             unmade = ModelIdentity(card.name, size, "", WRAPPER_VERSION)
-            return unmade, Finding("model", Verdict.FINE, f"{card.name} comes with the installation")
+            return [unmade], Finding("model", Verdict.FINE, f"{card.name} comes with the installation")
         file = library.resolve(embedding, settings.models_dir)
         size = embedding.dimensions or file.card.size
         identity = ModelIdentity(file.card.name, size, file.digest, WRAPPER_VERSION)
-        return identity, Finding("model", Verdict.FINE, f"{identity} in {file.path}")
+        return [identity], Finding("model", Verdict.FINE, f"{identity} in {file.path}")
     except VicwError as error:
-        return None, Finding("model", Verdict.PROBLEM, error.detail, _model_fix(embedding))
+        return [], Finding("model", Verdict.PROBLEM, error.detail, _model_fix(embedding))
 
 
 def _model_fix(settings: EmbeddingSettings) -> str:
@@ -73,9 +76,9 @@ def _model_fix(settings: EmbeddingSettings) -> str:
     return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to use our own process"
 
 
-async def _ask(settings: EmbeddingSettings) -> ModelIdentity:
+async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
     hasty = settings.model_copy(update={"timeout_seconds": _PATIENCE_SECONDS})
-    embedder = open_embedder(hasty, retry_seconds=0)
+    embedder = open_embedder(hasty, url, settings.chosen_model, retry_seconds=0)
     try:
         return await embedder.identity()
     finally:
@@ -95,16 +98,18 @@ def _directory(path: Path) -> tuple[bool, Finding]:
     return False, Finding("data directory", Verdict.FINE, f"{path} can be used")
 
 
-def _store(seen: Glance, wanted: ModelIdentity | None) -> Finding:
+def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
     known = seen.model
     if known is None:
         return Finding("store", Verdict.FINE, "no model has filled it yet")
-    if wanted is None or known == replace(wanted, digest=wanted.digest or known.digest):
+    if not wanted or known in [replace(one, digest=one.digest or known.digest) for one in wanted]:
         return Finding("store", Verdict.FINE, f"filled by {known}")
-    return Finding("store", Verdict.PROBLEM, f"filled by {known}, the model now is {wanted}", remedy(known, wanted))
+    told = f"filled by {known}, the model now is {' or '.join(map(str, wanted))}"
+    return Finding("store", Verdict.PROBLEM, told, remedy(known, wanted[0]))
 
 
-def _index(path: Path, seen: Glance, in_use: bool) -> Finding:
+def _index(data_dir: Path, seen: Glance, in_use: bool) -> Finding:
+    path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:
             return Finding("vector index", Verdict.PROBLEM, f"{path} is missing", "`vicw reindex` rebuilds it")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_shared.adapters.neo4j.cypher import edges, nodes
+from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.model import Edge, Label, Node
+from vicw_shared.ports import PendingPoint
 from vicw_shared.telemetry.engines import measured
 
 
@@ -23,6 +25,13 @@ class Neo4jAudit:
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.page(label), after=after or "", limit=limit)
         return [node_of(row["node"]) for row in rows]
+
+    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
+        return [point_of(row) for row in await self._database.read(outbox.PASSAGES, after=after or "", limit=limit)]
+
+    async def count(self, label: Label) -> int:
+        (row,) = await self._database.read(nodes.count(label))
+        return int(row["count"])
 
     async def known(self, chunk_uids: Sequence[str]) -> set[str]:
         return {row["uid"] for row in await self._database.read(nodes.KNOWN_CHUNKS, uids=list(chunk_uids))}

@@ -43,7 +43,7 @@ class Neo4jOutbox:
                 return []
             until = now + round(seconds * MICROSECONDS)
             rows = await run(outbox.TAKE, uids=uids, now=now, until=until, resting=items is not None)
-            taken = {row["uid"]: _point(row) for row in rows}
+            taken = {row["uid"]: point_of(row) for row in rows}
             return [taken[uid] for uid in uids if uid in taken]
 
         return await self._database.write(work) if limit > 0 else []
@@ -147,7 +147,8 @@ def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, st
     return [entry for layer in zip_longest(*queues.values()) for entry in layer if entry is not None]
 
 
-def _point(row: Record) -> PendingPoint:
+def point_of(row: Record) -> PendingPoint:
+    """Return an entry with what the payload says."""
     marks: list[tuple[str, str]] = row["marks"] or []
     if row["item"] is None:  # of nothing, so nothing of it may be found
         return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)

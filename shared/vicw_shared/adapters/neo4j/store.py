@@ -18,13 +18,15 @@ from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
-from vicw_shared.clock import from_us
+from vicw_shared.clock import MICROSECONDS, from_us
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.ports import (
     Direction,
     GraphTransaction,
     ItemRef,
+    ModelChange,
     ModelIdentity,
+    Models,
     Neighbour,
     Receipt,
     Scope,
@@ -135,9 +137,18 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         return str(row["store"]["store_id"])
 
     async def model(self) -> ModelIdentity | None:
-        (row,) = await self._database.read(records.STORE)
-        known = row["store"]["model"]
-        return ModelIdentity(**json.loads(known)) if known else None
+        return (await self.models()).used
 
-    async def set_model(self, identity: ModelIdentity) -> None:
-        await self._database.write(lambda run: run(records.SET_MODEL, model=json.dumps(asdict(identity))))
+    async def models(self) -> Models:
+        (row,) = await self._database.read(records.STORE)
+        used, change = row["store"]["model"], row["store"]["change"]
+        return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change))
+
+    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
+        model, told = json.dumps(asdict(identity)), change.dump() if change is not None else None
+        await self._database.write(lambda run: run(records.SET_MODEL, model=model, change=told))
+
+    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+        length = round(seconds * MICROSECONDS)
+        (row,) = await self._database.write(lambda run: run(records.HOLD_CHANGE, holder=holder, microseconds=length))
+        return bool(row["count"])

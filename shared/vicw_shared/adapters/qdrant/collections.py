@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import hashlib
-import json
 from dataclasses import dataclass
 
 from qdrant_client import AsyncQdrantClient
@@ -45,8 +43,7 @@ class QdrantCollections:
 
     def name_of(self, model: ModelIdentity) -> str:
         """Return the name of a model's collection: another model, or wrapper, never gets the same."""
-        identity = json.dumps(dataclasses.asdict(model), sort_keys=True)
-        return f"{self._alias}-{model.size}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+        return f"{self._alias}-{model.key}"
 
     async def open(self, model: ModelIdentity) -> VectorCollection:
         """Return the collection in use, with all its indexes; on an empty server, make it for ``model``.
@@ -62,7 +59,8 @@ class QdrantCollections:
         if current.model != model:
             raise ModelMismatchError(
                 f"The vectors behind {self._alias!r} were made by {current.model}, the embedder is {model}. "
-                "Go back to that model, or embed everything anew into a collection of its own and swap the alias"
+                "Go back to that model, or run `vicw reindex --platform --model NAME`: it embeds everything anew into "
+                "a collection of its own and swaps the alias"
             )
         await self.ensure(model)
         return current

@@ -193,13 +193,26 @@ def failures(
 
 def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoint]:
     """Return what these entries ask for, with what the payload says."""
+    source = "outbox o LEFT JOIN node k ON k.uid = o.point"
+    where = f"o.seq IN ({marks(len(seqs))}) ORDER BY o.seq"
+    return _points(connection, "o.seq, o.point, o.kind, o.tries", source, where, seqs)
+
+
+def passages(connection: sqlite3.Connection, after: bytes, limit: int) -> list[PendingPoint]:
+    """Return a page of the Chunks as ``read`` returns entries."""
+    where = "k.label = 'Chunk' AND k.uid > ? ORDER BY k.uid LIMIT ?"
+    return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, (after, limit))
+
+
+def _points(
+    connection: sqlite3.Connection, entry: str, source: str, where: str, values: Sequence[object]
+) -> list[PendingPoint]:
     rows = connection.execute(
-        f"SELECT o.seq, o.point, o.kind, o.tries, i.pk, {columns_of('k')}, {columns_of('i')} FROM outbox o "  # noqa: S608
-        "LEFT JOIN node k ON k.uid = o.point "
+        f"SELECT {entry}, i.pk, {columns_of('k')}, {columns_of('i')} FROM {source} "  # noqa: S608
         "LEFT JOIN node i ON i.pk = (SELECT e.source FROM edge e JOIN node x ON x.pk = e.source "
         "     WHERE e.target = k.pk AND e.type = 'EVIDENCED_BY' AND x.content_hash IS NOT NULL) "
-        f"WHERE o.seq IN ({marks(len(seqs))}) ORDER BY o.seq",
-        tuple(seqs),
+        f"WHERE {where}",
+        tuple(values),
     ).fetchall()
     said = _read_said(connection, [row[4] for row in rows if row[4] is not None])
     points = []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_neighbours
@@ -29,8 +31,11 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
+    ModelChange,
     ModelIdentity,
+    Models,
     Neighbour,
+    PendingPoint,
     Receipt,
     Scope,
     Spread,
@@ -52,6 +57,7 @@ class SqliteGraphStore(SqliteOutbox):
         program's. Nothing may be claimed then.
         """
         self._data_dir = data_dir
+        self._changer: tuple[str, float] | None = None
         super().__init__(Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate))
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
@@ -124,21 +130,44 @@ class SqliteGraphStore(SqliteOutbox):
         return await self._database.read(lambda c: str(c.execute(sql).fetchone()[0]))
 
     async def model(self) -> ModelIdentity | None:
-        def work(connection: sqlite3.Connection) -> ModelIdentity | None:
-            row = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
-            return ModelIdentity(**json.loads(row[0])) if row else None
+        return (await self.models()).used
+
+    async def models(self) -> Models:
+        def work(connection: sqlite3.Connection) -> Models:
+            known = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('model', 'change')").fetchall())
+            used, change = known.get("model"), known.get("change")
+            return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change))
 
         return await self._database.read(work)
 
-    async def set_model(self, identity: ModelIdentity) -> None:
-        value = json.dumps(asdict(identity))
-        async with self._writing:
-            await self._database.write(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (value,)))
+    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (json.dumps(asdict(identity)),))
+            connection.execute("DELETE FROM meta WHERE key = 'change'")
+            if change is not None:
+                connection.execute("INSERT INTO meta VALUES ('change', ?)", (change.dump(),))
+
+        await self._write_atomically(work)
+
+    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+        # As claims are: of this process alone, since nobody else has the store open.
+        if self._changer is not None and self._changer[0] != holder and self._changer[1] > time.monotonic():
+            return False
+        self._changer = (holder, time.monotonic() + seconds)
+        return True
 
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
         start = pack(after) if after else b""
         return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
+
+    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
+        start = pack(after) if after else b""
+        return await self._database.read(lambda c: entries.passages(c, start, limit))
+
+    async def count(self, label: Label) -> int:
+        sql = "SELECT count(*) FROM node WHERE label = ?"
+        return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
 
     async def known(self, chunk_uids: Sequence[str]) -> set[str]:
         def work(connection: sqlite3.Connection) -> set[str]:

@@ -50,6 +50,12 @@ def page(label: Label) -> str:
 
 
 @cache
+def count(label: Label) -> str:
+    """Return how many nodes of a label there are, the store's own records aside."""
+    return f"MATCH (n:{label}) {seek('n', label, 'uid')} WHERE n.uid > '' RETURN count(n) AS count"
+
+
+@cache
 def gaps(flow: bool) -> str:
     """Return, for each place, its neighbours in a chain: two look-ups of an index that has the chain in order."""
     at = "flow_at" if flow else "clock_at"

@@ -20,6 +20,14 @@ _TURNS = 8
 """Tenants looked for at once."""
 
 
+_WITH_ITEM = "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
+_SAID = (
+    f"k.uid AS uid, {node('k')} AS chunk, CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
+    "[(i)-[:ABOUT]->(a) | [a.name, a.uid]] AS about, [(i)-[:TAGGED]->(t) | [t.kind, t.name]] AS marks"
+)
+"""What a payload says of a Chunk and its item."""
+
+
 def _queued(kind: str) -> str:
     """Return the clauses that make ``k`` pending: its lock first, since what it is now decides.
 
@@ -94,12 +102,14 @@ TAKE = (
     f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} "
     "WITH k WHERE k.due IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
     "SET k.held = $until, k.due = $until, k.claimed = k.seq "
-    "WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL "
-    f"RETURN k.uid AS uid, k.pending AS kind, k.seq AS seq, k.tries AS tries, {node('k')} AS chunk, "
-    f"CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
-    "[(i)-[:ABOUT]->(a) | [a.name, a.uid]] AS about, [(i)-[:TAGGED]->(t) | [t.kind, t.name]] AS marks"
+    f"WITH k {_WITH_ITEM} RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {_SAID}"
 )
 """What is claimed is judged again under its lock, then read: it is at least as new as its ``seq`` says."""
+
+PASSAGES = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
+    f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_SAID} ORDER BY uid"
+)
 
 _POINT = (
     f"UNWIND $points AS point MATCH (k:Chunk) {_BY_UID} WHERE k.uid = point.uid {locked('k')} "

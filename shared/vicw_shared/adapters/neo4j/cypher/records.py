@@ -46,9 +46,15 @@ OPEN = (
     f"{locked('s')} RETURN s.schema AS schema"
 )
 
-STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model}} AS store"
+STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change}} AS store"
 
-SET_MODEL = f"{_STORE} SET s.model = $model"
+SET_MODEL = f"{_STORE} SET s.model = $model, s.change = $change"
+
+HOLD_CHANGE = (
+    f"{_STORE} {locked('s')} WITH s, {NOW} AS now "
+    "WHERE s.changer IS NULL OR s.changer = $holder OR s.changer_until <= now "
+    "SET s.changer = $holder, s.changer_until = now + $microseconds RETURN count(s) AS count"
+)
 
 HOLD_SCHEMA = (
     f"{_STORE} AND (s.definer IS NULL OR s.definer = $holder OR s.definer_until <= {NOW}) {locked('s')} "

@@ -1,0 +1,61 @@
+"""One at a time changes the model of a store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+import uuid
+from collections.abc import AsyncIterator
+
+from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.ports import StoreRecord
+
+_SECONDS = 15.0
+_LOOK_AGAIN_SECONDS = 0.5
+_TAKEN = "Another `vicw reindex` is at work on this store. Wait for its end; if it was killed, for 15 seconds"
+
+
+class ChangeLock:
+    """The right to change the model; renewed while it is held, and given up by whoever dies."""
+
+    def __init__(self, record: StoreRecord) -> None:
+        self._record = record
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._until = float("-inf")
+
+    @contextlib.asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Hold it; wait for one that was killed. Raises ConflictError while another is at work."""
+        last_try = time.monotonic() + 1.2 * _SECONDS
+        while not await self._take():
+            if time.monotonic() > last_try:
+                raise ConflictError(_TAKEN)
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+        task = asyncio.create_task(self._renew())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with contextlib.suppress(VicwError):
+                await self._record.hold_change(self._holder, seconds=0)
+
+    def require(self) -> None:
+        """Raise ConflictError if it has run out: another may be at work by now."""
+        if time.monotonic() > self._until:
+            raise ConflictError(f"The right to change the model has run out. {_TAKEN}; then run it again")
+
+    async def _take(self) -> bool:
+        asked = time.monotonic()
+        if not await self._record.hold_change(self._holder, seconds=_SECONDS):
+            return False
+        self._until = asked + _SECONDS
+        return True
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(_SECONDS / 5)
+            with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
+                await self._take()

@@ -1,0 +1,71 @@
+"""The doors for whoever runs a server: the change of its embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Security
+
+from vicw_shared.http import PROBES, Gate, documented
+from vicw_shared.model.keys import Right
+from vicw_shared.wire.problem import Problem
+from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
+from vicw_standalone.reindexing.serving import Reindexing
+
+_KEY: dict[int | str, dict[str, object]] = {
+    401: {"model": Problem, "description": "No key that holds"},
+    403: {"model": Problem, "description": "The key lacks the right"},
+}
+_BUSY: dict[int | str, dict[str, object]] = {409: {"model": Problem, "description": "A change is under way"}}
+_WRONG: dict[int | str, dict[str, object]] = {
+    413: {"model": Problem, "description": "Over a size limit"},
+    422: {"model": Problem, "description": "The model cannot be had; nothing was begun"},
+    503: {"model": Problem, "description": "A dependency is down"},
+}
+
+
+def create_router(reindexing: Callable[[], Reindexing], gate: Gate) -> APIRouter:
+    """Return the routes, which ``gate`` admits to with the right ``admin``."""
+    router = APIRouter(
+        prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(documented)]
+    )
+
+    @router.post(
+        "/reindex",
+        status_code=202,
+        responses=_KEY | _BUSY | _WRONG,
+        summary="Change the embedding model, or mend the index",
+    )
+    async def post_reindex(request: ReindexRequest) -> ReindexState:
+        await reindexing().start(request.model)
+        return await _state(reindexing())
+
+    @router.get("/reindex", responses=_KEY, tags=[PROBES], summary="How far is it?")
+    async def get_reindex() -> ReindexState:
+        return await _state(reindexing())
+
+    @router.delete("/reindex/old", responses=_KEY | _BUSY, summary="Remove the indexes that are not in use")
+    async def delete_old() -> DroppedIndexes:
+        return DroppedIndexes(models=tuple(map(str, await reindexing().drop_old())))
+
+    return router
+
+
+async def _state(reindexing: Reindexing) -> ReindexState:
+    work, status = reindexing.work, await reindexing.status()
+    result = work.result and ReindexResult(
+        model=work.result.model.name,
+        before=str(work.result.before) if work.result.before is not None else None,
+        embedded=work.result.embedded,
+        passages=work.result.passages,
+        points=work.result.points,
+    )
+    return ReindexState(
+        running=work.running,
+        phase=work.phase,
+        done=work.done,
+        total=work.total,
+        error=work.error,
+        result=result,
+        status=tuple(status.lines()),
+    )

@@ -1,0 +1,196 @@
+"""``vicw reindex``: another embedding model, or an index that was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.embedding_models import MODELS
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+from vicw_standalone.cli.ask import UrlOption
+from vicw_standalone.cli.console import err, fail, out, problem
+from vicw_standalone.cli.interrupt import INTERRUPTED
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.settings import read_settings
+
+if TYPE_CHECKING:
+    from vicw_ingest.reindexing import Reindexed
+    from vicw_standalone.reindexing.platform import Platform
+    from vicw_standalone.settings import Settings
+
+type Report = Callable[[str, int, int], None]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand."""
+    app.command("reindex")(reindex_command)
+
+
+def reindex_command(
+    data_dir: DataDirOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Embed with this model from now on: as for `vicw serve`, or a server's name for it."),
+    ] = None,
+    platform: PlatformOption = False,
+    drop_old: Annotated[bool, typer.Option("--drop-old", help="Remove the indexes that are not in use.")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Say which index is in use, and how far a change is.")
+    ] = False,
+    url: UrlOption = None,
+) -> None:
+    """Change the embedding model, or mend the vector index. Whatever serves goes on serving.
+
+    A change builds another index beside the one in use and puts it in its place when both agree with the graph; the
+    old one is kept until --drop-old. Without --model it goes on with a change that is not over; if there is none, it
+    embeds what the index lacks: after its folder was lost, for example.
+
+    A server that has the data directory open does it itself. Killed half-way or stopped with Ctrl-C, the old
+    index stays in use; run it again, and it goes on.
+
+    Exit code 1 if it could not be done, 130 after Ctrl-C.
+    """
+    if sum((model is not None, drop_old, status)) > 1:
+        fail("--model, --drop-old and --status exclude each other", code=2)
+    if model is not None and model not in MODELS and Path(model).expanduser().is_file():
+        model = str(Path(model).expanduser().absolute())
+    configure_logs(LogSettings(level="warning"))
+    if platform:
+        _on_platform(model, drop_old, status)
+        return
+    settings = read_settings(data_dir=data_dir, model=model)
+    server = url or DataDir.server_of(settings.storage.data_dir)
+    if server is not None:
+        _on_server(server, model, drop_old, status)
+    else:
+        _on_directory(settings, model, drop_old, status)
+
+
+def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
+    from vicw_standalone.reindexing import platform
+
+    def opened[T](work: Callable[[Platform], Awaitable[T]]) -> Callable[[], Awaitable[T]]:
+        async def run() -> T:
+            async with platform.open_platform() as engines:
+                return await work(engines)
+
+        return run
+
+    if status:
+        _print(_run(opened(platform.status)).lines())
+    elif drop_old:
+        _tell_dropped(map(str, _run(opened(platform.drop_old))))
+    else:
+        with progress_bar() as report:
+            done = _run(opened(lambda engines: platform.reindex(engines, model, report)))
+        _tell_done(done, " --platform")
+
+
+def _on_directory(settings: Settings, model: str | None, drop_old: bool, status: bool) -> None:
+    from vicw_standalone.reindexing import local
+
+    if status:
+        _print(_run(lambda: local.status(settings)).lines())
+    elif drop_old:
+        _tell_dropped(map(str, _run(lambda: local.drop_old(settings))))
+    else:
+        with progress_bar() as report:
+            done = _run(lambda: local.reindex(settings, model, report))
+        _tell_done(done)
+        _tell_overruled(model if done.before is not None else None)
+
+
+def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> None:
+    from vicw_standalone.reindexing.remote import Remote
+
+    with Remote(url) as server:
+        if status:
+            _print(server.state().status)
+        elif drop_old:
+            _tell_dropped(server.drop_old())
+        else:
+            server.start(model)
+            try:
+                with progress_bar() as report:
+                    done = server.watch(report)
+            except KeyboardInterrupt:
+                problem("the server goes on with it; `vicw reindex --status` says how far it is")
+                raise typer.Exit(INTERRUPTED) from None
+            out.print(f"{done.embedded} passages embedded anew with {done.model}", markup=False)
+            _tell_kept(done.before, done.passages, done.points)
+            _tell_overruled(model if done.before is not None else None)
+
+
+def _run[T](work: Callable[[], Awaitable[T]]) -> T:
+    async def run() -> T:
+        return await work()
+
+    try:
+        return asyncio.run(run())
+    except KeyboardInterrupt:
+        problem("stopped. The index in use is as it was; run the same command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def progress_bar() -> Iterator[Report]:
+    """Show how far it is and what time is left; yield what is told of progress."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("reindexing", total=None)
+        phase = ""
+
+        def report(now: str, done: int, total: int) -> None:
+            nonlocal phase
+            if now != phase:
+                phase = now
+                bar.reset(task, description=phase, total=total or None)
+            bar.update(task, completed=done, total=total or None)
+
+        yield report
+
+
+def _tell_done(done: Reindexed, option: str = "") -> None:
+    out.print(f"{done.embedded} passages embedded anew with {done.model.name}", markup=False)
+    _tell_kept(str(done.before) if done.before is not None else None, done.passages, done.points, option)
+
+
+def _tell_kept(before: str | None, passages: int, points: int, option: str = "") -> None:
+    err.print(f"{passages} passages, {points} points", markup=False)
+    if before is not None:
+        err.print(f"The index of {before} is kept; `vicw reindex{option} --drop-old` removes it", markup=False)
+
+
+def _tell_overruled(model: str | None) -> None:
+    """Say that the next start would ask for another model than the one that the store uses now."""
+    named = os.environ.get("VICW_EMBEDDING_MODEL")
+    if model is not None and named is not None and named != model:
+        err.print(
+            f"VICW_EMBEDDING_MODEL is {named}: set it to {model}, or unset it, before the next start", markup=False
+        )
+
+
+def _tell_dropped(dropped: Iterable[str]) -> None:
+    lines = [f"The index of {model} is removed" for model in dropped]
+    _print(lines or ["There is no index that is not in use"])
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        out.print(line, markup=False)

@@ -1,0 +1,133 @@
+"""The embedders of one process: those of servers elsewhere, or processes of its own, one a model."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+
+from vicw_embedding import library
+from vicw_embedding.supervisor import EmbeddingProcess
+from vicw_shared.adapters.embedders import EmbeddingServers
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.errors import ModelMismatchError, UnavailableError
+from vicw_shared.ports import Embedder, ModelIdentity
+from vicw_standalone.settings import Settings
+
+_STOP_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An embedder that answers. ``source`` is what VICW_EMBEDDING_MODEL says for it; None: servers elsewhere know."""
+
+    model: ModelIdentity
+    embedder: Embedder
+    source: str | None = None
+    process: EmbeddingProcess | None = None
+
+    async def close(self) -> None:
+        """Close the connection, and end the process if there is one."""
+        await self.embedder.close()
+        if self.process is not None:
+            await self.process.close()
+
+
+class Embedders:
+    """Starts and ends them. Embedders that are ``given`` are known by the names of their models."""
+
+    def __init__(self, settings: Settings, *given: Embedder) -> None:
+        self._settings = settings
+        self._given = given
+        self._servers = EmbeddingServers(settings.embedding) if settings.embedding.urls and not given else None
+        self._started: dict[ModelIdentity, Started] = {}
+
+    async def first(self, used: ModelIdentity | None, source: str | None = None) -> Started:
+        """Start what the settings name, or ``source``; of servers elsewhere, the one that has the model ``used``.
+
+        Raises ModelMismatchError, SettingsError or UnavailableError.
+        """
+        if self._given:
+            return self._add(Started(await self._given[0].identity(), self._given[0]))
+        if self._servers is None:
+            return await self._start(source or self._settings.embedding.model)
+        if used is None:
+            embedder, model = await self._servers.first()
+            return self._add(Started(model, embedder))
+        return self._add(Started(used, await self._servers.find(used)))
+
+    async def another(self, name: str, used: ModelIdentity | None) -> Started:
+        """Start the model called ``name``, a path for one of our own; raises as ``first`` does."""
+        for given in self._given:
+            if (model := await given.identity()).name == name:
+                return self._add(Started(model, given))
+        if self._given:
+            raise ModelMismatchError(f"there is no embedder called {name}")
+        if self._servers is None:
+            return await self._start(name)
+        embedder, model = await self._servers.named(name, but=used)
+        return self._add(Started(model, embedder))
+
+    async def require(self, name: str) -> None:
+        """Raise SettingsError, ModelMismatchError or UnavailableError if ``another`` cannot start this model."""
+        if not self._given and self._servers is None:
+            settings = self._settings.embedding.model_copy(update={"model": name})
+            await asyncio.to_thread(library.resolve, settings, self._settings.models_dir)
+        else:
+            await self.another(name, None)
+
+    def of(self, model: ModelIdentity) -> Embedder:
+        """Return the embedder of a model. Raises ModelMismatchError if none was started."""
+        if model not in self._started:
+            raise ModelMismatchError(f"no embedder of {model} runs")
+        return self._started[model].embedder
+
+    def source(self, model: ModelIdentity) -> str | None:
+        """Return what VICW_EMBEDDING_MODEL says for the embedder of a model."""
+        return self._started[model].source
+
+    def process(self, model: ModelIdentity) -> EmbeddingProcess | None:
+        """Return the process that runs a model; None: a server elsewhere does."""
+        return self._started[model].process
+
+    async def probe(self, model: ModelIdentity) -> None:
+        """Raise if the embedder of a model does not answer."""
+        process = self.process(model)
+        if process is not None and not process.ready:
+            raise UnavailableError("embedding", "the embedding process is starting")
+        await self.of(model).identity()
+
+    async def end(self, model: ModelIdentity) -> None:
+        """End the embedder of a model that is in use no more."""
+        started = self._started.pop(model, None)
+        if started is not None and started.process is not None:
+            await started.close()
+
+    async def close(self) -> None:
+        """End all. Safe to call twice."""
+        while self._started:
+            _, started = self._started.popitem()
+            await started.close()
+        if self._servers is not None:
+            await self._servers.close()
+
+    async def _start(self, source: str) -> Started:
+        settings = self._settings.embedding.model_copy(update={"model": source})
+        async with contextlib.AsyncExitStack() as stack:
+            process = EmbeddingProcess(settings, self._settings.models_dir, stop_seconds=_STOP_SECONDS)
+            stack.push_async_callback(process.close)
+            await process.start()
+            embedder = OpenAIEmbedder(
+                uds=process.uds, dimensions=settings.dimensions, timeout_seconds=settings.timeout_seconds
+            )
+            stack.push_async_callback(embedder.close)
+            model = await embedder.identity()
+            stack.pop_all()
+        if model in self._started:  # it runs already, and once is enough
+            await Started(model, embedder, source, process).close()
+            return self._started[model]
+        return self._add(Started(model, embedder, source, process))
+
+    def _add(self, started: Started) -> Started:
+        self._started.setdefault(started.model, started)
+        return self._started[started.model]

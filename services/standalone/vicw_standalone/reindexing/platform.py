@@ -1,0 +1,134 @@
+"""The change of the platform's model, from any machine that reaches its engines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from vicw_ingest.indexing import Indexer
+from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
+from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
+from vicw_shared.extensions import load_registries
+from vicw_shared.indexes import Index, Indexes
+from vicw_shared.model import Label
+from vicw_shared.ports import ChangePhase, ModelIdentity
+from vicw_shared.settings import IngestSettings
+from vicw_shared.settings.variables import named_by_variable
+from vicw_standalone.apart import read_platform
+from vicw_standalone.reindexing.status import Status
+
+if TYPE_CHECKING:
+    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+    from vicw_shared.platform.engines import PlatformIndexes, PlatformSettings
+
+_log = structlog.get_logger()
+_WAITS = 3
+"""Looks of a service at the model in use after which all are taken to have seen it."""
+_START_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The engines, open."""
+
+    settings: PlatformSettings
+    graph: Neo4jGraphStore
+    indexes: PlatformIndexes
+
+
+@asynccontextmanager
+async def open_platform() -> AsyncIterator[Platform]:
+    """Open the engines, whatever model is in use."""
+    settings = read_platform()
+    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+    from vicw_shared.platform.engines import PlatformIndexes
+
+    async with AsyncExitStack() as stack:
+        indexes = PlatformIndexes(settings, stack)
+        graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
+        stack.push_async_callback(graph.close)
+        yield Platform(settings, graph, indexes)
+
+
+async def reindex(platform: Platform, model: str | None, progress: Progress) -> Reindexed:
+    """Change to ``model``; without one, go on with the change under way, or mend the index in use.
+
+    Raises ModelMismatchError that says what each embedding server has, where none has the model.
+    """
+    with named_by_variable():
+        ingest = IngestSettings()
+    graph, opened, look_seconds = platform.graph, platform.indexes, platform.settings.reindex.look_seconds
+    used = (await graph.models()).used
+    async with AsyncExitStack() as stack:
+        target = await _target(platform, model)
+        stack.push_async_callback(target.vectors.close)
+        alone = used is not None and used != target.model and await _is_gone(opened, used)
+        indexes = Indexes(graph, opened.open, look_seconds=look_seconds, alone=lambda other: alone and other == used)
+        stack.push_async_callback(indexes.close)
+
+        async def everybody_knows() -> None:
+            await asyncio.sleep(_WAITS * look_seconds)
+            await indexes.look()
+
+        async def swap(index: Index) -> None:
+            await opened.collections.swap(opened.collections.name_of(index.model))
+
+        return await Reindex(
+            graph,
+            target,
+            Indexer(graph, indexes, ingest.batch, ingest.max_tries),
+            Steps(everybody_knows, swap),
+            progress,
+            patience_seconds=platform.settings.reindex.patience_seconds,
+        ).run()
+
+
+async def _target(platform: Platform, name: str | None) -> Index:
+    models, opened = await platform.graph.models(), platform.indexes
+    if name is not None:
+        embedder, identity = await opened.servers.named(name, but=models.used)
+        return opened.index(identity, await opened.collections.ensure(identity), embedder)
+    under_way = models.change is not None and models.change.phase is not ChangePhase.LEAVING
+    wanted = models.change.model if under_way and models.change is not None else models.used
+    if wanted is None:
+        raise NotFoundError("Nothing is stored yet: there is nothing to index")
+    return await opened.open(wanted, seconds=_START_SECONDS)
+
+
+async def _is_gone(opened: PlatformIndexes, used: ModelIdentity) -> bool:
+    """Tell whether nobody can embed with the model in use: then its index gets nothing more from here."""
+    try:
+        await opened.servers.find(used)
+    except ModelMismatchError as error:
+        _log.warning("the index in use cannot be written during the change", reason=error.detail)
+        return True
+    return False
+
+
+async def status(platform: Platform) -> Status:
+    """Return which index is in use, and how far a change is."""
+    models, collections = await platform.graph.models(), await platform.indexes.collections.all()
+    return Status(
+        models,
+        await platform.graph.count(Label.CHUNK),
+        {each.model: each.points for each in collections},
+    )
+
+
+async def drop_old(platform: Platform) -> list[ModelIdentity]:
+    """Remove the collections that are neither in use nor being filled; return their models.
+
+    Raises ConflictError before a change is over.
+    """
+    models, collections = await platform.graph.models(), platform.indexes.collections
+    if models.change is not None:
+        raise ConflictError("A change of the model is not over yet: `vicw reindex --platform` goes on with it")
+    old = [each for each in await collections.all() if not each.current and each.model != models.used]
+    for each in old:
+        await collections.drop(each.name)
+    return [each.model for each in old]

@@ -1,0 +1,84 @@
+"""The same asked of the server that has the data directory open."""
+
+from __future__ import annotations
+
+import os
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from vicw_ingest.reindexing import Progress
+from vicw_shared.errors import FatalError, UnavailableError
+from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
+
+_TIMEOUT_SECONDS = 60.0
+_LOOK_SECONDS = 0.5
+_PATIENCE_SECONDS = 30.0
+
+
+class Remote:
+    """A server's ``/admin``; asked with the key in ``VICW_API_KEY``, if there is one."""
+
+    def __init__(self, url: str) -> None:
+        key = os.environ.get("VICW_API_KEY")
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=_TIMEOUT_SECONDS, trust_env=False)
+        self._url = url
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def start(self, model: str | None) -> None:
+        """Let it begin. Raises FatalError with its words if it refuses."""
+        self._send("POST", "/admin/reindex", ReindexState, content=ReindexRequest(model=model).model_dump_json())
+
+    def watch(self, progress: Progress) -> ReindexResult:
+        """Return what the run has done when it is over. Raises FatalError if it failed, or the server is gone."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                state = self.state()
+            except UnavailableError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_LOOK_SECONDS)
+                continue
+            until = time.monotonic() + _PATIENCE_SECONDS
+            if state.running:
+                progress(state.phase, state.done, state.total)
+                time.sleep(_LOOK_SECONDS)
+                continue
+            if state.result is None:
+                raise FatalError(state.error or "The server has been started again meanwhile; run it again to go on")
+            return state.result
+
+    def state(self) -> ReindexState:
+        """Return how far it is."""
+        return self._send("GET", "/admin/reindex", ReindexState)
+
+    def drop_old(self) -> tuple[str, ...]:
+        """Let it remove the indexes that are not in use; return their models."""
+        return self._send("DELETE", "/admin/reindex/old", DroppedIndexes).models
+
+    def _send[T: BaseModel](self, method: str, path: str, expected: type[T], **arguments: Any) -> T:
+        try:
+            answer = self._http.request(method, path, **arguments)
+        except httpx.TransportError as error:
+            raise UnavailableError(
+                "server", f"{self._url} does not answer: {str(error) or type(error).__name__}"
+            ) from error
+        try:
+            if answer.is_success:
+                return expected.model_validate_json(answer.content)
+            detail = str(answer.json()["detail"])
+        except (ValueError, KeyError, TypeError, ValidationError):
+            detail = answer.text[:200]
+        raise FatalError(f"The server at {self._url} answers {answer.status_code}: {detail}")

@@ -1,0 +1,161 @@
+"""The vector indexes that a process works with; which they are changes while the store changes its model.
+
+The graph's record says it (docs/decisions/0009). Who reads follows it a moment later; who writes looks at it after
+each claim, so that no claim is settled by the word of an older record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import structlog
+
+from vicw_shared.errors import ModelMismatchError, UnavailableError, VicwError
+from vicw_shared.ports import Embedder, ModelIdentity, Models, StoreRecord, VectorStore
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A vector store and the embedder whose vectors it has. ``query_prefix`` is what goes before a question."""
+
+    model: ModelIdentity
+    vectors: VectorStore
+    embedder: Embedder
+    query_prefix: str = ""
+
+
+class Indexes:
+    """Follows the record. What was opened stays open until ``close``: requests under way end with what they have."""
+
+    def __init__(
+        self,
+        record: StoreRecord,
+        opener: Callable[[ModelIdentity], Awaitable[Index]],
+        *,
+        look_seconds: float = float("inf"),
+        alone: Callable[[ModelIdentity], bool] = lambda model: False,
+    ) -> None:
+        """``opener`` opens a model's index; it raises ModelMismatchError where nobody can embed with it.
+
+        What was looked at ``look_seconds`` ago is looked at again. A model of which ``alone`` is true is not
+        written: its vectors can be made nowhere.
+        """
+        self._record = record
+        self._opener = opener
+        self._look_seconds = look_seconds
+        self._alone = alone
+        self._lock = asyncio.Lock()
+        self._looked_at = float("-inf")
+        self._models = Models()
+        self._open: dict[ModelIdentity, Index] = {}
+        self._lacking: dict[ModelIdentity, VicwError] = {}
+        self._reading: Index | None = None
+
+    @property
+    def reading(self) -> Index:
+        """The index that questions are answered from: the one in use, or the last that was and could be opened."""
+        if self._reading is None:
+            raise UnavailableError("vectors", "no index is open")
+        return self._reading
+
+    @property
+    def models(self) -> Models:
+        """What the record said when it was looked at last."""
+        return self._models
+
+    @property
+    def behind(self) -> str | None:
+        """What this process lacks to follow the record, as a sentence; None: nothing."""
+        return next((error.detail for error in self._lacking.values()), None)
+
+    async def writing(self) -> tuple[Index, ...]:
+        """Return the indexes that have to have what is settled from now on.
+
+        Raises UnavailableError if one of them cannot be written here.
+        """
+        if time.monotonic() - self._looked_at > self._look_seconds:
+            await self.look()
+        for error in self._lacking.values():
+            raise UnavailableError("embedding", error.detail) from error
+        indexes = tuple(self._open[model] for model in self._written())
+        if not indexes:
+            raise UnavailableError("vectors", "no index is open")
+        return indexes
+
+    def require_embedders(self) -> None:
+        """Raise UnavailableError if no server that is set has a model whose index has to be written.
+
+        One that is only away is no such thing: what is stored gets its vectors when it is back.
+        """
+        for error in self._lacking.values():
+            if isinstance(error, ModelMismatchError):
+                raise UnavailableError("embedding", error.detail) from error
+
+    async def open(self) -> None:
+        """Look for the first time. Raises what opening the index in use raises."""
+        await self.look()
+        if self._reading is None:
+            raise next(iter(self._lacking.values()), UnavailableError("vectors", "the store knows of no model yet"))
+
+    async def look(self) -> None:
+        """Read the record and follow it."""
+        async with self._lock:
+            looked_at = time.monotonic()
+            models = await self._record.models()
+            if models != self._models or self._lacking:
+                await self._follow(models)
+            self._looked_at = looked_at
+
+    async def follow(self) -> None:
+        """Look again and again, for ever."""
+        while True:
+            await asyncio.sleep(self._look_seconds)
+            try:
+                await self.look()
+            except Exception as error:  # what was known stands until the record can be read
+                _log.debug("the model in use cannot be looked at", error=str(error))
+
+    def forget(self, model: ModelIdentity) -> Index | None:
+        """Return the open index of a model that is in use no more, for the caller to close."""
+        return None if model in self._written() else self._open.pop(model, None)
+
+    async def close(self) -> None:
+        """Close the vector stores; embedders are their owners'. Safe to call twice."""
+        while self._open:
+            _, index = self._open.popitem()
+            await index.vectors.close()
+
+    def _written(self) -> tuple[ModelIdentity, ...]:
+        return tuple(model for model in self._models.written if model in self._open or not self._alone(model))
+
+    async def _follow(self, models: Models) -> None:
+        before, self._models = self._lacking, models
+        lacking: dict[ModelIdentity, VicwError] = {}
+        for model in self._written():
+            if model not in self._open:
+                try:
+                    self._open[model] = await self._opener(model)
+                except VicwError as error:
+                    lacking[model] = error
+        self._lacking = lacking
+        used = self._open.get(models.used) if models.used is not None else None
+        if used is not None and used is not self._reading:
+            _tell_switch(self._reading, used)
+            self._reading = used
+        _tell_lacking(before, lacking)
+
+
+def _tell_switch(before: Index | None, now: Index) -> None:
+    if before is not None:
+        _log.info("the model in use has changed", before=str(before.model), now=str(now.model))
+
+
+def _tell_lacking(before: Mapping[ModelIdentity, VicwError], now: Mapping[ModelIdentity, VicwError]) -> None:
+    for model, error in now.items():
+        if model not in before:
+            _log.warning("cannot follow the change of the model", model=str(model), error=error.detail)

@@ -1,0 +1,85 @@
+"""What every graph must know of a change of the model, and tell to whoever makes a new index."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from contract.graphs import Graph, edge, node, put
+from vicw_shared.model import Label
+from vicw_shared.payload import payload_of
+from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity, Models, PendingKind
+
+OLD = ModelIdentity("old", 3, "0" * 64, 1)
+NEW = ModelIdentity("new", 4, "1" * 64, 1)
+
+
+async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -> None:
+    before = await graph.models()
+    joining = ModelChange(NEW, ChangePhase.JOINING, "/models/new.gguf")
+    await graph.set_model(OLD, joining)
+    assert before.change is None
+    assert await graph.models() == Models(OLD, joining)
+    assert (await graph.models()).written == (OLD, NEW)
+    leaving = ModelChange(OLD, ChangePhase.LEAVING)
+    await graph.set_model(NEW, leaving)
+    assert await graph.models() == Models(NEW, leaving)
+    await graph.set_model(NEW)
+    assert (await graph.models(), await graph.model()) == (Models(NEW), NEW)
+
+
+def test_an_index_that_is_being_filled_is_not_written_by_others() -> None:
+    assert Models(OLD, ModelChange(NEW, ChangePhase.BUILDING)).written == (OLD,)
+    assert Models().written == ()
+
+
+async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
+    assert await graph.hold_change("a", seconds=60)
+    assert not await graph.hold_change("b", seconds=60)
+    assert await graph.hold_change("a", seconds=0.2), "its holder renews it"
+    await asyncio.sleep(0.3)
+    assert await graph.hold_change("b", seconds=60), "whoever died has it no longer"
+    assert not await graph.hold_change("a", seconds=60)
+    assert await graph.hold_change("b", seconds=0)
+    assert await graph.hold_change("a", seconds=60), "it was given back"
+    await graph.hold_change("a", seconds=0)
+
+
+async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
+    sea, bucket = node("sea", Label.CONCEPT, subtype="tag"), node("box", Label.CONCEPT, subtype="bucket")
+    item, ana = node("item", content_hash="h"), node("Ana")
+    chunks = [node(f"chunk {n}", Label.CHUNK, text=f"proof {n}") for n in range(5)]
+    told = [edge("TAGGED", "item", "sea"), edge("TAGGED", "item", "box"), edge("ABOUT", "item", "Ana")]
+    proofs = [edge("EVIDENCED_BY", "item", chunk.name) for chunk in chunks]
+    await put(graph, [item, ana, sea, bucket, *chunks], told + proofs)
+    claimed = {point.point_id: point for point in await graph.claim(10, seconds=60)}
+
+    first = await graph.passages(after=None, limit=3)
+    rest = await graph.passages(after=first[-1].point_id, limit=10)
+    found = [*first, *rest]
+    assert (len(first), await graph.passages(after=found[-1].point_id, limit=10)) == (3, [])
+    assert [point.point_id for point in found] == sorted(chunk.uid for chunk in chunks)
+    assert {point.point_id: payload_of(point) for point in found} == {
+        uid: payload_of(point) for uid, point in claimed.items()
+    }
+    assert {(point.kind, point.seq, point.tries) for point in found} == {(PendingKind.UPSERT, 0, 0)}
+    assert (await graph.count(Label.CHUNK), await graph.count(Label.ENTITY)) == (5, 2)
+
+    await graph.settle(list(claimed.values()))
+    assert len(await graph.passages(after=None, limit=10)) == 5, "queued or not"
+
+
+async def test_a_passage_that_proves_nothing_is_to_have_no_point(graph: Graph) -> None:
+    stray = node("stray", Label.CHUNK, text="of nothing")
+    await put(graph, [stray])
+    (found,) = await graph.passages(after=None, limit=10)
+    assert (found.point_id, found.kind, found.chunk, found.item) == (stray.uid, PendingKind.DELETE, None, None)
+
+
+async def test_passages_of_all_tenants_are_told(graph: Graph) -> None:
+    for tenant in ("t", "u"):
+        item = replace(node(f"item of {tenant}", content_hash="h"), tenant=tenant)
+        chunk = replace(node(f"chunk of {tenant}", Label.CHUNK, text="x"), tenant=tenant)
+        await put(graph, [item, chunk], [edge("EVIDENCED_BY", item.name, chunk.name)], tenant)
+    found = await graph.passages(after=None, limit=10)
+    assert {point.item.tenant for point in found if point.item is not None} == {"t", "u"}

@@ -1,0 +1,188 @@
+"""The model of a data directory is changed while its server serves, and while it does not; killed, it goes on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from e2e.conftest import Serve
+from e2e.serving import VICW, Server, eventually, require_clean, run
+from unit.embedding import tiny_models
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+MINILM = "all-MiniLM-L6-v2"
+
+
+@pytest.fixture
+def server(serve: Serve, tmp_path: Path) -> Server:
+    """A server whose directory has a small model of its own chosen, which fills it fast."""
+    made = serve(VICW_INGEST_BATCH="8")
+    chosen = run(made, "model", "use", str(tiny_models.encoder(tmp_path / "small.gguf").path))
+    assert chosen.returncode == 0, chosen.stderr
+    made.start()
+    return made
+
+
+def remember(server: Server, *numbers: int, **fields: Any) -> httpx.Response:
+    items = [{"id": f"i{n}", "text": f"unique{n} the river of light and stone " * 5} for n in numbers]
+    body = {"context": "c", "items": items, **fields}
+    return httpx.post(f"{server.url}/ingest", json=body, timeout=120, trust_env=False)
+
+
+def found(server: Server, number: int) -> list[str]:
+    body = {"query": f"unique{number}", "channels": ["bm25"], "limit": 1}
+    answer = httpx.post(f"{server.url}/retrieve", json=body, timeout=60, trust_env=False).raise_for_status().json()
+    assert answer["degraded"] == []
+    return [result["id"] for result in answer["results"]]
+
+
+def state(server: Server) -> dict[str, Any]:
+    body: dict[str, Any] = httpx.get(f"{server.url}/admin/reindex", timeout=30, trust_env=False).json()
+    return body
+
+
+def await_embedded(server: Server, passages: int) -> None:
+    def past(seen: dict[str, Any]) -> bool:
+        return bool(seen["phase"] == "embedding" and seen["done"] >= passages)
+
+    eventually(lambda: state(server), past, 120, "a change under way")
+
+
+def folders(server: Server) -> set[str]:
+    return {path.name for path in server.data_dir.glob("vectors*")}
+
+
+def embedders(server: Server) -> int:
+    children = Path(f"/proc/{server.pid}/task").glob("*/children")
+    pids = {pid for listed in children for pid in listed.read_text().split()}
+    return sum(b"vicw_embedding" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids)
+
+
+def again_and_again(
+    work: Callable[[int], None], halt: threading.Event, failures: list[BaseException]
+) -> threading.Thread:
+    def run_it() -> None:
+        number = 0
+        try:
+            while not halt.is_set():
+                work(number)
+                number += 1
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run_it, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_the_model_is_changed_while_the_server_serves(server: Server) -> None:
+    assert remember(server, *range(150)).status_code == 201
+    known, halt, failures = list(range(150)), threading.Event(), list[BaseException]()
+
+    def write(number: int) -> None:
+        wait = number % 2 == 0
+        answer = remember(server, 1000 + number, wait=wait)
+        assert answer.status_code == (201 if wait else 202), answer.text
+        if wait:
+            known.append(1000 + number)
+
+    def read(number: int) -> None:
+        wanted = known[-1] if number % 2 else known[number * 7 % len(known)]
+        assert found(server, wanted) == [f"i{wanted}"]
+
+    threads = [again_and_again(work, halt, failures) for work in (write, read)]
+    time.sleep(1)
+    done = run(server, "reindex", "--model", MINILM, within=300)
+    time.sleep(1)
+    halt.set()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    assert (done.returncode, f"embedded anew with {MINILM}" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert "small (1024-d" in done.stderr
+    for number in known:
+        assert found(server, number) == [f"i{number}"]
+    assert len(folders(server)) == 2, "the old one is kept"
+    eventually(lambda: embedders(server), lambda count: count == 1, 60, "the old model's process has ended")
+    assert f"{MINILM} (384-d" in run(server, "reindex", "--status").stdout
+
+    dropped = run(server, "reindex", "--drop-old")
+    assert ("small (1024-d" in dropped.stdout, len(folders(server))) == (True, 1), dropped.stderr
+    assert remember(server, 5000).status_code == 201
+    assert server.stop() == 0
+    require_clean(server)
+    server.start()
+    assert found(server, 5000) == ["i5000"]
+
+
+def test_a_server_that_is_killed_half_way_serves_with_the_old_model_and_goes_on(server: Server) -> None:
+    assert remember(server, *range(300)).status_code == 201
+    for least in (40, 120):
+        arguments = ["--model", MINILM] if least == 40 else []
+        command = subprocess.Popen(
+            [str(VICW), "reindex", *arguments, "--data-dir", str(server.data_dir)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=server.environment,
+        )
+        await_embedded(server, least)
+        server.kill()
+        command.kill()
+        command.wait()
+        server.start()
+        assert found(server, 7) == ["i7"]
+        assert "a change of the model is not over" in server.log
+        assert "is being filled" in run(server, "reindex", "--status").stdout
+        assert remember(server, 1000 + least).status_code == 201
+    done = run(server, "reindex", within=300)
+    assert done.returncode == 0, done.stderr
+    (embedded,) = re.findall(r"^(\d+) passages embedded anew", done.stdout)
+    assert int(embedded) <= 302 - 120, "what was there is not embedded again"
+    assert found(server, 1040) == ["i1040"]
+    assert server.stop() == 0
+    require_clean(server)
+    server.start()
+    assert found(server, 1120) == ["i1120"]
+
+
+def test_a_change_without_a_server_that_is_killed_leaves_the_old_model_and_goes_on(server: Server) -> None:
+    assert remember(server, *range(300)).status_code == 201
+    assert server.stop() == 0
+    command = subprocess.Popen(
+        [str(VICW), "reindex", "--model", MINILM, "--data-dir", str(server.data_dir)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=server.environment,
+    )
+    eventually(lambda: folders(server), lambda names: len(names) == 2, 60, "the other index")
+    time.sleep(1.5)
+    command.kill()
+    command.wait()
+    server.start()
+    assert found(server, 7) == ["i7"]
+    assert server.stop() == 0
+    assert "is being filled" in run(server, "reindex", "--status").stdout
+    done = run(server, "reindex", within=300)
+    assert (done.returncode, f"embedded anew with {MINILM}" in done.stdout) == (0, True), done.stdout + done.stderr
+    require_clean(server)
+    server.start()
+    assert found(server, 7) == ["i7"]
+    assert MINILM in run(server, "reindex", "--status").stdout.splitlines()[1]
+
+
+def test_what_cannot_be_changed_to_is_said_by_the_server(server: Server) -> None:
+    assert remember(server, 1).status_code == 201
+    refused = run(server, "reindex", "--model", "no-such-model")
+    assert refused.returncode == 1
+    assert "no-such-model is neither a registered model nor a GGUF file" in refused.stderr
+    assert state(server)["running"] is False
+    both = run(server, "reindex", "--status", "--drop-old")
+    assert both.returncode == 2
