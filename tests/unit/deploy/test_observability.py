@@ -81,6 +81,9 @@ def test_prometheus_scrapes_every_process_of_the_platform() -> None:
         "qdrant": (["qdrant"], 6333),
     }
     keyed = {job["job_name"]: job.get("authorization", {}).get("credentials_file") for job in jobs}
-    secret = "/run/secrets/vicw_metrics_key"
-    assert {name for name, file in keyed.items() if file is not None} == {"ingest", "retrieval"}
-    assert keyed["ingest"] == keyed["retrieval"] == secret
+    admin = "/run/secrets/vicw_metrics_key"
+    assert {name: file for name, file in keyed.items() if file is not None} == {
+        "ingest": admin,
+        "retrieval": admin,
+        "qdrant": "/run/secrets/qdrant_key",
+    }

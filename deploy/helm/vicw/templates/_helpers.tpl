@@ -3,8 +3,8 @@
 ingest: {command: [python, -m, vicw_ingest], http: true, image: platform}
 retrieval: {command: [python, -m, vicw_retrieval], http: true, image: platform}
 embedding: {command: [python, -m, vicw_embedding], http: true, image: embedding}
-ingest-worker: {command: [celery, -A, vicw_ingest.worker, worker, -Q, ingest, --concurrency, "1", --without-gossip, --without-mingle], image: platform}
-sleep-worker: {command: [celery, -A, vicw_sleep.worker, worker, -Q, sleep, --concurrency, "1", --without-gossip, --without-mingle], image: platform}
+ingest-worker: {command: [celery, -A, vicw_ingest.worker, worker, -Q, ingest, --without-gossip, --without-mingle], image: platform}
+sleep-worker: {command: [celery, -A, vicw_sleep.worker, worker, -Q, sleep, --without-gossip, --without-mingle], image: platform}
 sleep-beat: {command: [python, -m, vicw_sleep.beat], image: platform}
 {{- end -}}
 
