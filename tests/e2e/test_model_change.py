@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -153,19 +154,24 @@ def test_a_server_that_is_killed_half_way_serves_with_the_old_model_and_goes_on(
     assert found(server, 1120) == ["i1120"]
 
 
-def test_a_change_without_a_server_that_is_killed_leaves_the_old_model_and_goes_on(server: Server) -> None:
+def test_a_change_without_a_server_that_is_stopped_leaves_the_old_model_and_goes_on(server: Server) -> None:
     assert remember(server, *range(300)).status_code == 201
     assert server.stop() == 0
-    command = subprocess.Popen(
-        [str(VICW), "reindex", "--model", MINILM, "--data-dir", str(server.data_dir)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=server.environment,
-    )
-    eventually(lambda: folders(server), lambda names: len(names) == 2, 60, "the other index")
-    time.sleep(1.5)
-    command.kill()
-    command.wait()
+    for number in (signal.SIGINT, signal.SIGKILL):
+        command = subprocess.Popen(
+            [str(VICW), "reindex", "--model", MINILM, "--data-dir", str(server.data_dir)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=server.environment,
+        )
+        eventually(lambda: folders(server), lambda names: len(names) == 2, 60, "the other index")
+        time.sleep(1.0)
+        command.send_signal(number)
+        told, _ = command.communicate(timeout=60)
+        if number is signal.SIGINT:
+            assert (command.returncode, "run the same command again" in told) == (130, True), told
+        assert "Traceback" not in told
     server.start()
     assert found(server, 7) == ["i7"]
     assert server.stop() == 0

@@ -97,18 +97,14 @@ class Reindex:
                 await self.steps.everybody_knows()
                 last = await self._catch_up()
                 return Reindexed(self.target.model, None, self._embedded, last.passages, last.points)
-            if models.change is None or models.change.model != self.target.model:
+            if self.target.model not in models.written:
                 await self._note(models.used, ChangePhase.BUILDING)
-            if models.change is None or models.change.phase is ChangePhase.BUILDING or self._is_other(models.change):
                 await self._fill()
                 await self._note(models.used, ChangePhase.JOINING)
             await self.steps.everybody_knows()
             last = await self._catch_up()
             await self._swap(models.used)
             return Reindexed(self.target.model, models.used, self._embedded, last.passages, last.points)
-
-    def _is_other(self, change: ModelChange) -> bool:
-        return change.model != self.target.model
 
     async def _note(self, used: ModelIdentity, phase: ChangePhase) -> None:
         self._lock.require()

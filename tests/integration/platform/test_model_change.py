@@ -1,0 +1,161 @@
+"""What the platform's engines say of the model, before, during and after a change: real servers, no services."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from contract.graphs import edge, node, put
+from neo4j_graphs import empty_neo4j
+from servers.neo4j.server import Neo4jServer
+from servers.qdrant import QdrantServer
+from unit.standalone.foreign_server import Foreign, serving
+from vicw_ingest.indexing import Indexer
+from vicw_shared.adapters.qdrant import QdrantCollections, connect
+from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.platform.engines import Engines, PlatformSettings, open_engines
+from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
+from vicw_shared.settings import QdrantSettings
+from vicw_standalone.reindexing.platform import Platform, drop_old, open_platform, reindex, status
+
+
+@pytest.fixture
+async def old() -> AsyncIterator[Foreign]:
+    async with serving("old") as foreign:
+        yield foreign
+
+
+@pytest.fixture
+async def new() -> AsyncIterator[Foreign]:
+    async with serving("new") as foreign:
+        yield foreign
+
+
+@pytest.fixture(autouse=True)
+async def environment(
+    neo4j_server: Neo4jServer, qdrant_server: QdrantServer, old: Foreign, new: Foreign, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[None]:
+    empty_neo4j(neo4j_server)
+    variables = {
+        "VICW_NEO4J_URL": neo4j_server.url,
+        "VICW_NEO4J_USER": neo4j_server.user,
+        "VICW_NEO4J_PASSWORD": neo4j_server.password,
+        "VICW_QDRANT_URL": f"{qdrant_server.url.rpartition(':')[0]}:{qdrant_server.grpc_port}",
+        "VICW_QDRANT_ALIAS": f"test-{uuid.uuid4().hex[:8]}",
+        "VICW_EMBEDDING_URL": f"{old.url},{new.url}",
+        "VICW_REINDEX_LOOK_SECONDS": "0.1",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    yield
+    settings = QdrantSettings()
+    client = connect(settings)
+    for each in await QdrantCollections(client, settings.alias).all():
+        await client.delete_collection(each.name)
+    await client.close()
+
+
+@asynccontextmanager
+async def engines() -> AsyncIterator[Engines]:
+    async with AsyncExitStack() as stack:
+        yield await open_engines(PlatformSettings.read(), EdgeRegistry.with_core_types(), stack)
+
+
+async def fill(opened: Engines, *names: str) -> None:
+    for name in names:
+        chunk = node(f"chunk of {name}", Label.CHUNK, text=f"text of {name}")
+        item = node(name, content_hash="h", qdrant_id=chunk.uid)
+        await put(opened.graph, [item, chunk], [edge("EVIDENCED_BY", name, chunk.name)])
+    await Indexer(opened.graph, opened.indexes, 16).drain()
+
+
+async def change(platform: Platform, model: str | None = None) -> Any:
+    return await reindex(platform, model, lambda *_: None)
+
+
+async def identity(opened: Engines, name: str) -> ModelIdentity:
+    async with open_platform() as platform:
+        return (await platform.indexes.servers.named(name))[1]
+
+
+async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: Foreign) -> None:
+    async with engines() as opened, open_platform() as platform:
+        await fill(opened, "a", "b", "c")
+        done = await change(platform, "new")
+        assert (done.embedded, done.passages, done.points, done.before.name) == (3, 3, 3, "old")
+        await opened.indexes.look()
+        assert opened.indexes.reading.model.name == "new"
+        asked = len(old.texts)
+        await fill(opened, "d")
+        assert (len(old.texts), new.texts[-1]) == (asked, "[Domain: d] [Type: s] text of d")
+        lines = "\n".join((await status(platform)).lines())
+        assert "4 passages" in lines
+        assert [model.name for model in await drop_old(platform)] == ["old"]
+        assert (await change(platform)).embedded == 0, "the index in use has everything"
+
+
+async def test_a_store_that_is_empty_has_nothing_to_index() -> None:
+    async with open_platform() as platform:
+        with pytest.raises(NotFoundError):
+            await change(platform)
+
+
+async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> None:
+    async with engines() as opened:
+        await fill(opened, "a")
+        other = await identity(opened, "new")
+        used = opened.indexes.reading.model
+    async with open_platform() as platform:
+        name = await platform.indexes.collections.ensure(other)
+        await platform.indexes.collections.swap(name)
+        await platform.graph.set_model(used, ModelChange(other, ChangePhase.JOINING))
+        async with engines() as opened:
+            assert opened.indexes.reading.model == used, "the graph's word counts"
+            assert [index.model for index in await opened.indexes.writing()] == [used, other]
+        with pytest.raises(ConflictError, match="not over"):
+            await drop_old(platform)
+        assert (await change(platform)).model == other, "it goes on"
+        assert (await platform.graph.models()).used == other
+
+
+async def test_a_graph_and_an_alias_of_two_models_are_refused_with_the_command() -> None:
+    async with engines() as opened:
+        other = await identity(opened, "new")
+    async with open_platform() as platform:
+        await platform.indexes.collections.swap(await platform.indexes.collections.ensure(other))
+        with pytest.raises(ModelMismatchError, match="vicw reindex --platform"):
+            async with engines():
+                pass
+
+
+async def test_a_model_whose_server_is_gone_is_left_by_the_command_that_is_told(
+    new: Foreign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with engines() as opened:
+        await fill(opened, "a", "b")
+    monkeypatch.setenv("VICW_EMBEDDING_URL", new.url)
+    with pytest.raises(ModelMismatchError, match=r"are of old .* has new.*`vicw reindex --platform --model"):
+        async with engines():
+            pass
+    async with open_platform() as platform:
+        assert (await change(platform, "new")).embedded == 2
+    async with engines() as opened:
+        assert opened.indexes.reading.model.name == "new"
+
+
+async def test_a_change_is_given_up_by_naming_the_model_in_use(
+    new: Foreign, monkeypatch: pytest.MonkeyPatch, old: Foreign
+) -> None:
+    async with engines() as opened:
+        await fill(opened, "a")
+        used, other = opened.indexes.reading.model, await identity(opened, "new")
+        await opened.graph.set_model(used, ModelChange(other, ChangePhase.JOINING))
+        monkeypatch.setenv("VICW_EMBEDDING_URL", old.url)
+        async with open_platform() as platform:
+            await change(platform, "old")
+        assert (await opened.graph.models()).change is None

@@ -1,0 +1,89 @@
+"""The doors for whoever runs a server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from doubles import HashEmbedder
+from memory import Memory, open_memory
+from vicw_shared.clock import now
+from vicw_shared.model.keys import Right, mint
+from vicw_shared.ports import ChangePhase, ModelChange
+from vicw_shared.settings import ServerSettings
+from vicw_standalone.app import create_standalone_app
+from vicw_standalone.settings import CHOICES
+
+
+@pytest.fixture
+async def changeable(store: Path) -> AsyncIterator[Memory]:
+    async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
+        memory.standalone.reindexing.grace_seconds = 0
+        await memory.ingest({"id": "a", "text": "a zebra crosses"})
+        yield memory
+
+
+def client(memory: Memory, host: str = "127.0.0.1") -> httpx.AsyncClient:
+    memory.standalone.settings = replace(memory.standalone.settings, server=ServerSettings(host=host))
+    transport = httpx.ASGITransport(create_standalone_app(memory.standalone))
+    return httpx.AsyncClient(transport=transport, base_url="http://test")
+
+
+async def test_a_change_is_begun_watched_and_cleared_up_after(changeable: Memory) -> None:
+    async with client(changeable) as http:
+        idle = (await http.get("/admin/reindex")).json()
+        assert (idle["running"], idle["result"], idle["error"]) == (False, None, None)
+        begun = await http.post("/admin/reindex", json={"model": "new"})
+        assert (begun.status_code, begun.json()["running"]) == (202, True)
+        assert (await http.post("/admin/reindex", json={"model": "new"})).status_code == 409
+        assert (await http.delete("/admin/reindex/old")).status_code == 409
+        async with asyncio.timeout(20):
+            while (state := (await http.get("/admin/reindex")).json())["running"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert (state["error"], state["result"]["model"], state["result"]["embedded"]) == (None, "new", 1)
+        assert any("new" in line and "is in use" in line for line in state["status"])
+        dropped = await http.delete("/admin/reindex/old")
+        assert [model.split()[0] for model in dropped.json()["models"]] == ["old"]
+        assert (await http.delete("/admin/reindex/old")).json() == {"models": []}
+
+
+async def test_a_model_that_cannot_be_had_is_a_wrong_field(changeable: Memory) -> None:
+    async with client(changeable) as http:
+        refused = await http.post("/admin/reindex", json={"model": "no-such-model"})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "model")
+        assert (await http.post("/admin/reindex", json={"modell": "new"})).status_code == 422
+
+
+async def test_where_keys_are_needed_it_takes_the_right_admin(changeable: Memory) -> None:
+    user, of_user = mint("default", (Right.INGEST, Right.RETRIEVE), now(), "")
+    admin, of_admin = mint("default", (Right.ADMIN,), now(), "")
+    for key in (user, admin):
+        await changeable.standalone.keys.add(key)
+    async with client(changeable, "0.0.0.0") as http:
+        for method, path in (("GET", "/admin/reindex"), ("POST", "/admin/reindex"), ("DELETE", "/admin/reindex/old")):
+            codes = [
+                (
+                    await http.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})
+                ).status_code
+                for token in (None, of_user)
+            ]
+            assert codes == [401, 403]
+        asked = await http.get("/admin/reindex", headers={"Authorization": f"Bearer {of_admin}"})
+        assert asked.status_code == 200
+
+
+async def test_a_change_that_is_over_but_for_its_note_is_noted_at_the_next_start(store: Path) -> None:
+    old = await HashEmbedder("old").identity()
+    async with open_memory(store, HashEmbedder("new")) as memory:
+        used = await memory.standalone.graph.model()
+        assert used is not None
+        await memory.standalone.graph.set_model(used, ModelChange(old, ChangePhase.LEAVING, "/models/new.gguf"))
+    async with open_memory(store, HashEmbedder("new")) as memory:
+        assert (await memory.standalone.graph.models()).change is None
+        await memory.ingest({"id": "a", "text": "a zebra crosses"})
+    assert "VICW_EMBEDDING_MODEL='/models/new.gguf'" in (store / CHOICES).read_text()
