@@ -5,8 +5,13 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from memory import RAM, Memory, open_memory
+
+# How long an example takes says something of the machine, not of what is tested.
+settings.register_profile("vicw", deadline=None)
+settings.load_profile("vicw")
 
 pytest_plugins = ["servers.plugin"]
 

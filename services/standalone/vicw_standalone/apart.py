@@ -13,13 +13,13 @@ from vicw_shared.settings.variables import named_by_variable
 if TYPE_CHECKING:
     from vicw_shared.adapters.neo4j import Neo4jGraphStore
     from vicw_shared.adapters.qdrant import QdrantVectorStore
-    from vicw_shared.platform.engines import PlatformSettings
+    from vicw_shared.platform.settings import PlatformSettings
 
 
 def read_platform() -> PlatformSettings:
     """Return where the engines are. Raises SettingsError, also where their clients are not installed."""
     try:
-        from vicw_shared.platform.engines import PlatformSettings
+        from vicw_shared.platform.settings import PlatformSettings
     except ImportError as error:
         raise SettingsError(
             f"{error.name} is not installed: install vicw-standalone[platform], or use an image of the platform"

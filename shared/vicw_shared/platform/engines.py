@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from vicw_shared.adapters.embedders import EmbeddingServers, query_prefix
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
@@ -11,26 +11,11 @@ from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, co
 from vicw_shared.errors import ModelMismatchError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import Embedder, ModelIdentity, Models
-from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSettings, ReindexSettings
 
 PROBED = ("embedding", "graph", "vectors")
 _START_SECONDS = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class PlatformSettings:
-    """Where the engines are."""
-
-    neo4j: Neo4jSettings
-    qdrant: QdrantSettings
-    embedding: EmbeddingSettings
-    reindex: ReindexSettings = field(default_factory=ReindexSettings)
-
-    @classmethod
-    def read(cls) -> PlatformSettings:
-        """Read the environment."""
-        return cls(Neo4jSettings(), QdrantSettings(), EmbeddingSettings(), ReindexSettings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +103,7 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """
     opened = PlatformIndexes(settings, stack)
-    graph = await Neo4jGraphStore.open(settings.neo4j, registry)
+    graph = await Neo4jGraphStore.open(settings.neo4j, registry, patience_seconds=settings.graph_seconds)
     stack.push_async_callback(graph.close)
     await opened.prepare(graph)
     patience = [_START_SECONDS]

@@ -7,7 +7,8 @@ import contextlib
 from collections.abc import Coroutine
 
 from vicw_shared.extensions import load_registries
-from vicw_shared.platform.engines import Engines, PlatformSettings, open_engines
+from vicw_shared.platform.engines import Engines, open_engines
+from vicw_shared.platform.settings import PlatformSettings
 
 
 class PlatformWiring:

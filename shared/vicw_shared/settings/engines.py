@@ -29,6 +29,11 @@ class Neo4jSettings(WithSecrets):
         5.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
     )
 
+    def hurried(self, seconds: float) -> Neo4jSettings:
+        """Return these settings with no more patience than ``seconds`` for anything."""
+        waits = ("acquire_seconds", "query_seconds", "retry_seconds")
+        return self.model_copy(update={name: min(getattr(self, name), seconds) for name in waits})
+
 
 class QdrantSettings(WithSecrets):
     """Qdrant, the vector engine of the platform."""

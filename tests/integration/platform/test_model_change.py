@@ -18,7 +18,8 @@ from vicw_ingest.indexing import Indexer
 from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.platform.engines import Engines, PlatformSettings, open_engines
+from vicw_shared.platform.engines import Engines, open_engines
+from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
 from vicw_shared.settings import QdrantSettings
 from vicw_standalone.reindexing.platform import Platform, drop_old, open_platform, reindex, status

@@ -24,7 +24,8 @@ from vicw_standalone.reindexing.status import Status
 
 if TYPE_CHECKING:
     from vicw_shared.adapters.neo4j import Neo4jGraphStore
-    from vicw_shared.platform.engines import PlatformIndexes, PlatformSettings
+    from vicw_shared.platform.engines import PlatformIndexes
+    from vicw_shared.platform.settings import PlatformSettings
 
 _log = structlog.get_logger()
 _WAITS = 3

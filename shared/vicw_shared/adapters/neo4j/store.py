@@ -47,17 +47,24 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         self._types = types
 
     @classmethod
-    async def open(cls, settings: Neo4jSettings, registry: EdgeRegistry) -> Neo4jGraphStore:
+    async def open(
+        cls, settings: Neo4jSettings, registry: EdgeRegistry, *, patience_seconds: float | None = None
+    ) -> Neo4jGraphStore:
         """Connect, and bring the database's schema to this program's.
 
-        Raises UnavailableError, SettingsError or SchemaVersionError.
+        Afterwards nothing takes longer than ``patience_seconds``. Raises UnavailableError, SettingsError or
+        SchemaVersionError.
         """
         database = Database(settings)
         try:
-            return cls(database, EdgeTypes(registry, await prepare(database, [t.name for t in registry])))
+            types = EdgeTypes(registry, await prepare(database, [t.name for t in registry]))
         except BaseException:
             await database.close()
             raise
+        if patience_seconds is not None:
+            await database.close()
+            database = Database(settings.hurried(patience_seconds))
+        return cls(database, types)
 
     @property
     def key_ring(self) -> Neo4jKeyRing:

@@ -1,0 +1,23 @@
+"""Where the engines of the platform are. Loads none of their clients: the clock reads it, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSettings, ReindexSettings
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformSettings:
+    """Where the engines are. ``graph_seconds`` is all the patience with the graph, once it is open."""
+
+    neo4j: Neo4jSettings
+    qdrant: QdrantSettings
+    embedding: EmbeddingSettings
+    reindex: ReindexSettings = field(default_factory=ReindexSettings)
+    graph_seconds: float | None = None
+
+    @classmethod
+    def read(cls) -> PlatformSettings:
+        """Read the environment."""
+        return cls(Neo4jSettings(), QdrantSettings(), EmbeddingSettings(), ReindexSettings())
