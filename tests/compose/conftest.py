@@ -71,22 +71,22 @@ class Compose:
     def ingest_url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.ingest}{path}"
 
-    def ask(self, key: str, query: str) -> httpx.Response:
+    def ask(self, key: str | None, query: str) -> httpx.Response:
         """Ask a question."""
         return httpx.post(
             f"http://127.0.0.1:{self.retrieval}/retrieve",
             json={"query": query},
-            headers={"authorization": f"Bearer {key}"},
+            headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=60,
             trust_env=False,
         )
 
-    def remember(self, key: str, *items: dict[str, object]) -> httpx.Response:
+    def remember(self, key: str | None, *items: dict[str, object]) -> httpx.Response:
         """Store items."""
         return httpx.post(
             self.ingest_url("/ingest"),
             json={"context": "containers", "items": list(items)},
-            headers={"authorization": f"Bearer {key}"},
+            headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=120,
             trust_env=False,
         )
