@@ -38,6 +38,17 @@ def configure_logs(settings: LogSettings) -> None:
         logger_factory=structlog.WriteLoggerFactory(_Lossy(sys.stderr)),
         cache_logger_on_first_use=True,
     )
+    root = logging.getLogger()
+    if not any(isinstance(handler, _Forward) for handler in root.handlers):
+        root.addHandler(_Forward(logging.WARNING))
+
+
+class _Forward(logging.Handler):
+    """Writes what libraries warn of as one of our lines, instead of beside them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        report = structlog.get_logger().error if record.levelno >= logging.ERROR else structlog.get_logger().warning
+        report(record.getMessage(), logger=record.name, exc_info=record.exc_info)
 
 
 class _Lossy(io.TextIOBase, TextIO):

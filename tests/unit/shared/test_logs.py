@@ -28,3 +28,21 @@ def test_lines_of_several_processes_stay_whole(tmp_path: Path) -> None:
         assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     lines = path.read_text().splitlines()
     assert [json.loads(line)["event"] for line in lines] == ["request"] * 9000
+
+
+_LIBRARY = """
+import logging
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+
+configure_logs(LogSettings(format="json"))
+configure_logs(LogSettings(format="json"))
+logging.getLogger("neo4j").info("not told")
+logging.getLogger("neo4j").warning("tried %s", "again")
+"""
+
+
+def test_what_a_library_warns_of_is_a_line_like_ours() -> None:
+    done = subprocess.run([sys.executable, "-c", _LIBRARY], capture_output=True, text=True, timeout=60, check=True)
+    (line,) = [json.loads(line) for line in done.stderr.splitlines()]
+    assert (line["event"], line["logger"], line["level"]) == ("tried again", "neo4j", "warning")
