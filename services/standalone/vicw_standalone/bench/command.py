@@ -43,12 +43,13 @@ def fidelity(
     categories: bool,
     json: Path | None,
     url: str | None,
+    retrieve_url: str | None,
     model: str | None,
 ) -> None:
     """Measure how much of the evidence is found."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    run = _Run(settings, store or default_store(), url)
+    run = _Run(settings, store or default_store(), url, retrieve_url)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # How a server fuses is its own setting: from outside it is asked as it is.
@@ -115,10 +116,11 @@ async def _measure_speed(
 class _Run:
     """One run of ``bench fidelity``."""
 
-    def __init__(self, settings: Settings, store: Path, url: str | None) -> None:
+    def __init__(self, settings: Settings, store: Path, url: str | None, retrieve_url: str | None) -> None:
         self._settings = settings
         self._root = store
         self._url = url
+        self._retrieve_url = retrieve_url
         self._described: dict[str, Any] = {}
         self._reports: list[SetReport] = []
         self._pools: list[list[Separation]] = []
@@ -154,7 +156,7 @@ class _Run:
 
     def _open(self, store: Path | None) -> AbstractAsyncContextManager[Target]:
         if self._url is not None:
-            return open_http(self._url)
+            return open_http(self._url, self._retrieve_url)
         if store is None:
             raise SettingsError("a memory in this process needs a store")
         return open_local(self._settings, store)

@@ -43,6 +43,7 @@ class Latency:
     p99_ms: float
     queries_per_second: float
     stages: dict[str, float]
+    stages_p95: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +147,5 @@ async def ask(url: str, questions: Sequence[str], clients: int) -> Latency:
         p99_ms=round(percentile(times, 0.99), 2),
         queries_per_second=round(len(times) / seconds, 2),
         stages={stage: round(median(values), 2) for stage, values in stages.items()},
+        stages_p95={stage: round(percentile(values, 0.95), 2) for stage, values in stages.items()},
     )

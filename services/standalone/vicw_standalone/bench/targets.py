@@ -141,9 +141,9 @@ async def open_local(settings: Settings, store: Path, embedder: Embedder | None 
 
 
 @asynccontextmanager
-async def open_http(url: str) -> AsyncIterator[HttpTarget]:
-    """Connect to a server and disconnect in the end."""
-    async with AsyncVicwClient(url) as client:
+async def open_http(url: str, retrieve_url: str | None = None) -> AsyncIterator[HttpTarget]:
+    """Connect to a server, or two, and disconnect in the end."""
+    async with AsyncVicwClient(url, retrieve_url=retrieve_url) as client:
         yield HttpTarget(client)
 
 

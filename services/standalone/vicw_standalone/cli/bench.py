@@ -34,6 +34,9 @@ def fidelity(
     categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
     json_file: JsonOption = None,
     url: Annotated[str | None, typer.Option(help="Measure a running server. \\[default: in this process]")] = None,
+    retrieve_url: Annotated[
+        str | None, typer.Option(help="Where that server answers questions, if retrieval is a service of its own.")
+    ] = None,
     model: ModelOption = None,
 ) -> None:
     """Measure how much of the evidence is found: R@5, R@10, all@k, MRR, milliseconds.
@@ -44,7 +47,16 @@ def fidelity(
     from vicw_standalone.bench import command
 
     command.fidelity(
-        data, sets, store, pool_sets, ablate=ablate, categories=categories, json=json_file, url=url, model=model
+        data,
+        sets,
+        store,
+        pool_sets,
+        ablate=ablate,
+        categories=categories,
+        json=json_file,
+        url=url,
+        retrieve_url=retrieve_url,
+        model=model,
     )
 
 
