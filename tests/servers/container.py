@@ -38,8 +38,11 @@ class Container:
         ports: Mapping[int, int],
         environment: Mapping[str, str] = {},
         command: Sequence[str] = (),
+        fleeting: Sequence[str] = (),
     ) -> None:
         """``ports`` are the container's with the host's; ``variable`` may name another image than ``image``.
+
+        Folders that are ``fleeting`` are empty at each start.
 
         Raises ``Unavailable`` where Docker does not answer at once or has no such image.
         """
@@ -50,6 +53,8 @@ class Container:
         for inside, outside in ports.items():
             self._container.with_bind_ports(inside, outside)
         self._container.with_envs(**environment)
+        for folder in fleeting:
+            self._container.with_tmpfs_mount(folder, "16m")
         if command:
             self._container.with_command(list(command))
         self._id = ""

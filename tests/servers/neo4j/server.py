@@ -82,7 +82,8 @@ def docker() -> Neo4jProcess:
         "NEO4J_server_memory_pagecache_size": "64m",
         "NEO4J_dbms_usage__report_enabled": "false",
     }
-    container = Container("VICW_TEST_NEO4J_IMAGE", IMAGE, {7687: port}, settings)
+    # One that was killed left its process id there, and another process may have it at the next start.
+    container = Container("VICW_TEST_NEO4J_IMAGE", IMAGE, {7687: port}, settings, fleeting=["/var/lib/neo4j/run"])
     server = Neo4jServer(f"bolt://{container.host}:{port}", "neo4j", password)
     return started(server, container, ping, within=_START_SECONDS)
 
