@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicw_embedding.parent import die_with
+from vicw_shared import exits
 from vicw_shared.errors import FatalError
 from vicw_shared.settings.concerns import (
     EmbeddingSettings,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 READY = "vicw-embedding ready"
 FATAL = "vicw-embedding fatal"
-EXIT_FATAL = 78
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         _tell(f"{FATAL} {error.detail}")
         if not options.parent_pid:  # else whoever started it says it
             print(error.detail, file=sys.stderr)
-        return EXIT_FATAL
+        return exits.FATAL
     finally:
         if options.uds and options.parent_pid and os.getppid() != options.parent_pid:
             with contextlib.suppress(OSError):

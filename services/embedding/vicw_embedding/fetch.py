@@ -16,11 +16,10 @@ from pathlib import Path
 from vicw_embedding import hub, library, minilm
 from vicw_embedding.wiring import models_dir
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import RetryableError, VicwError
+from vicw_shared.errors import VicwError
+from vicw_shared.exits import exit_code
 from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
-
-EXIT_FATAL, EXIT_LATER = 78, 75
 
 
 def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path]) -> library.ModelFile:
@@ -73,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
         model = fetch(settings, models_dir(settings, storage), [Path(each) for each in arguments])
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)
-        return EXIT_LATER if isinstance(error, RetryableError) else EXIT_FATAL
+        return exit_code(error)
     print(f"{model.card.name} is in {model.path} (SHA-256 {model.digest})")
     return 0
 

@@ -21,6 +21,7 @@ from celery.beat import Scheduler
 from prometheus_client import Gauge
 from redis.exceptions import LockError, RedisError
 
+from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import (
     INDEX,
     INGEST_QUEUE,
@@ -38,7 +39,6 @@ from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
 _LEASE_SECONDS = 20.0
-_EXIT_LOST = 75  # sysexits' EX_TEMPFAIL
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
@@ -64,7 +64,7 @@ def main() -> int:
         serve_metrics(settings.metrics)
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)
-        return 78
+        return exits.FATAL
     configure_logs(settings.log)
     app = make_celery("vicw_beat", settings.redis)
     app.conf.beat_schedule = schedule(settings)
@@ -83,7 +83,7 @@ def main() -> int:
                 return 0
     except RedisError as error:
         _log.error("Redis does not answer", error=str(error))
-        return _EXIT_LOST
+        return exits.LATER
     TICKING.set(1)
     _log.info("beat ticks", schedule=sorted(app.conf.beat_schedule))
     threading.Thread(target=_keep, args=(lock, ended), daemon=True).start()
@@ -124,7 +124,7 @@ def _keep(lock: redis.lock.Lock, ended: threading.Event) -> None:
             lock.extend(_LEASE_SECONDS, replace_ttl=True)
         except (LockError, RedisError) as error:
             _log.error("the lock is lost; another clock may tick", error=str(error))
-            os._exit(_EXIT_LOST)
+            os._exit(exits.LATER)
 
 
 def _release(lock: redis.lock.Lock) -> None:

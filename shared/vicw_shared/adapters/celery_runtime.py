@@ -14,6 +14,7 @@ from celery import Celery, bootsteps
 from celery.signals import celeryd_init, setup_logging, worker_process_init, worker_process_shutdown, worker_ready
 from prometheus_client import Counter, Histogram
 
+from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import REQUEST_ID
 from vicw_shared.alive import TOUCH_SECONDS, touch
 from vicw_shared.errors import SettingsError
@@ -26,7 +27,6 @@ from vicw_shared.telemetry.spans import TRACE_HEADERS, Kind, door, require_trace
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 _log = structlog.get_logger()
-_EXIT_FATAL = 78  # sysexits' EX_CONFIG
 _KIB_PER_MIB = 1024
 SECONDS = Histogram("vicw_task_seconds", "Time of a task", ["task"], buckets=BOUNDS)
 FAILURES = Counter("vicw_task_failures_total", "Tasks that ended by an error", ["task", "error"])
@@ -103,7 +103,7 @@ def prepare_worker(
             let_go = serve_metrics(metrics)
         except SettingsError as error:
             print(f"error: {error.detail}", file=sys.stderr, flush=True)
-            sys.exit(_EXIT_FATAL)  # Celery would log an error, and go on
+            sys.exit(exits.FATAL)  # Celery would log an error, and go on
         worker_process_init.connect(lambda **_: let_go(), weak=False)
 
     def stop(**_: object) -> None:

@@ -8,18 +8,14 @@ from collections.abc import Callable
 
 from fastapi import FastAPI
 
-from vicw_shared.errors import RetryableError, VicwError
+from vicw_shared.errors import VicwError
+from vicw_shared.exits import exit_code
 from vicw_shared.http.loop import fast_loop
 from vicw_shared.http.serve import Opened, serve
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_shared.telemetry.spans import start_traces, stop_traces
-
-EXIT_FATAL = 78
-"""sysexits' EX_CONFIG: a person has to act."""
-EXIT_LATER = 75
-"""sysexits' EX_TEMPFAIL: an engine is not up yet; start it again in a while."""
 
 
 def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSettings]], *, name: str) -> int:
@@ -33,7 +29,7 @@ def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSe
         asyncio.run(serve(app, wiring, server, announcement), loop_factory=fast_loop())
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr, flush=True)
-        return EXIT_LATER if isinstance(error, RetryableError) else EXIT_FATAL
+        return exit_code(error)
     finally:
         stop_traces()
     return 0

@@ -13,6 +13,7 @@ from unit.embedding.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
 from vicw_embedding import minilm
 from vicw_embedding.library import LOCK_FILE
+from vicw_shared import exits
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 CONTENT = os.urandom(1_000_000)
@@ -65,5 +66,5 @@ def test_without_hub_and_file_it_says_so_and_may_be_tried_again(
     set_endpoint(monkeypatch, "http://127.0.0.1:9")
     monkeypatch.setenv("VICW_EMBEDDING_MODEL", NAME)
     monkeypatch.setenv("VICW_EMBEDDING_MODELS_DIR", str(tmp_path))
-    assert one_shot.main([]) == one_shot.EXIT_LATER
+    assert one_shot.main([]) == exits.LATER
     assert FILE in capsys.readouterr().err
