@@ -1,7 +1,7 @@
 """Qdrant for the contract tests: the run's server, or qdrant-client's local mode where none can be had.
 
-The local mode has no strict mode, no quantisation, no indexes and no wire: a run on it has not tried these, and the
-end of the run says that the server is missing.
+The local mode has no strict mode, no quantisation, no indexes and no wire, and its IDF is another one after a
+deletion: a run on it has not tried these, and the end of the run says that the server is missing.
 """
 
 from __future__ import annotations
