@@ -1,4 +1,4 @@
-"""``python tests/bench/platform.py``: how fast the services apart answer and store, over real servers.
+"""``python tests/bench/platform_speed.py``: how fast the services apart answer and store, over real servers.
 
 Servers come from where the tests take them (VICW_TEST_NEO4J_URL …, Docker, this machine). The memory is filled through
 the real write path with random vectors, which search as fast as a model's and mean nothing; questions are embedded by
