@@ -24,9 +24,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import aiohttp
 
 from bench import shaped
+from vicw_embedding.engine import BATCH_TOKENS
 from vicw_embedding.library import read_card
 from vicw_embedding.native import NativeContext, NativeModel, pin_workers
 from vicw_shared.http.loop import fast_loop
+from vicw_shared.ports.embedder import Lane
 
 QUERY_WORDS, TEXT_WORDS, LONG_WORDS = 8, 40, 505
 CLIENTS = 16
@@ -36,7 +38,12 @@ class Server:
     """The embedding process on a port of its own."""
 
     def __init__(self, model: Path) -> None:
-        environment = os.environ | {"VICW_EMBEDDING_MODEL": str(model), "VICW_PORT": "0", "VICW_LOG_LEVEL": "error"}
+        environment = os.environ | {
+            "VICW_EMBEDDING_MODEL": str(model),
+            "VICW_PORT": "0",
+            "VICW_LOG_LEVEL": "error",
+            "MALLOC_ARENA_MAX": "2",  # as in the image
+        }
         command = [sys.executable, "-m", "vicw_embedding"]
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
@@ -46,9 +53,11 @@ class Server:
             raise SystemExit(f"the embedding process did not start: {ready}")
 
     def memory(self) -> dict[str, int]:
-        """Return MiB: ``RSS``, its parts ``file`` (the mapped weights) and ``own``, and ``peak``."""
+        """Return MB (1,000,000 bytes): ``RSS``, its parts ``file`` (the mapped weights) and ``own``, and ``peak``."""
         status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
-        values = {name: int(kib) >> 10 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB", status, re.MULTILINE)}
+        values = {
+            name: round(int(kib) * 1024 / 1e6) for name, kib in re.findall(r"^(\w+):\s+(\d+) kB", status, re.MULTILINE)
+        }
         return {
             "RSS": values["VmRSS"],
             "file": values["RssFile"] + values["RssShmem"],
@@ -81,7 +90,7 @@ async def embed(session: aiohttp.ClientSession, url: str, texts: list[str], lane
 
 async def memory(server: Server, texts: Texts) -> None:
     """Print what the process holds at rest and after the longest texts in both lanes at once."""
-    print(f"\n{'memory, MiB':36}{'RSS':>8}{'file':>8}{'own':>8}{'peak':>8}")
+    print(f"\n{'memory, MB':36}{'RSS':>8}{'file':>8}{'own':>8}{'peak':>8}")
 
     def row(name: str) -> None:
         held = server.memory()
@@ -170,7 +179,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="repetitions of each measurement")
     options = parser.parse_args()
     with model_at(options.model) as path:
-        print(f"{path.name}: {path.stat().st_size >> 20} MiB")
+        print(f"{path.name}: {path.stat().st_size / 1e6:.0f} MB")
         texts = Texts()
         server = Server(path)
         try:
@@ -178,7 +187,9 @@ def main() -> None:
             asyncio.run(throughput(server, texts, options.rounds), loop_factory=fast_loop())
             pin_workers()
             model = NativeModel(path)
-            context = NativeContext(model, read_card(path).pooling, os.cpu_count() or 1)
+            context = NativeContext(
+                model, read_card(path).pooling, threads=os.cpu_count() or 1, batch_tokens=BATCH_TOKENS[Lane.QUERY]
+            )
             asyncio.run(question(server, context, model, texts, options.rounds), loop_factory=fast_loop())
         finally:
             server.close()

@@ -1,26 +1,34 @@
 """``python tests/bench/platform_speed.py``: how fast the services apart answer and store, over real servers.
 
-Servers come from where the tests take them (VICW_TEST_NEO4J_URL …, Docker, this machine). The memory is filled through
-the real write path with random vectors, which search as fast as a model's and mean nothing; questions are embedded by
-the real model. A Neo4j that is not empty is refused.
+Servers come from where the tests take them (VICW_TEST_NEO4J_URL …, this machine, Docker), Neo4j with the memory that
+docker-compose.yml gives it by default. The memory is filled through the real write path with random vectors, which
+search as fast as a model's and mean nothing; questions are embedded by the real model. A Neo4j that is not empty is
+refused.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import re
 import sys
 import tempfile
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from apart.running import Platform
+from servers.guard import guard
+from servers.neo4j import server as neo4j
 from servers.neo4j.server import NEO4J
 from servers.qdrant import QDRANT
 from servers.redis import REDIS
 from servers.run import Run
+from servers.sources import Source
 from vicw_embedding import minilm
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
@@ -34,10 +42,13 @@ from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import IngestSettings, LimitSettings, Neo4jSettings, QdrantSettings
 from vicw_standalone.bench.ingest_speed import embed_all, post_all
 from vicw_standalone.bench.seeded import SeededEmbedder
+from vicw_standalone.bench.server import children, disk_mb, resident
 from vicw_standalone.bench.speed import ask
 from vicw_standalone.bench.synthetic import Chat
 
-WARM_UP = 50
+WARM_UP = 300
+"""So many questions until Java has compiled what answers them."""
+AS_DEPLOYED = partial(neo4j.local, ("-Xms512m", "-XX:+UseG1GC"), page_cache="256m")
 REQUEST_ITEMS = 500
 ROUNDS = 3
 
@@ -45,13 +56,13 @@ ROUNDS = 3
 async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float:
     """Store so many messages; return the seconds it took."""
     variables = platform.variables
-    neo4j = Neo4jSettings(
+    settings_of_graph = Neo4jSettings(
         url=variables["VICW_NEO4J_URL"],
         user=variables["VICW_NEO4J_USER"],
         password=variables["VICW_NEO4J_PASSWORD"],
     )
     registry = EdgeRegistry.with_core_types()
-    graph = await Neo4jGraphStore.open(neo4j, registry)
+    graph = await Neo4jGraphStore.open(settings_of_graph, registry)
     if await graph.page(Label.CONTEXT, after=None, limit=1):
         raise SystemExit("the Neo4j is not empty: name another")
     client = connect(QdrantSettings(url=variables["VICW_QDRANT_URL"]))
@@ -122,6 +133,18 @@ async def storing(platform: Platform, messages: int) -> None:
     print(f"ratio, median: {ratios[len(ratios) // 2]:.2f}")
 
 
+def footprint() -> None:
+    """Print what each process takes of the machine, those of other machines and containers aside."""
+    print(f"\n{'MiB':24}{'RSS':>8}{'own':>8}{'disk':>8}")
+    for pid in children(os.getpid()):
+        command, folder = Path(f"/proc/{pid}/cmdline").read_bytes(), Path(f"/proc/{pid}/cwd").resolve()
+        ours = re.search(rb"vicw_\w+|celery", command)
+        size = resident(pid)
+        if size is not None and (ours or folder.is_relative_to(guard().directory)):
+            name, disk = (ours[0].decode(), "") if ours else (folder.name.partition("-")[0], f"{disk_mb(folder):.0f}")
+            print(f"{name:24}{size.total:8.0f}{size.own:8.0f}{disk:>8}")
+
+
 async def measure(platform: Platform, memories: int, queries: int, messages: int) -> None:
     platform.embedding = platform.add("embedding", "vicw_embedding").start()
     embedder = OpenAIEmbedder(base_url=f"{platform.embedding.url}/v1")
@@ -134,6 +157,7 @@ async def measure(platform: Platform, memories: int, queries: int, messages: int
     print(f"ingest and retrieval answer {time.monotonic() - began:.1f} s after they were started")
     platform.worker().start()
     await answers(platform, queries)
+    footprint()
     await storing(platform, messages)
 
 
@@ -144,10 +168,12 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=900, help="messages stored to measure ingestion")
     options = parser.parse_args()
     run = Run()
+    graph = replace(NEO4J, own=[Source("jars", AS_DEPLOYED), *NEO4J.own])
+    vectors = replace(QDRANT, own=QDRANT.own[::-1])
     with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
         models = Path(folder) / "models"
         minilm.ensure(models)
-        platform = Platform(Path(folder), models, run.shared(NEO4J), run.shared(QDRANT), run.shared(REDIS))
+        platform = Platform(Path(folder), models, run.shared(graph), run.shared(vectors), run.shared(REDIS))
         # How the tests set it up is for tests.
         for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
             platform.variables.pop(variable, None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicw_embedding.lane import Embedded, LaneOptions, LaneWorker
-from vicw_embedding.native import BATCH_TOKENS, NativeModel, pin_workers
+from vicw_embedding.native import NativeModel, pin_workers
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from vicw_embedding.library import ModelFile
 
 BULK_NICENESS = 10
+BATCH_TOKENS = {Lane.QUERY: 256, Lane.BULK: 512}
+"""What a lane computes at once, and so the longest window of a text. Questions are short; room for longer ones would
+be 9 MiB with a model of 1024 dimensions. A longer one is read in windows, as a longer passage is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,8 @@ class Engine:
             LaneOptions(
                 name=lane.value,
                 pooling=card.pooling,
-                max_tokens=min(card.max_tokens, self._model.context_length, BATCH_TOKENS),
+                max_tokens=min(card.max_tokens, self._model.context_length, BATCH_TOKENS[lane]),
+                batch_tokens=BATCH_TOKENS[lane],
                 threads=options.threads or _cores(),
                 queue_texts=options.queue_texts,
                 niceness=BULK_NICENESS if lane is Lane.BULK else 0,

@@ -16,7 +16,7 @@ import numpy as np
 import structlog
 
 from vicw_embedding import windows
-from vicw_embedding.native import BATCH_TOKENS, MAX_SEQUENCES, NativeContext, NativeError
+from vicw_embedding.native import MAX_SEQUENCES, NativeContext, NativeError
 from vicw_shared.errors import OverloadedError, TooLargeError, UnavailableError
 
 if TYPE_CHECKING:
@@ -40,11 +40,15 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneOptions:
-    """What makes a lane: ``niceness`` is added to the thread's, ``queue_texts`` bounds what may wait."""
+    """What makes a lane: ``niceness`` is added to the thread's, ``queue_texts`` bounds what may wait.
+
+    ``max_tokens`` are one window of a text, ``batch_tokens`` all that is computed at once.
+    """
 
     name: str
     pooling: Pooling
     max_tokens: int
+    batch_tokens: int
     threads: int
     queue_texts: int
     niceness: int = 0
@@ -135,7 +139,12 @@ class LaneWorker:
     def _run(self) -> None:
         try:
             self._lower_priority()
-            context = NativeContext(self._model, self._options.pooling, self._options.threads)
+            context = NativeContext(
+                self._model,
+                self._options.pooling,
+                threads=self._options.threads,
+                batch_tokens=self._options.batch_tokens,
+            )
         except BaseException as error:
             self._started.set_exception(error)
             return
@@ -164,7 +173,7 @@ class LaneWorker:
         tokens = 0
         while len(batch) < MAX_SEQUENCES and self._fill(wait=not batch):
             tokens += len(self._pieces[0].tokens)
-            if tokens > BATCH_TOKENS:
+            if tokens > self._options.batch_tokens:
                 break
             batch.append(self._pieces.popleft())
         return batch

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-BATCH_TOKENS = 512
 MAX_SEQUENCES = 64
 _POOLING = {Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
 _WARNING, _ERROR = 3, 4
@@ -134,12 +133,12 @@ class NativeModel:
 class NativeContext:
     """Room for one batch at a time. Every call must come from the thread that made it."""
 
-    def __init__(self, model: NativeModel, pooling: Pooling, threads: int) -> None:
-        """Allocate the buffers. Raises NativeError if llama.cpp cannot."""
+    def __init__(self, model: NativeModel, pooling: Pooling, *, threads: int, batch_tokens: int) -> None:
+        """Allocate the buffers for batches of ``batch_tokens`` at most. Raises NativeError if llama.cpp cannot."""
         library = _library()
         parameters = library.llama_context_default_params()
         # An encoder reads a batch in one piece, and more than n_ubatch tokens abort the process.
-        parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
+        parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = batch_tokens
         parameters.n_seq_max = MAX_SEQUENCES
         parameters.kv_unified = True  # else a causal model would split n_ctx between the sequences
         parameters.embeddings = True
@@ -148,11 +147,12 @@ class NativeContext:
         parameters.n_threads = parameters.n_threads_batch = threads
         parameters.no_perf = True
         self._model = model
+        self._batch_tokens = batch_tokens
         self._handle = library.llama_init_from_model(model.handle, parameters)
         if not self._handle:
             raise NativeError("llama.cpp could not allocate a context")
         self._memory = library.llama_get_memory(self._handle)  # None: an encoder, nothing to remember
-        self._batch = library.llama_batch_init(BATCH_TOKENS, 0, 1)
+        self._batch = library.llama_batch_init(batch_tokens, 0, 1)
 
     def embed(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Return an array of shape (len(sequences), size), float32, not normalised.
@@ -163,7 +163,7 @@ class NativeContext:
         total = sum(len(sequence) for sequence in sequences)
         if not sequences or not all(sequences):
             raise ValueError("a batch needs at least one sequence, and a sequence at least one token")
-        if total > BATCH_TOKENS or len(sequences) > MAX_SEQUENCES:
+        if total > self._batch_tokens or len(sequences) > MAX_SEQUENCES:
             raise ValueError(f"{len(sequences)} sequences of {total} tokens are over one batch")
         self._fill(sequences)
         library = _library()

@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,15 +31,15 @@ _JAVA = 17
 _SETTINGS = """
 server.bolt.listen_address=127.0.0.1:{port}
 server.http.enabled=false
-server.memory.pagecache.size=64m
+server.memory.pagecache.size={page_cache}
 dbms.usage_report.enabled=false
 # Else each database takes 256 MiB of disk for a log of a few kilobytes.
 db.tx_log.preallocate=false
 """
+# Up in half the time: the servers of tests do not live long enough to gain from more.
+_SHORT_LIVED = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 _OPTIONS = [
     "-Xmx512m",
-    # Up in half the time: the servers of tests do not live long enough to gain from more.
-    *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "java.io", "sun.nio.ch")),
 ]
 
@@ -88,17 +89,17 @@ def docker() -> Neo4jProcess:
     return started(server, container, ping, within=_START_SECONDS)
 
 
-def local() -> Neo4jProcess:
-    """Start the jars that Maven fetches, with a password of this server's own."""
+def local(options: Sequence[str] = _SHORT_LIVED, page_cache: str = "64m") -> Neo4jProcess:
+    """Start the jars that Maven fetches, with a password of this server's own; ``options`` are Java's."""
     java = _java()
     classes = jars()
     home = new_directory("neo4j")
     port = free_port()
     (home / "conf").mkdir()
-    (home / "conf" / "neo4j.conf").write_text(_SETTINGS.format(port=port))
+    (home / "conf" / "neo4j.conf").write_text(_SETTINGS.format(port=port, page_cache=page_cache))
     main = ["org.neo4j.server.CommunityEntryPoint", f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
     server = Neo4jServer(f"bolt://127.0.0.1:{port}", "neo4j", secrets.token_urlsafe(16))
-    child = Child(home, [java, *_OPTIONS, "-cp", f"{classes}/*", *main])
+    child = Child(home, [java, *_OPTIONS, *options, "-cp", f"{classes}/*", *main])
     return started(server, child, ping, _set_password, within=_START_SECONDS)
 
 

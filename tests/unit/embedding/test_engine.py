@@ -46,7 +46,10 @@ def test_a_text_of_nothing_has_a_vector_all_the_same(engine: Engine, text: str) 
     assert np.linalg.norm(row) == pytest.approx(1, rel=1e-5)
 
 
-def test_an_over_long_text_is_read_in_whole_windows(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("lane", "longest"), [(Lane.QUERY, 256), (Lane.BULK, 512)])
+def test_an_over_long_text_is_read_in_whole_windows(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, lane: Lane, longest: int
+) -> None:
     seen: list[list[int]] = []
     embed = NativeContext.embed
 
@@ -55,11 +58,12 @@ def test_an_over_long_text_is_read_in_whole_windows(engine: Engine, monkeypatch:
         return embed(self, sequences)
 
     monkeypatch.setattr(NativeContext, "embed", spying)
-    embedded = engine.submit([SENTENCE * 120], Lane.BULK).result()
+    embedded = engine.submit([SENTENCE * 120], lane).result()
 
     assert len(seen) > 2
+    assert max(map(len, seen)) > longest / 2
     assert all(window[0] == 0 and window[-1] == 2 for window in seen), "each keeps <s> and </s>"
-    assert all(len(window) <= 512 for window in seen)
+    assert all(len(window) <= longest for window in seen)
     assert embedded.tokens == sum(map(len, seen))
 
 
@@ -67,7 +71,7 @@ def test_the_vector_of_an_over_long_text_is_the_mean_of_its_windows(minilm: Engi
     model = minilm._model
     text = "Ana rolled the deployment back. " * 200
     parts = windows.cut(model.tokenize(text), model.frame, minilm.file.card.max_tokens)
-    context = NativeContext(model, minilm.file.card.pooling, threads=2)
+    context = NativeContext(model, minilm.file.card.pooling, threads=2, batch_tokens=512)
     expected = windows.join(np.concatenate([context.embed([part]) for part in parts]))
     context.close()
 

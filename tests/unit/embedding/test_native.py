@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from vicw_embedding.library import ModelFile
-from vicw_embedding.native import BATCH_TOKENS, MAX_SEQUENCES, NativeContext, NativeModel
+from vicw_embedding.native import MAX_SEQUENCES, NativeContext, NativeModel
 from vicw_embedding.windows import normalise
 from vicw_shared.errors import SettingsError
+
+BATCH_TOKENS = 512
 
 
 @pytest.fixture(params=["tiny_encoder", "tiny_decoder", "minilm_file"])
@@ -33,7 +35,7 @@ def model(model_file: ModelFile) -> Iterator[NativeModel]:
 
 @pytest.fixture
 def context(model: NativeModel, model_file: ModelFile) -> Iterator[NativeContext]:
-    opened = NativeContext(model, model_file.card.pooling, threads=2)
+    opened = NativeContext(model, model_file.card.pooling, threads=2, batch_tokens=BATCH_TOKENS)
     yield opened
     opened.close()
 

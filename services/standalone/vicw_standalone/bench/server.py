@@ -36,9 +36,9 @@ class RunningServer:
 
     def resident(self) -> dict[str, ResidentSize]:
         """Return the size of the server and of the embedding process, its child. Empty where /proc is not."""
-        found = {"server": _resident(self.pid)}
-        children = [_resident(pid) for pid in _children(self.pid)]
-        found["embedding"] = max((c for c in children if c), key=lambda size: size.total, default=None)
+        found = {"server": resident(self.pid)}
+        sizes = [resident(pid) for pid in children(self.pid)]
+        found["embedding"] = max((size for size in sizes if size), key=lambda size: size.total, default=None)
         return {name: size for name, size in found.items() if size is not None}
 
 
@@ -84,7 +84,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _resident(pid: int) -> ResidentSize | None:
+def resident(pid: int) -> ResidentSize | None:
+    """Return the size of a process, None if there is none of that id."""
     try:
         status = Path(f"/proc/{pid}/status").read_text("utf-8")
     except OSError:
@@ -93,7 +94,8 @@ def _resident(pid: int) -> ResidentSize | None:
     return ResidentSize(*(round(int(values.get(name, 0)) / 1024, 1) for name in ("VmRSS", "RssAnon")))
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """Return the ids of a process's children."""
     pids: list[int] = []
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         pids += map(int, path.read_text("utf-8").split())

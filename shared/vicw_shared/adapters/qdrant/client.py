@@ -35,5 +35,6 @@ def connect(settings: QdrantSettings) -> AsyncQdrantClient:
         headers={"api-key": key} if key else None,
         timeout=settings.write_timeout_seconds,
         grpc_options=dict(_CHANNEL),
+        cloud_inference=True,  # nothing here is left for it to embed, and it need not look through all that is sent
         check_compatibility=False,  # it would ask the REST port, which need not be reachable
     )
