@@ -80,7 +80,7 @@ def _serve(settings: ServerSettings, uds: Path | None, host: str, port: int) -> 
     start_traces(traces, "vicw-embedding")
     served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     config = uvicorn.Config(
-        create_app(served, max_body_bytes=limits.body_bytes),
+        create_app(served, limits),
         log_config=None,
         access_log=False,
         server_header=False,

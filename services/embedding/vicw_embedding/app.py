@@ -15,9 +15,10 @@ from vicw_shared import http
 
 if TYPE_CHECKING:
     from vicw_embedding.wiring import Served
+    from vicw_shared.settings import LimitSettings
 
 
-def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
+def create_app(served: Served, limits: LimitSettings) -> FastAPI:
     """Return the application over a loaded model, which it frees when it stops."""
 
     @asynccontextmanager
@@ -29,7 +30,7 @@ def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
         title="VICW embedding",
         description="One GGUF, a lane for queries and one for bulk, on the OpenAI embeddings wire.",
         version=version("vicw-embedding"),
-        max_body_bytes=max_body_bytes,
+        limits=limits,
         probes={"model": served.batcher.check},
         lifespan=lifespan,
     )

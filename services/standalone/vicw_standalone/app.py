@@ -43,7 +43,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
         title="VICW",
         description=_DESCRIPTION,
         version=__version__,
-        max_body_bytes=standalone.settings.limits.body_bytes,
+        limits=standalone.settings.limits,
         probes={
             "embedding": standalone.probe_embedding,
             "graph": standalone.probe_graph,

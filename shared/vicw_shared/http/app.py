@@ -15,12 +15,14 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram,
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vicw_shared.errors import TooLargeError, VicwError
+from vicw_shared.errors import VicwError
 from vicw_shared.http import problems
+from vicw_shared.http.bodies import Bodies
 from vicw_shared.http.gate import Gate, documented
 from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
+from vicw_shared.settings import LimitSettings
 from vicw_shared.telemetry.spans import TRACE_HEADERS, Door, Kind, door
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
@@ -42,7 +44,7 @@ def create_app(
     title: str,
     description: str,
     version: str,
-    max_body_bytes: int,
+    limits: LimitSettings,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
     gate: Gate | None = None,
@@ -68,7 +70,7 @@ def create_app(
     )
     problems.install(app)
     name_media_types(app)
-    app.add_middleware(_Edge, max_body_bytes=max_body_bytes)
+    app.add_middleware(_Edge, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
 
     @app.get("/healthz", tags=[PROBES], summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
@@ -132,9 +134,9 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
 class _Edge:
     """ASGI middleware: binds the request id, counts the body's bytes, measures, logs, answers what nobody foresaw."""
 
-    def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
         self._app = app
-        self._max = max_body_bytes
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -167,9 +169,9 @@ class _Edge:
             await send(message)
 
         try:
-            if int(headers.get(b"content-length", b"0") or 0) > self._max:
-                raise self._too_large()
-            await self._app(scope, self._counted(receive), sending)
+            declared = int(headers.get(b"content-length", b"0") or 0)
+            with self._bodies.reading(declared, receive) as counted:
+                await self._app(scope, counted, sending)
         except VicwError as error:
             await problems.respond(error)(scope, receive, sending)
         except ClientDisconnect:
@@ -182,24 +184,6 @@ class _Edge:
             await problems.unexpected()(scope, receive, sending)
         finally:
             self._record(scope, status or 500, time.perf_counter() - started, span)
-
-    def _counted(self, receive: Receive) -> Receive:
-        seen = 0
-
-        async def counting() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._max:
-                raise self._too_large()
-            return message
-
-        return counting
-
-    def _too_large(self) -> TooLargeError:
-        return TooLargeError(
-            f"body: over {self._max} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
-        )
 
     @staticmethod
     def _record(scope: Scope, status: int, seconds: float, span: Door) -> None:

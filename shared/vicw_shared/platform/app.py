@@ -45,7 +45,7 @@ def create_platform_app(
         title=title,
         description=f"{description}\n\n{_ERRORS}",
         version=version,
-        max_body_bytes=limits.body_bytes,
+        limits=limits,
         probes={name: partial(probe, name) for name in PROBED},
         lifespan=lifespan,
         gate=gate,

@@ -52,6 +52,9 @@ class LimitSettings(BaseSettings):
     model_config = config("VICW_MAX_")
 
     body_bytes: int = Field(32 * 1024 * 1024, gt=0, description="Size of a request body, in bytes")
+    bodies_bytes: int = Field(
+        128 * 1024 * 1024, gt=0, description="Sizes of all request bodies under way at once; others are to come again"
+    )
     items: int = Field(1000, gt=0, description="Items in one ingest request")
     text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
     name_chars: int = Field(512, gt=0, description="Characters in a name, id, flow, context, speaker, source")

@@ -19,6 +19,7 @@ from vicw_embedding.library import ModelFile
 from vicw_embedding.wiring import Served
 from vicw_shared.errors import InvalidInputError, SettingsError
 from vicw_shared.ports.embedder import Lane
+from vicw_shared.settings import LimitSettings
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 
@@ -29,7 +30,7 @@ def served(tiny_encoder: ModelFile, engine: Engine) -> Served:
 
 @pytest.fixture
 async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(served, max_body_bytes=1_000_000)
+    app = create_app(served, LimitSettings(body_bytes=1_000_000))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1") as opened:
         yield opened
 

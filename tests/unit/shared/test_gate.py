@@ -20,6 +20,7 @@ from vicw_shared.errors import UnavailableError
 from vicw_shared.http import Gate, create_app, is_loopback, tenant_of
 from vicw_shared.http import gate as gate_module
 from vicw_shared.model.keys import ApiKey, Right, mint, split_token
+from vicw_shared.settings import LimitSettings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -48,7 +49,7 @@ def served(ring: SqliteKeyRing, *, required: bool = True, fails: str | None = No
         title="t",
         description="d",
         version="1",
-        max_body_bytes=1000,
+        limits=LimitSettings(body_bytes=1000),
         probes={"engine": probe} if fails else {},
         lifespan=lifespan,
         gate=gate,
