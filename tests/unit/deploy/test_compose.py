@@ -96,6 +96,12 @@ def test_what_runs_is_watched_and_started_again(name: str) -> None:
         assert how["condition"] in expected
 
 
+def test_no_engine_that_is_away_makes_a_service_unhealthy_that_answers_without_it() -> None:
+    asked = {name: str(LASTING[name]["healthcheck"]["test"]) for name in (*DOORS, "embedding")}
+    assert {name for name, test in asked.items() if "'/healthz'" in test} == DOORS
+    assert "'/readyz'" in asked["embedding"], "which asks no engine"
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_versions_are_pinned_and_can_be_changed(name: str) -> None:
     service = SERVICES[name]
