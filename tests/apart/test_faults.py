@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from apart.conftest import Engines
@@ -11,6 +12,11 @@ from apart.running import Platform
 from e2e.serving import eventually
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+
+
+def readiness(url: str) -> tuple[int, dict[str, Any]]:
+    answer = httpx.get(f"{url}/readyz", timeout=30, trust_env=False)
+    return answer.status_code, answer.json()
 
 
 def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engines) -> None:
@@ -22,11 +28,15 @@ def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engin
     assert set(fragile.found("harbour")) == {"public", "private"}
 
     engines.redis.kill()
+    status, told = readiness(fragile.ingest.url)
+    assert (status, told["status"], set(told["failing"])) == (200, "ready", {"queue"}), "it is named, and goes on"
+    assert readiness(fragile.retrieval.url)[1].keys() & {"failing"} == set(), "questions need no queue"
     assert fragile.remember({"id": "no queue", "text": "A gull sat on the mast."}).status_code == 201
     assert fragile.found("gull", limit=1) == ["no queue"]
     later = fragile.remember({"id": "later", "text": "A seal swam by."}, wait=False)
     assert later.status_code == 202, "durable in the graph; workers look by themselves"
     engines.redis.restart()
+    assert "failing" not in readiness(fragile.ingest.url)[1]
 
     engines.qdrant.kill()
     answer = fragile.ask("harbour fog").raise_for_status().json()

@@ -48,6 +48,11 @@ def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
     assert answer["degraded"] == []
 
 
+def test_both_images_can_send_traces(compose: Compose) -> None:
+    for service in ("ingest", "embedding"):
+        compose("exec", "-T", service, "python", "-c", "import vicw_shared.adapters.opentelemetry")
+
+
 def test_nobody_gets_in_without_a_key(compose: Compose) -> None:
     assert compose.ask(None, "what?").status_code == 401
     assert compose.remember(None, {"text": "x"}).status_code == 401

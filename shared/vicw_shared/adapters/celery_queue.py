@@ -13,6 +13,9 @@ import structlog
 from celery import Celery
 from celery.signals import after_task_publish
 from prometheus_client import Counter
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from vicw_shared.logs import current_request_id
 from vicw_shared.settings import RedisSettings
@@ -83,6 +86,7 @@ class CeleryQueue:
 
     def __init__(self, settings: RedisSettings) -> None:
         self._app = make_celery("vicw", settings)
+        self._url = broker_url(settings)
         self._timeout = settings.timeout_seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="queue")
         self._sending = False
@@ -110,6 +114,16 @@ class CeleryQueue:
             SEND_FAILURES.inc()
             self._quiet_until = time.monotonic() + _QUIET_SECONDS
             _log.warning("workers could not be woken; they look by themselves", error=str(error))
+
+    async def probe(self) -> None:
+        """Raise RedisError if the broker does not answer."""
+        # On a connection of its own: Celery's client is busy for long while the broker is away.
+        once = Retry(NoBackoff(), 0)
+        client = Redis.from_url(
+            self._url, retry=once, socket_timeout=self._timeout, socket_connect_timeout=self._timeout
+        )
+        async with client:
+            await client.ping()
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""

@@ -47,13 +47,15 @@ def create_app(
     limits: LimitSettings,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    optional: Mapping[str, Probe] | None = None,
     gate: Gate | None = None,
     describe: Callable[[str], Awaitable[Mapping[str, object]]] | None = None,
     more_metrics: Callable[[], Awaitable[bytes]] | None = None,
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
-    ``describe`` gives what ``/readyz`` says besides to a tenant when all is well. ``gate`` admits to that, and to
+    ``probes`` are of what it needs to answer, ``optional`` of what it can do without: ``/readyz`` names both.
+    ``describe`` gives what it says besides to a tenant when the service is ready. ``gate`` admits to that, and to
     the metrics, which are figures of all tenants. ``more_metrics`` gives those of a process behind this one, in
     Prometheus' text format, under names that this one does not have.
     """
@@ -81,17 +83,22 @@ def create_app(
         tags=[PROBES],
         summary="Can it answer? Names the failing dependency",
         responses={503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"}},
+        description="`failing` may name a dependency of a service that is ready, too: one that it can do without.",
     )
     async def readyz(request: Request, response: Response) -> dict[str, object]:
-        failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
+        asked = {**probes, **(optional or {})}
+        answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
+        failing = {name: reason for name, reason in answers if reason}
         tenant = await _tenant(request, gate)
-        if failing:
+        # Reasons name hosts and ports: not for strangers.
+        told = failing if gate is None or tenant is not None else dict.fromkeys(failing, "does not work")
+        facts: Mapping[str, object] = {"failing": told} if told else {}
+        if failing.keys() & probes.keys():
             response.status_code = 503
-            # Reasons name hosts and ports: not for strangers.
-            told = failing if gate is None or tenant is not None else dict.fromkeys(failing, "does not work")
-            return {"status": "not ready", "failing": told}
-        facts = await describe(tenant) if describe is not None and tenant is not None else {}
-        return {"status": "ready", "dependencies": sorted(probes), **facts}
+            return {"status": "not ready", **facts}
+        if describe is not None and tenant is not None:
+            facts = {**facts, **await describe(tenant)}
+        return {"status": "ready", "dependencies": sorted(asked), **facts}
 
     @app.get(
         "/metrics",

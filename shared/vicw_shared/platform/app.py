@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
 from fastapi import APIRouter, FastAPI
 
-from vicw_shared.http import Gate, create_app, is_loopback
+from vicw_shared.http import Gate, Probe, create_app, is_loopback
 from vicw_shared.platform.engines import PROBED
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.settings import LimitSettings, ServerSettings
@@ -23,8 +23,12 @@ def create_platform_app(
     version: str,
     server: ServerSettings,
     limits: LimitSettings,
+    optional: Mapping[str, Probe] | None = None,
 ) -> FastAPI:
-    """Return the application with the routes of ``route``; it closes ``wiring``, open when it starts to answer."""
+    """Return the application with the routes of ``route``; it closes ``wiring``, open when it starts to answer.
+
+    ``optional`` are probes of what the service can do without.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -48,6 +52,7 @@ def create_platform_app(
         limits=limits,
         probes={name: partial(probe, name) for name in PROBED},
         lifespan=lifespan,
+        optional=optional,
         gate=gate,
         describe=describe,
     )

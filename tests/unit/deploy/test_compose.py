@@ -51,6 +51,11 @@ def test_memory_limits_add_up_to_the_machine(gibibytes: int, variables: dict[str
     assert heap + cache < 0.9 * limits["neo4j"], "a virtual machine needs more than its heap"
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_container_may_take_all_memory(name: str) -> None:
+    assert _bytes(_resolve(SERVICES[name]["mem_limit"], {})) <= 2**31
+
+
 def test_the_file_of_the_large_machine_sets_what_is_read() -> None:
     read = set(re.findall(r"\$\{(\w+):-", (ROOT / "docker-compose.yml").read_text("utf-8")))
     assert set(_variables("16gb.env")) <= read
@@ -91,6 +96,12 @@ def test_what_runs_is_watched_and_started_again(name: str) -> None:
         assert how["condition"] in expected
 
 
+def test_no_engine_that_is_away_makes_a_service_unhealthy_that_answers_without_it() -> None:
+    asked = {name: str(LASTING[name]["healthcheck"]["test"]) for name in (*DOORS, "embedding")}
+    assert {name for name, test in asked.items() if "'/healthz'" in test} == DOORS
+    assert "'/readyz'" in asked["embedding"], "which asks no engine"
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_versions_are_pinned_and_can_be_changed(name: str) -> None:
     service = SERVICES[name]
@@ -109,6 +120,23 @@ def test_no_secret_is_written_down(name: str) -> None:
 def test_every_variable_is_a_setting(name: str) -> None:
     ours = {key for key in SERVICES[name].get("environment", {}) if key.startswith("VICW_")}
     assert ours <= VARIABLES
+
+
+@pytest.mark.parametrize("name", [name for name, service in LASTING.items() if service["image"].startswith("vicw-")])
+def test_where_spans_go_is_handed_on_as_it_is_set_or_not_at_all(name: str) -> None:
+    environment = LASTING[name]["environment"]
+    handed_on = {"VICW_TRACES_ENDPOINT", *(variable for variable in environment if variable.startswith("OTEL_"))}
+    assert "OTEL_TRACES_SAMPLER" in handed_on
+    assert {environment[variable] for variable in handed_on} == {None}  # to OpenTelemetry an empty one is a wrong one
+    assert "OTEL_SERVICE_NAME" not in handed_on, "all services would have the same"
+
+
+def test_both_images_have_what_sends_spans() -> None:
+    dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    packages = re.findall(r'ARG PACKAGES="(.*)"', dockerfile)
+    installs = re.findall(r"uv sync .*", dockerfile.replace("${PACKAGES}", packages[0]))
+    assert len(installs) == 4
+    assert all("--extra traces" in install for install in installs)
 
 
 def test_one_uv_makes_every_environment() -> None:

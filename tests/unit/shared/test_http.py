@@ -191,6 +191,39 @@ async def test_probes_name_what_fails(client: httpx.AsyncClient) -> None:
     assert answer.json() == {"status": "not ready", "failing": {"engine": "engine: no answer"}}
 
 
+@pytest.mark.parametrize(("engine", "status"), [(works, 200), (broken, 503)])
+async def test_what_a_service_can_do_without_is_named_and_is_no_reason_to_be_not_ready(
+    engine: Probe, status: int
+) -> None:
+    app = create_app(
+        title="t",
+        description="d",
+        version="1",
+        max_body_bytes=9,
+        probes={"engine": engine},
+        optional={"queue": broken, "cache": works},
+        lifespan=lifespan,
+    )
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        answer = await client.get("/readyz")
+    failing = {"queue": "engine: no answer"}
+    assert (answer.status_code, answer.json()) == {
+        200: (200, {"status": "ready", "dependencies": ["cache", "engine", "queue"], "failing": failing}),
+        503: (503, {"status": "not ready", "failing": {"engine": "engine: no answer", **failing}}),
+    }[status]
+
+
+async def test_probes_are_asked_at_once() -> None:
+    met = asyncio.Barrier(2)
+
+    async def together() -> None:
+        await met.wait()
+
+    transport = httpx.ASGITransport(app_with(one=together, other=together))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert (await client.get("/readyz")).status_code == 200
+
+
 async def test_metrics_count_requests_by_route(client: httpx.AsyncClient) -> None:
     await client.get("/healthz")
     text = (await client.get("/metrics")).text
