@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from vicw_embedding.wiring import Served
 
 
-def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
-    """Return the application over a loaded model, which it frees when it stops."""
+def create_app(served: Served, gate: http.Gate, *, max_body_bytes: int) -> FastAPI:
+    """Return the application over a loaded model, which it frees when it stops; ``gate`` admits to it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -32,7 +32,8 @@ def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
         max_body_bytes=max_body_bytes,
         probes={"model": served.batcher.check},
         lifespan=lifespan,
+        gate=gate,
     )
     app.state.served = served
-    app.include_router(api.router)
+    app.include_router(api.create_router(gate))
     return app

@@ -85,6 +85,20 @@ def test_it_renders_hardened_workloads(rendered: list[dict[str, Any]]) -> None:
         assert "limits" in pod["containers"][0]["resources"]
 
 
+def test_every_service_has_the_embedding_servers_secret(rendered: list[dict[str, Any]]) -> None:
+    for deployment in (each for each in rendered if each["kind"] == "Deployment"):
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        (secret,) = [each["valueFrom"] for each in container["env"] if each["name"] == "VICW_EMBEDDING_API_KEY"]
+        assert (secret["secretKeyRef"]["name"], secret["secretKeyRef"]["key"]) == ("engines", "embedding-api-key")
+
+
+def test_the_keys_of_the_secret_are_told() -> None:
+    read = set(re.findall(r'"([a-z0-9-]+-(?:password|key))"', (CHART / "templates/workloads.yaml").read_text("utf-8")))
+    told = set(re.findall(r"[a-z0-9-]+-(?:password|key)\b", (CHART / "values.yaml").read_text("utf-8")))
+    assert read == told
+    assert "embedding-api-key" in read
+
+
 def test_what_answers_can_be_reached_probed_and_multiplied(rendered: list[dict[str, Any]]) -> None:
     kinds: dict[str, set[str]] = {}
     for each in rendered:
