@@ -132,7 +132,7 @@ async def storing(platform: Platform, messages: int) -> None:
     parts = [
         part.model_copy(update={"context": f"new {part.context}"}) for part in Chat(seed=99).requests(messages, 100)
     ]
-    embedder = OpenAIEmbedder(base_url=platform.variables["VICW_EMBEDDING_URL"])
+    embedder = OpenAIEmbedder(base_url=platform.variables["VICW_EMBEDDING_URL"], api_key=platform.secret)
     alone, through = [], []
     try:
         for number in range(ROUNDS):
@@ -160,7 +160,7 @@ def footprint(each: Mapping[int, float]) -> None:
 
 async def measure(platform: Platform, memories: int, queries: int, messages: int) -> None:
     platform.embedding = platform.add("embedding", "vicw_embedding").start()
-    embedder = OpenAIEmbedder(base_url=f"{platform.embedding.url}/v1")
+    embedder = OpenAIEmbedder(base_url=f"{platform.embedding.url}/v1", api_key=platform.secret)
     model = await embedder.identity()
     await embedder.close()
     seconds = await fill(platform, model, memories)

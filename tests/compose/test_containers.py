@@ -56,6 +56,8 @@ def test_both_images_can_send_traces(compose: Compose) -> None:
 def test_nobody_gets_in_without_a_key(compose: Compose) -> None:
     assert compose.ask(None, "what?").status_code == 401
     assert compose.remember(None, {"text": "x"}).status_code == 401
+    program = "import http.client as h; c = h.HTTPConnection('embedding', 8080); c.request('GET', '/v1/models')"
+    assert compose("exec", "-T", "ingest", "python", "-c", f"{program}; print(c.getresponse().status)").strip() == "401"
 
 
 def test_processes_are_nobody_on_file_systems_that_nobody_writes(compose: Compose) -> None:

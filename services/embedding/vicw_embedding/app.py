@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from vicw_shared.settings import LimitSettings
 
 
-def create_app(served: Served, limits: LimitSettings) -> FastAPI:
-    """Return the application over a loaded model, which it frees when it stops."""
+def create_app(served: Served, gate: http.Gate, limits: LimitSettings) -> FastAPI:
+    """Return the application over a loaded model, which it frees when it stops; ``gate`` admits to it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -33,7 +33,8 @@ def create_app(served: Served, limits: LimitSettings) -> FastAPI:
         limits=limits,
         probes={"model": served.batcher.check},
         lifespan=lifespan,
+        gate=gate,
     )
     app.state.served = served
-    app.include_router(api.router)
+    app.include_router(api.create_router(gate))
     return app

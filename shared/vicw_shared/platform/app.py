@@ -8,7 +8,7 @@ from functools import partial
 
 from fastapi import APIRouter, FastAPI
 
-from vicw_shared.http import Gate, Probe, create_app, is_loopback
+from vicw_shared.http import Gate, KeyGate, Probe, create_app, is_loopback
 from vicw_shared.platform.engines import PROBED
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.settings import LimitSettings, ServerSettings
@@ -44,7 +44,7 @@ def create_platform_app(
     async def describe(tenant: str) -> dict[str, object]:
         return await wiring.engines.describe(tenant)
 
-    gate = Gate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
+    gate = KeyGate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
     app = create_app(
         title=title,
         description=f"{description}\n\n{_ERRORS}",

@@ -80,7 +80,11 @@ class EmbeddingSettings(WithSecrets):
         description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process. Several are "
         "separated by commas: the one that has the model of the store is used; during a change of the model, both",
     )
-    api_key: SecretStr | None = Field(None, description="Bearer key for that server")
+    api_key: SecretStr | None = Field(
+        None,
+        description="Bearer key that this server is sent. Our own embedding server asks for it, too, if it is set "
+        "there, and listens on anything but loopback only if it is",
+    )
     query_prefix: str | None = Field(
         None,
         description="Text put before every query, taken as it is; default: what the registered model was trained with",

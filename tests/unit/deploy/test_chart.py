@@ -130,6 +130,20 @@ def test_it_renders_hardened_workloads(render: Callable[..., Objects]) -> None:
         assert "limits" in pod["containers"][0]["resources"]
 
 
+def test_every_service_has_the_embedding_servers_secret(render: Callable[..., Objects]) -> None:
+    for deployment in _of(render(embeddingNext=NEXT), "Deployment").values():
+        (container,) = _pod(deployment)["containers"]
+        (secret,) = [each["valueFrom"] for each in container["env"] if each["name"] == "VICW_EMBEDDING_API_KEY"]
+        assert (secret["secretKeyRef"]["name"], secret["secretKeyRef"]["key"]) == ("engines", "embedding-api-key")
+
+
+def test_the_keys_of_the_secret_are_told() -> None:
+    read = set(re.findall(r'"([a-z0-9-]+-(?:password|key))"', (CHART / "templates/workloads.yaml").read_text("utf-8")))
+    told = set(re.findall(r"[a-z0-9-]+-(?:password|key)\b", (CHART / "values.yaml").read_text("utf-8")))
+    assert read == told
+    assert "embedding-api-key" in read
+
+
 def test_what_answers_can_be_reached_and_multiplied(rendered: Objects) -> None:
     for kind in ("Service", "HorizontalPodAutoscaler", "PodDisruptionBudget"):
         assert _of(rendered, kind).keys() == {"ingest", "retrieval", "embedding"}

@@ -116,6 +116,24 @@ def test_no_secret_is_written_down(name: str) -> None:
             assert value == "${VICW_API_KEY:-}" or (variable.endswith("_FILE") and value.startswith("/run/secrets/"))
 
 
+def test_secrets_are_made_and_mounted_where_they_are_read() -> None:
+    script = (ROOT / "deploy/prepare.sh").read_text("utf-8")
+    made = set(re.findall(r"^secret (\w+)$", script, re.MULTILINE)) | {"neo4j_auth"}
+    (readable,) = re.findall(r"^chmod 0444 (.*)$", script, re.MULTILINE)
+    assert set(readable.split()) == made
+    for name, service in SERVICES.items():
+        read = set(re.findall(r"/run/secrets/(\w+)", str(service)))
+        assert read <= made, name
+        assert not read or "secrets:/run/secrets:ro" in service["volumes"], name
+
+
+def test_who_embeds_has_the_embedding_servers_secret() -> None:
+    ours = {name for name, service in SERVICES.items() if service["image"].startswith("vicw-")}
+    file = ("VICW_EMBEDDING_API_KEY_FILE", "/run/secrets/embedding_key")
+    having = {name for name, service in SERVICES.items() if file in service.get("environment", {}).items()}
+    assert having == ours - {"prepare", "model"}
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_variable_is_a_setting(name: str) -> None:
     ours = {key for key in SERVICES[name].get("environment", {}) if key.startswith("VICW_")}

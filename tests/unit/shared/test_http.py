@@ -199,7 +199,7 @@ async def test_what_a_service_can_do_without_is_named_and_is_no_reason_to_be_not
         title="t",
         description="d",
         version="1",
-        max_body_bytes=9,
+        limits=LimitSettings(),
         probes={"engine": engine},
         optional={"queue": broken, "cache": works},
         lifespan=lifespan,
