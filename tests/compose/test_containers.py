@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -105,8 +106,13 @@ def test_a_backup_is_what_was_there(compose: Compose, key: str, tmp_path: Path) 
     assert compose.remember(key, {"id": "kept", "text": "The otter keeps a ledger."}).status_code == 201
     folder = tmp_path / "backup"
     compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
-    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar"}
+    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar", "SHA256SUMS"}
     assert compose.remember(key, {"id": "later", "text": "The otter burned the ledger."}).status_code == 201
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    (broken / "neo4j.dump").write_bytes((folder / "neo4j.dump").read_bytes()[:-1])
+    with pytest.raises(AssertionError, match="nothing was changed"):
+        compose.run([str(ROOT / "deploy/restore"), str(broken)], within=600)
+    assert compose.ask(key, "otter ledger").status_code == 200
     compose.run([str(ROOT / "deploy/restore"), str(folder)], within=600)
     eventually(lambda: compose.ask(key, "otter ledger").status_code, lambda status: status == 200, 60, "answers again")
     found = [result["id"] for result in compose.ask(key, "otter ledger").json()["results"]]

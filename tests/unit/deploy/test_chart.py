@@ -217,3 +217,13 @@ def test_no_image_or_secret_is_written_down() -> None:
     text = "".join(path.read_text("utf-8") for path in CHART.rglob("*") if path.is_file())
     assert not re.search(r"(?i)password:\s*\S", text)
     assert not re.search(r":latest\b", text)
+
+
+def test_an_embedding_pod_takes_the_processors_that_it_asks_for(render: Callable[..., Objects]) -> None:
+    def threads(**values: object) -> list[dict[str, Any]]:
+        (container,) = _pod(_of(render(**values), "Deployment")["embedding"])["containers"]
+        return [each for each in container["env"] if each["name"] == "VICW_EMBEDDING_THREADS"]
+
+    (told,) = threads()
+    assert told["valueFrom"]["resourceFieldRef"]["resource"] == "requests.cpu"
+    assert threads(settings={"VICW_EMBEDDING_THREADS": 3}) == []

@@ -124,7 +124,30 @@ def test_secrets_are_made_and_mounted_where_they_are_read() -> None:
     for name, service in SERVICES.items():
         read = set(re.findall(r"/run/secrets/(\w+)", str(service)))
         assert read <= made, name
-        assert not read or "secrets:/run/secrets:ro" in service["volumes"], name
+        volume = "observers" if "observability" in service.get("profiles", ()) else "secrets"
+        assert not read or f"{volume}:/run/secrets:ro" in service["volumes"], name
+
+
+def test_who_looks_on_sees_no_password_of_the_graph_or_the_queue() -> None:
+    script = (ROOT / "deploy/prepare.sh").read_text("utf-8")
+    (shared,) = re.findall(r"^for name in (.*); do$", script, re.MULTILINE)
+    jobs = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    files = {Path(job["authorization"]["credentials_file"]).name for job in jobs if "authorization" in job}
+    assert set(shared.split()) == (files - {"vicw_metrics_key"}) | {"grafana_password"}
+    for service in SERVICES.values():
+        if "observability" in service.get("profiles", ()):
+            assert not any(str(volume).startswith("secrets") for volume in service["volumes"])
+
+
+@pytest.mark.parametrize("variables", [{}, _variables("16gb.env")])
+def test_bodies_that_ingest_takes_in_fit_its_memory(variables: dict[str, str]) -> None:
+    ingest = SERVICES["ingest"]
+    one, all_of_them = (
+        int(_resolve(ingest["environment"][name], variables))
+        for name in ("VICW_MAX_BODY_BYTES", "VICW_MAX_BODIES_BYTES")
+    )
+    assert one <= all_of_them
+    assert 150 * 2**20 + 6.3 * all_of_them < _bytes(_resolve(ingest["mem_limit"], variables))
 
 
 def test_who_embeds_has_the_embedding_servers_secret() -> None:
