@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compose.conftest import ROOT, Compose
+from e2e.serving import eventually
 from unit.embedding import tiny_models
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3600)]
@@ -43,7 +44,12 @@ def test_the_lines_of_the_operations_page_change_the_model(compose: Compose, tmp
 
     assert "embedding-next" not in compose.states()
     assert compose.remember(key, {"id": "after", "text": "The heron has left the reeds."}).status_code == 201
-    answer = compose.ask(key, "heron reeds").raise_for_status().json()
-    assert (answer["degraded"], {result["id"] for result in answer["results"]}) == ([], {"before", "after"})
+
+    def asked() -> tuple[list[str], set[str]]:
+        answer = compose.ask(key, "heron reeds").raise_for_status().json()
+        return answer["degraded"], {result["id"] for result in answer["results"]} & {"before", "after"}
+
+    # What has just been started may take longer than a question has time.
+    eventually(asked, lambda told: told == ([], {"before", "after"}), 60, "both are found, by all that there is")
     assert "other (1024-d" in compose("run", "--rm", "-T", "vicw", "reindex", "--platform", "--status")
     assert compose("run", "--rm", "-T", "vicw", "check", "--platform").splitlines()[-1] == "clean"
