@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from apart.running import Platform
-from e2e.tenants import INGEST, JOB, PATIENT, PROBES, RETRIEVE, endpoints, leave_each_other_alone
+from e2e.tenants import (
+    INGEST,
+    JOB,
+    PATIENT,
+    PROBES,
+    RETRIEVE,
+    endpoints,
+    leave_each_other_alone,
+    leave_room_for_each_other,
+)
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
@@ -18,7 +27,16 @@ def test_tenants_leave_each_other_alone_on_every_endpoint(platform: Platform) ->
     ingest, retrieval = (closed[name].url.replace("0.0.0.0", "127.0.0.1") for name in ("ingest", "retrieval"))
     assert endpoints(ingest) == {INGEST, JOB, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {RETRIEVE, *PROBES}, "a new endpoint is tried by two tenants, too"
-    tenants = [platform.vicw("keys", "create", "--platform", "--tenant", name) for name in ("ana", "bob")]
-    ana, bob = (made.stdout.strip() for made in tenants)
     urls = {probe: [ingest, retrieval] for probe in PROBES} | {INGEST: [ingest], JOB: [ingest], RETRIEVE: [retrieval]}
-    leave_each_other_alone(urls, (ana, bob), indexed=False)
+    leave_each_other_alone(urls, (key_of(platform, "ana"), key_of(platform, "bob")), indexed=False)
+
+
+def test_a_tenant_that_fills_its_queue_leaves_room_for_the_other(platform: Platform) -> None:
+    limits = {"VICW_INGEST_MAX_BACKLOG": "100000", "VICW_INGEST_BACKLOG_SHARE": "0.0001"}
+    small = platform.add("small", "vicw_ingest", VICW_HOST="0.0.0.0", **limits).start()
+    urls = {INGEST: [small.url.replace("0.0.0.0", "127.0.0.1")]}
+    leave_room_for_each_other(urls, (key_of(platform, "cara"), key_of(platform, "dan")), most=10)
+
+
+def key_of(platform: Platform, tenant: str) -> str:
+    return platform.vicw("keys", "create", "--platform", "--tenant", tenant).stdout.strip()

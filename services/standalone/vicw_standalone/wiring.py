@@ -93,7 +93,7 @@ class Standalone:
             outbox=self.graph,
             indexer=self.indexer,
             queue=self.indexer,
-            pressure=Pressure(self.graph, self.settings.ingest.max_backlog),
+            pressure=Pressure.of(self.graph, self.settings.ingest),
             registry=self.registry,
             limits=self.settings.limits,
             settings=self.settings.ingest,
