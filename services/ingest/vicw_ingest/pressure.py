@@ -61,7 +61,7 @@ class Pressure:
 
     async def _waiting(self, tenant: str | None) -> int:
         """Return what waits, of a tenant or of all."""
-        look = self._looks[tenant] = self._looks.pop(tenant, None) or _Look()  # who asked last is forgotten last
+        look = self._looks[tenant] = self._looks.pop(tenant, _Look())  # who asked last is forgotten last
         if len(self._looks) > _MOST_LOOKS:
             del self._looks[next(iter(self._looks))]
         instant = time.monotonic()

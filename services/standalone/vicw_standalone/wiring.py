@@ -144,7 +144,12 @@ class Standalone:
         if self.vectors.unclean:
             result = await reconcile(self.graph, self.graph, self.vectors)
             self.vectors.agreed()
-            _log.info("compared the stores after an unclean end", missing=result.missing, orphaned=result.orphaned)
+            _log.info(
+                "compared the stores after an unclean end",
+                missing=result.missing,
+                stale=result.stale,
+                orphaned=result.orphaned,
+            )
 
     @property
     def vectors(self) -> EdgeVectorStore:

@@ -117,7 +117,9 @@ class IngestSettings(BaseSettings):
         60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
     )
     max_backlog: int = Field(
-        2_000_000, gt=0, description="Passages of all tenants that may wait for their vectors; over it, /ingest answers 429"
+        2_000_000,
+        gt=0,
+        description="Passages of all tenants that may wait for their vectors; over it, /ingest answers 429",
     )
     backlog_share: float = Field(
         0.5,
