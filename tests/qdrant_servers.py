@@ -1,7 +1,7 @@
 """Qdrant for the contract tests: the run's server, or qdrant-client's local mode where none can be had.
 
 The local mode has no strict mode, no quantisation, no indexes and no wire, and its IDF is another one after a
-deletion: a run on it has not tried these, and the end of the run says that the server is missing.
+deletion: a run on it has not tried these, and the end of the run says what stood in for the missing server.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from contextlib import asynccontextmanager
 import pytest
 from qdrant_client import AsyncQdrantClient
 
+from servers.plugin import stood_in
 from servers.qdrant import QdrantServer
 from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.settings import QdrantSettings
+
+_LOCAL_MODE = "the adapter's contract tests ran on qdrant-client's local mode (no wire, indexes, quantisation)"
 
 
 def server_if_any(request: pytest.FixtureRequest) -> QdrantServer | None:
@@ -24,6 +27,7 @@ def server_if_any(request: pytest.FixtureRequest) -> QdrantServer | None:
     try:
         server: QdrantServer = request.getfixturevalue("qdrant_server")
     except pytest.skip.Exception:
+        stood_in(request.config, "qdrant", _LOCAL_MODE)
         return None
     return server
 

@@ -153,9 +153,9 @@ class Platform:
         """Return a sleep worker, which is not started yet."""
         return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep")
 
-    def beat(self) -> Service:
+    def beat(self, **variables: str) -> Service:
         """Return a clock, which is not started yet."""
-        return self.add("beat", "vicw_sleep.beat")
+        return self.add("beat", "vicw_sleep.beat", **variables)
 
     def vicw(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command to its end."""

@@ -7,7 +7,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import batched
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from apart.conftest import Engines
 from apart.running import Platform
 from e2e.serving import eventually
 from e2e.writers import Ledger, Writer
+from servers.process import ServerProcess
 from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
 from vicw_shared.settings import RedisSettings
 
@@ -23,6 +26,7 @@ pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 KILLS = int(os.environ.get("VICW_TEST_KILLS", "40"))
 _KINDS = ("fresh", "fresh", "late", "keyed", "updates")
 _TOKENS_PER_QUESTION = 40
+_AT_ONCE, _ITEMS = 400, 40
 _DONE_SECONDS = 180
 
 
@@ -61,6 +65,36 @@ def test_nothing_acknowledged_is_lost_or_doubled(fragile: Platform, engines: Eng
     assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
     print(f"\nkilled {dict(killed)}, {len(ledger.alive)} items, {ledger.retried} retries")
     assert sum(killed.values()) == KILLS
+
+
+def test_nothing_acknowledged_is_lost_when_all_is_killed_at_once(fragile: Platform, engines: Engines) -> None:
+    """Right after the last 202: nothing is left but what each of them has written to its disk."""
+    services = [fragile.embedding, fragile.ingest, fragile.retrieval, fragile.worker().start(), fragile.beat().start()]
+    processes: list[ServerProcess[Any]] = [engines.redis, engines.neo4j, engines.qdrant]
+    tokens, jobs = [f"zq{number:03}xv" for number in range(_AT_ONCE)], []
+    for part in batched(tokens, _ITEMS):
+        items = [{"id": token, "text": f"Word {token} was stored before the lights went out."} for token in part]
+        answer = fragile.remember(*items, context="shared", flow_id="f", wait=False)
+        assert answer.status_code == 202
+        jobs.append(answer.json()["job"])
+    with ThreadPoolExecutor(len(services) + len(processes)) as pool:
+        kills = [service.kill for service in services] + [process.kill for process in processes]
+        for ended in [pool.submit(kill) for kill in kills]:
+            ended.result()
+    assert not any(service.running() for service in services)
+
+    with ThreadPoolExecutor(len(processes)) as pool:
+        for started in [pool.submit(process.restart) for process in processes]:
+            started.result()
+    for service in services:
+        service.start()
+    for job in jobs:
+        eventually(lambda j=job: fragile.job(j)["status"], lambda status: status == "done", _DONE_SECONDS, "the job")  # type: ignore[misc]
+    for part in batched(tokens, _TOKENS_PER_QUESTION):
+        assert _found(fragile, part) == dict.fromkeys(part, 1)
+    checked = fragile.vicw("check", "--platform")
+    assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
+    assert f"{len(tokens)} points, 0 waiting" in checked.stdout
 
 
 def _found(platform: Platform, tokens: tuple[str, ...]) -> dict[str, int]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from apart.running import Platform
-from e2e.tenants import INGEST, JOB, PATIENT, PROBES, RETRIEVE, endpoints, leave_each_other_alone
+from e2e.tenants import (
+    INGEST,
+    JOB,
+    PATIENT,
+    PROBES,
+    RETRIEVE,
+    endpoints,
+    leave_each_other_alone,
+    leave_room_for_each_other,
+)
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
@@ -18,6 +27,12 @@ def test_tenants_leave_each_other_alone_on_every_endpoint(platform: Platform) ->
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
     assert endpoints(ingest) == {INGEST, JOB, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {RETRIEVE, *PROBES}, "a new endpoint is tried by two tenants, too"
-    ana, bob = (platform.key("--tenant", name) for name in ("ana", "bob"))
     urls = {probe: [ingest, retrieval] for probe in PROBES} | {INGEST: [ingest], JOB: [ingest], RETRIEVE: [retrieval]}
-    leave_each_other_alone(urls, (ana, bob), indexed=False)
+    leave_each_other_alone(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
+
+
+def test_a_tenant_that_fills_its_queue_leaves_room_for_the_other(platform: Platform) -> None:
+    limits = {"VICW_INGEST_MAX_BACKLOG": "100000", "VICW_INGEST_BACKLOG_SHARE": "0.0001"}
+    small = platform.add("small", "vicw_ingest", VICW_HOST="0.0.0.0", **limits).start()
+    urls = {INGEST: [small.url]}
+    leave_room_for_each_other(urls, (platform.key("--tenant", "cara"), platform.key("--tenant", "dan")), most=10)

@@ -84,7 +84,7 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
         outbox=graph,
         indexer=indexer,
         queue=indexer,
-        pressure=Pressure(graph, settings.max_backlog),
+        pressure=Pressure.of(graph, settings),
         registry=registry,
         limits=LimitSettings(),
         settings=settings,

@@ -106,7 +106,7 @@ class Side:
             outbox=self.graph,
             indexer=self.indexer,
             queue=self.indexer,
-            pressure=Pressure(self.graph, settings.max_backlog),
+            pressure=Pressure.of(self.graph, settings),
             registry=EdgeRegistry.with_core_types(),
             limits=LimitSettings(),
             settings=settings,

@@ -1,4 +1,4 @@
-"""A tenant of twenty memories beside one of thousands: each way to an answer gives it all that it asks for."""
+"""A tenant of twenty memories beside one of a hundred thousand: each way to an answer gives it all that it asks for."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.search import RetrievalPorts
+from vicw_shared.adapters.neo4j.rows import edge_row, node_row
 from vicw_shared.adapters.qdrant import QdrantVectorStore, connect
 from vicw_shared.clock import to_ms
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphTransaction, Lane, Point, Scope, SparseVector, VectorQuery, VectorStore
+from vicw_shared.ports import Lane, Point, Scope, SparseVector, VectorQuery, VectorStore
 from vicw_shared.settings import LimitSettings, QdrantSettings, RetrievalSettings
 from vicw_shared.sparse import encode_document
 from vicw_shared.uids import make_uid
@@ -36,7 +37,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(1800), pytest.mark.asyncio(loop_scope="module")]
 
-CROWD = int(os.environ.get("VICW_TEST_CROWD", "20000"))
+CROWD = int(os.environ.get("VICW_TEST_CROWD", "100000"))
 FEW = 20
 _PART = 1000
 _WANTED = 100
@@ -90,28 +91,35 @@ async def crowd(neo4j_server: Neo4jServer, qdrant_server: QdrantServer) -> Async
         turns = [{"id": f"m{n}", "text": f"A harbour at {n}.", "speaker": "Ana"} for n in range(FEW)]
         await side.ingest({"context": "c", "flow_id": "f", "items": turns, "wait": False}, "small", None)
         await side.indexer.drain()
-        await asyncio.gather(_fill_graph(side), _fill_vectors(side))
+        await asyncio.gather(_fill_graph(neo4j_server), _fill_vectors(side))
         yield made
     empty_neo4j(neo4j_server)
 
 
-async def _fill_graph(side: Side) -> None:
-    """Put the crowd's items, each with its passage, from several contexts at the same time."""
+_MANY = (
+    "UNWIND $rows AS row CREATE (i:Entity)-[e:EVIDENCED_BY]->(k:Chunk) "
+    "SET i = $item, i.uid = row.item, i.qdrant_id = row.passage, k = $passage, k.uid = row.passage, "
+    "e = $proof, e.id = row.proof"
+)
+"""Items that differ in their uids alone, so that the rest of them is sent once."""
 
-    async def put(part: range) -> None:
-        context = f"c{part.start % 4}"
-        fields: dict[str, Any] = {"tenant": "large", "context": context, "indexed": True}
-        items = [node(f"item {n}", content_hash="h", qdrant_id=make_uid(f"passage {n}"), **fields) for n in part]
-        chunks = [node(f"passage {n}", Label.CHUNK, text=_WORDS, **fields) for n in part]
-        proofs = [edge("EVIDENCED_BY", f"item {n}", f"passage {n}") for n in part]
 
-        async def work(transaction: GraphTransaction) -> None:
-            await transaction.put_nodes([*items, *chunks])
-            await transaction.put_edges(proofs)
+async def _fill_graph(server: Neo4jServer) -> None:
+    """Put the crowd's items, each with its passage."""
 
-        await side.graph.write("large", context, work)
+    def put(part: range) -> None:
+        fields: dict[str, Any] = {"tenant": "large", "context": _context_of(part.start), "indexed": True}
+        item, passage = node("item", content_hash="h", **fields), node("passage", Label.CHUNK, text=_WORDS, **fields)
+        values = {
+            "item": node_row(item) | {"uid": None},
+            "passage": node_row(passage) | {"uid": None, "head": ["item"]},
+            "proof": edge_row(edge("EVIDENCED_BY", "item", "passage")) | {"id": None},
+        }
+        rows = [{what: make_uid(f"{what} {n}") for what in ("item", "passage", "proof")} for n in part]
+        with server.driver() as driver, driver.session() as session:
+            session.run(_MANY, rows=rows, **values).consume()
 
-    await _in_turns(put)
+    await _in_turns(lambda part: asyncio.to_thread(put, part))
 
 
 async def _fill_vectors(side: Side) -> None:
@@ -126,7 +134,7 @@ def _point_of(number: int, question: NDArray[np.float32], sparse: SparseVector) 
     row: NDArray[np.float32] = 2 * question + noise / np.float32(np.linalg.norm(noise))
     payload = {
         "tenant": "large",
-        "context": f"c{number % 4}",
+        "context": _context_of(number),
         "domain": "general",
         "sensitivity": "public",
         "portable": 1,
@@ -135,6 +143,11 @@ def _point_of(number: int, question: NDArray[np.float32], sparse: SparseVector) 
         "tags": ["rare"] if number % _RARE == 0 else [],
     }
     return Point(make_uid(f"passage {number}"), row / np.float32(np.linalg.norm(row)), sparse, payload)
+
+
+def _context_of(number: int) -> str:
+    """Return one of four: a part is of one, and the next part of another."""
+    return f"c{number // _PART % 4}"
 
 
 async def _in_turns(put: Callable[[range], Awaitable[None]]) -> None:

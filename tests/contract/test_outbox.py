@@ -220,6 +220,32 @@ async def bury(graph: Graph, tries: int = 1) -> PendingPoint:
     return point
 
 
+async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
+    item, chunks = await put_item(graph, "a", passages=2)
+    first, second = sorted(chunk.uid for chunk in chunks)
+    assert await graph.requeue_payloads([first]) == 1
+    held = await claim(graph)
+    assert {point.kind for point in held} == {PendingKind.UPSERT}, "it needs more than that"
+    await graph.settle(held)
+    assert await graph.requeue_payloads([first, second, item.uid]) == 2
+    assert await graph.requeue_payloads([]) == 0
+    found = await graph.nodes("t", [item.uid, first, second])
+    assert all(node.indexed for node in found.values()), "their vectors are what they were"
+    pending = await claim(graph)
+    assert {(point.point_id, point.kind) for point in pending} == {
+        (first, PendingKind.PAYLOAD),
+        (second, PendingKind.PAYLOAD),
+    }
+    await graph.requeue_payloads([first])
+    await graph.settle(pending)
+    (again,) = await claim(graph)
+    assert (again.point_id, again.kind) == (first, PendingKind.PAYLOAD), "what was queued meanwhile is due"
+    await graph.requeue([first])
+    await graph.postpone([again], seconds=0)
+    (again,) = await claim(graph)
+    assert again.kind is PendingKind.UPSERT
+
+
 async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
     item, _ = await put_item(graph, "a")
     dead = await bury(graph, tries=3)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -135,6 +137,29 @@ def leave_each_other_alone(urls: Mapping[str, Sequence[str]], keys: tuple[str, s
             assert seen[what] == was
 
     anything()
+
+
+def leave_room_for_each_other(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, most: int) -> None:
+    """Let one tenant fill its queue, where the servers do not index what nobody waits for.
+
+    Fail if the other is kept out by it, or if either is told of more than its own. ``most`` is a tenant's limit.
+    """
+    full, other = (Tenant(key, urls) for key in keys)
+
+    def store(tenant: Tenant, *, wait: bool = False) -> httpx.Response:
+        return tenant.call(INGEST, body={"context": "home", "items": [{"text": "One more ship."}], "wait": wait})
+
+    assert [store(other).status_code for _ in range(most // 2)] == [202] * (most // 2)
+    stored = 0
+    while (answer := store(full)).status_code == 202:  # until the next look, at most a second
+        stored += 1
+        assert stored < 100 * most, "the queue is never full"
+    time.sleep(1.1)
+    answer = store(full)
+    assert (answer.status_code, answer.json()["type"]) == (429, "urn:vicw:problem:overloaded")
+    assert re.findall(r"\d+", answer.json()["detail"]) == [str(stored), str(most)], "its own figure, and the limit"
+    assert [store(other, wait=wait).status_code for wait in (False, True)] == [202, 201]
+    assert store(full, wait=True).status_code == 429
 
 
 @dataclass(slots=True)

@@ -70,6 +70,11 @@ def helm(request: pytest.FixtureRequest) -> str:
         pytest.skip(str(missing))
 
 
+def stood_in(config: pytest.Config, server: str, what: str) -> None:
+    """Have the end of the run say what tests ran on in place of a missing server."""
+    config.stash[_RUN].stood_in(server, what)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     try:
         config.stash[_RUN] = Run(required([*_KINDS, _HELM]))

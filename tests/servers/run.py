@@ -50,6 +50,7 @@ class Run:
         self._shared: dict[str, Found[Running[Any]] | Missing] = {}
         self._missing: dict[str, Missing] = {}
         self._sources: dict[tuple[str, str], list[float]] = {}
+        self._instead: dict[str, str] = {}
 
     def shared[H](self, kind: Kind[H]) -> H:
         """Return the server that all tests share; raise ``Missing``."""
@@ -75,6 +76,10 @@ class Run:
             raise self._missing.setdefault(name, Missing(name, [("PATH", advice)]))
         return path
 
+    def stood_in(self, name: str, what: str) -> None:
+        """Note what tests ran on in place of a missing server."""
+        self._instead[name] = what
+
     def close(self) -> None:
         for found in self._shared.values():
             if isinstance(found, Found):
@@ -95,6 +100,8 @@ class Run:
             yield f"MISSING {name}: tests that need it did not run. Tried:", {"red": True, "bold": True}
             for source, reason in missing.tried:
                 yield f"  {source}: {reason.replace('\n', '\n    ')}", {"red": True}
+            if name in self._instead:
+                yield f"  In its place: {self._instead[name]}", {"yellow": True}
         for name in self.failed:
             yield f"FAILED: {REQUIRE} requires {name}, which is missing", {"red": True, "bold": True}
 

@@ -50,6 +50,7 @@ BACKLOG = Gauge(
 FAILING = Gauge(
     "vicw_index_failing_points", "Those of the backlog that have failed at least once", multiprocess_mode=_NEWEST
 )
+DEAD = Gauge("vicw_index_dead_points", "Passages that were given up: none of the backlog", multiprocess_mode=_NEWEST)
 
 
 @dataclass(eq=False, slots=True)
@@ -176,6 +177,7 @@ class Indexer:
                 backlog = await self.outbox.backlog()
                 BACKLOG.set(backlog.waiting)
                 FAILING.set(backlog.failing)
+                DEAD.set(backlog.dead)
 
     async def _claim(self) -> Claim:
         with indexing("claim"):

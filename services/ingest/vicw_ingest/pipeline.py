@@ -56,7 +56,7 @@ async def ingest(
     with ingesting("check"):
         check_limits(request, ports.limits)
         _check_extraction(request)
-        await ports.pressure.require_room()
+        await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
     command = Command(
         tenant=tenant,

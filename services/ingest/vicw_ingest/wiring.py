@@ -38,7 +38,7 @@ class Wiring(PlatformWiring):
             outbox=engines.graph,
             indexer=self.indexer,
             queue=self.queue,
-            pressure=Pressure(engines.graph, self.settings.ingest.max_backlog),
+            pressure=Pressure.of(engines.graph, self.settings.ingest),
             registry=self.registry,
             limits=self.settings.limits,
             settings=self.settings.ingest,

@@ -11,6 +11,7 @@ from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey, clock_key, next_key
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
+from vicw_sleep.disagreement import Disagreement, Kind, compared
 from vicw_sleep.reconcile import point_ids
 
 _PAGE = 5000
@@ -33,8 +34,9 @@ _Member = tuple[ChainKey, str]
 
 
 async def check(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, registry: EdgeRegistry) -> Report:
-    """Return the report: points agree with ``indexed`` and the reverse; chains are whole, in order, without side
-    branches; every node of a context is in exactly one; steps are gap-free; no edge is outside the registry.
+    """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
+    in order, without side branches; every node of a context is in exactly one; steps are gap-free; no edge is outside
+    the registry.
     """
     report = Report()
     await _check_points(audit, outbox, vectors, report)
@@ -54,22 +56,35 @@ async def _check_points(audit: GraphAudit, outbox: Outbox, vectors: VectorStore,
     report.points = len(points)
     waiting: list[str] = []
     orphans = set(points)
-    async for chunk in _nodes(audit, Label.CHUNK):
-        if not chunk.indexed:
-            waiting.append(chunk.uid)
-        elif chunk.uid not in points:
-            report.violations.append(f"Chunk {chunk.uid} is marked indexed but has no point")
-        orphans.discard(chunk.uid)
+    after: str | None = None
+    while True:
+        page, found = await compared(audit, outbox, vectors, after=after)
+        if not page:
+            break
+        after = page[-1].point_id
+        orphans.difference_update(point.point_id for point in page)
+        waiting += [point.point_id for point in page if point.chunk is not None and not point.chunk.indexed]
+        report.violations += [_said(uid, found[uid]) for uid in sorted(found)]
     report.waiting = len(waiting)
-    queued = await outbox.queued(waiting)
-    report.violations += [f"Chunk {uid} is neither indexed nor queued" for uid in waiting if uid not in queued]
     report.violations += [f"Point {uid} has no Chunk" for uid in sorted(orphans)]
     indexed = points.difference(waiting)
     for label in (Label.ENTITY, Label.EVENT, Label.CONCEPT):
         async for node in _nodes(audit, label):
             if node.indexed != (node.qdrant_id in indexed):
-                said, found = ("", "no") if node.indexed else ("not ", "a")
-                report.violations.append(f"{label} {node.uid} is {said}marked indexed but has {found} point")
+                said, there_is = ("", "no") if node.indexed else ("not ", "a")
+                report.violations.append(f"{label} {node.uid} is {said}marked indexed but has {there_is} point")
+
+
+def _said(uid: str, found: Disagreement) -> str:
+    match found.kind:
+        case Kind.NO_ENTRY:
+            return f"Chunk {uid} is neither indexed nor queued"
+        case Kind.NO_POINT:
+            return f"Chunk {uid} is marked indexed but has no point"
+        case Kind.UNWANTED:
+            return f"Point {uid} is of a Chunk that proves no item"
+        case Kind.OUTDATED | Kind.STALE:
+            return f"Point {uid} is not what the graph says: {', '.join(found.fields)}"
 
 
 async def _read_nodes(

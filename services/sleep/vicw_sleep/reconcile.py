@@ -1,4 +1,7 @@
-"""Bring the vector store to agreement with the graph after a crash (design: "Sleep cycle", reconcile).
+"""Bring the vector store to agreement with the graph (design: "Sleep cycle", reconcile).
+
+Its points may be too few or too many after a crash, or older than the graph: a volume was restored, power was lost, a
+worker wrote after it had lost its claim. Payloads decide what a search may see, so they are compared, too.
 
 In pieces, so that a run is as long as it is told to be, and beside everything else: a point is written after its
 passage is, and what is found wanting is looked at once more, for somebody may be at work on it.
@@ -6,17 +9,17 @@ passage is, and what is found wanting is looked at once more, for somebody may b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from prometheus_client import Counter
 
-from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
+from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared
 
-_PAGE = 1000
+_MISSING = {Kind.NO_POINT, Kind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
+STALE = Counter("vicw_reconcile_stale_total", "Points that were not what the graph says, and that were queued again")
 ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, which were removed")
 
 
@@ -37,12 +40,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What was found: passages whose point was missing (queued again), points without a passage (removed).
+    """What was found: passages whose point was missing, points that were not what the graph says (both queued again),
+    points without a passage (removed).
 
     ``next`` is where to go on; None: all is compared.
     """
 
     missing: int
+    stale: int
     orphaned: int
     next: Place | None
 
@@ -50,55 +55,43 @@ class Reconciled:
 async def reconcile(
     outbox: Outbox, audit: GraphAudit, vectors: VectorStore, *, start: Place | None = None, pages: int | None = None
 ) -> Reconciled:
-    """Queue passages that have no point, remove points that have no passage; at most ``pages`` of a thousand.
+    """Queue passages that have no point, or another than the graph says; remove points that have no passage.
 
-    Idempotent; any number may run at once.
+    At most ``pages`` of a thousand are compared. Idempotent; any number may run at once.
     """
     place: Place | None = start or Place()
-    missing = orphaned = 0
+    missing = stale = orphaned = 0
     while place is not None and (pages is None or pages > 0):
         if place.side is Side.PASSAGES:
-            found, place = await _requeue_missing(outbox, audit, vectors, place)
-            missing += found
+            found, place = await _requeue_differing(outbox, audit, vectors, place)
+            lacking = sum(one.kind in _MISSING for one in found.values())
+            missing, stale = missing + lacking, stale + len(found) - lacking
         else:
-            found, place = await _drop_orphans(audit, vectors, place)
-            orphaned += found
+            removed, place = await _drop_orphans(audit, vectors, place)
+            orphaned += removed
         pages = pages - 1 if pages is not None else None
     MISSING.inc(missing)
+    STALE.inc(stale)
     ORPHANED.inc(orphaned)
-    return Reconciled(missing, orphaned, place)
+    return Reconciled(missing, stale, orphaned, place)
 
 
-async def _requeue_missing(
+async def _requeue_differing(
     outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place
-) -> tuple[int, Place | None]:
-    page = await audit.page(Label.CHUNK, after=place.after, limit=_PAGE)
+) -> tuple[dict[str, Disagreement], Place | None]:
+    page, found = await compared(audit, outbox, vectors, after=place.after)
     if not page:
-        return 0, Place(Side.POINTS)
-    missing = await _missing(outbox, vectors, page)
-    if missing:
-        # Whoever was at work on one meanwhile has settled it by now, or has an entry for it.
-        queued = await outbox.queued(sorted(missing))
-        again = await audit.page(Label.CHUNK, after=place.after, limit=_PAGE)
-        missing &= await _missing(outbox, vectors, again)
-        missing -= queued.intersection(chunk.uid for chunk in again if not chunk.indexed)
-    if missing:
-        await outbox.requeue(sorted(missing))
-    return len(missing), Place(Side.PASSAGES, page[-1].uid)
-
-
-async def _missing(outbox: Outbox, vectors: VectorStore, chunks: Sequence[Node]) -> set[str]:
-    """Return the passages that lack a point and will not get one.
-
-    What is queued gets one unless it is marked indexed: then only its payload is to be renewed.
-    """
-    uids = [chunk.uid for chunk in chunks]
-    queued, present = await outbox.queued(uids), await vectors.present(uids)
-    return {chunk.uid for chunk in chunks if chunk.uid not in (present if chunk.indexed else queued)}
+        return {}, Place(Side.POINTS)
+    payloads = sorted(uid for uid, one in found.items() if one.kind is Kind.STALE)
+    if points := sorted(found.keys() - set(payloads)):
+        await outbox.requeue(points)
+    if payloads:
+        await outbox.requeue_payloads(payloads)
+    return found, Place(Side.PASSAGES, page[-1].point_id)
 
 
 async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:
-    page = await vectors.ids(after=place.after, limit=_PAGE)
+    page = await vectors.ids(after=place.after, limit=PAGE)
     if not page:
         return 0, None
     orphans = sorted(set(page) - await audit.known(page))
@@ -111,7 +104,7 @@ async def point_ids(vectors: VectorStore) -> set[str]:
     """Return the ids of all points."""
     found: set[str] = set()
     after: str | None = None
-    while page := await vectors.ids(after=after, limit=_PAGE):
+    while page := await vectors.ids(after=after, limit=PAGE):
         found.update(page)
         after = page[-1]
     return found

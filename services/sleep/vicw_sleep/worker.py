@@ -55,7 +55,7 @@ def reconcile(self: Task[Any, Any], side: str = Side.PASSAGES, after: str | None
     except RetryableError as error:
         _log.warning("reconciling failed, the next round tries again", error=error.detail, side=side)
         return
-    if done.missing or done.orphaned or done.next is None:
-        _log.info("reconciled", missing=done.missing, orphaned=done.orphaned, all=done.next is None)
+    if done.missing or done.stale or done.orphaned or done.next is None:
+        _log.info("reconciled", missing=done.missing, stale=done.stale, orphaned=done.orphaned, all=done.next is None)
     if done.next is not None:
         reconcile.apply_async(kwargs={"side": done.next.side.value, "after": done.next.after})

@@ -93,7 +93,7 @@ class Standalone:
             outbox=self.graph,
             indexer=self.indexer,
             queue=self.indexer,
-            pressure=Pressure(self.graph, self.settings.ingest.max_backlog),
+            pressure=Pressure.of(self.graph, self.settings.ingest),
             registry=self.registry,
             limits=self.settings.limits,
             settings=self.settings.ingest,
@@ -144,7 +144,12 @@ class Standalone:
         if self.vectors.unclean:
             result = await reconcile(self.graph, self.graph, self.vectors)
             self.vectors.agreed()
-            _log.info("compared the stores after an unclean end", missing=result.missing, orphaned=result.orphaned)
+            _log.info(
+                "compared the stores after an unclean end",
+                missing=result.missing,
+                stale=result.stale,
+                orphaned=result.orphaned,
+            )
 
     @property
     def vectors(self) -> EdgeVectorStore:

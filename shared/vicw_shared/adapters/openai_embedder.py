@@ -43,6 +43,7 @@ _CHARS_PER_REQUEST = 200_000
 _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
 _LONGEST_DELAY_SECONDS = 1.0
+_log = structlog.get_logger()
 _LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
 _COMING_BACK = {502, 503, 504}
 
@@ -280,7 +281,9 @@ def _failure(answer: _Answer) -> VicwError:
     status, detail = answer.status, _detail(answer)
     said = f"the embedding server answered {status}: {detail}"
     if status == 429:
-        return OverloadedError(said)
+        _log.warning("the embedding server is full", said=detail)
+        # Without what it says: how much waits there is what all tenants have sent, and this goes to one of them.
+        return OverloadedError("the embedding server has too many texts waiting", dependency="embedding")
     if status == 413:
         return TooLargeError(said)
     if status in {401, 403, 404, 405}:

@@ -133,6 +133,13 @@ class Outbox(Protocol):
         """Make these Chunks pending and due (None: all, a new index is being built); return how many."""
         ...
 
+    async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
+        """Make the payloads of these Chunks' points pending and due; return how many.
+
+        A point that waits to be made as a whole goes on waiting for that.
+        """
+        ...
+
     async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
         """Return which of these Chunks have an entry."""
         ...

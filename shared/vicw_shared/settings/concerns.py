@@ -124,7 +124,16 @@ class IngestSettings(BaseSettings):
         60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
     )
     max_backlog: int = Field(
-        1_000_000, gt=0, description="Passages that may wait for their vectors before ingestion answers 429"
+        2_000_000,
+        gt=0,
+        description="Passages of all tenants that may wait for their vectors; over it, /ingest answers 429",
+    )
+    backlog_share: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="Share of these that may be one tenant's; over it, that tenant alone is answered 429. 1 where "
+        "there is but one",
     )
     max_tries: int = Field(
         30, gt=0, description="Tries of a passage that the embedder fails at, within about a day; then it is given up"
@@ -132,6 +141,11 @@ class IngestSettings(BaseSettings):
     receipt_hours: float = Field(
         168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
     )
+
+    @property
+    def max_backlog_of_tenant(self) -> int:
+        """Passages of one tenant that may wait for their vectors."""
+        return int(self.max_backlog * self.backlog_share)
 
 
 class ReindexSettings(BaseSettings):

@@ -64,5 +64,9 @@ class RedisSettings(WithSecrets):
     password: SecretStr | None = Field(None, description="Its password; with none, the server must not ask for one")
     timeout_seconds: float = Field(2.0, gt=0, description="How long a wake-up may take to be sent, in seconds")
     look_seconds: float = Field(
-        15.0, gt=0, le=60, description="How often workers look for work that no wake-up told them of, in seconds"
+        15.0,
+        gt=0,
+        le=25,  # beside the thirty seconds of a claim, so that a killed worker's is taken up within a minute
+        description="How often workers look for work that no wake-up told them of, in seconds; 25 at most, so that "
+        "what a killed worker held is taken up within a minute",
     )

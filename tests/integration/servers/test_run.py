@@ -49,6 +49,27 @@ def test_a_missing_server_is_said_at_the_end(tmp_path: Path) -> None:
     assert local == "  redis-server: no redis-server on PATH (Debian, Ubuntu: apt install redis-server)"
 
 
+STANDS_IN = """
+import pytest
+from qdrant_servers import server_if_any
+@pytest.mark.servers
+def test_it(request): assert server_if_any(request) is None
+"""
+
+
+def test_what_stood_in_for_a_missing_server_is_said_where_it_did(tmp_path: Path) -> None:
+    said = "  In its place: the adapter's contract tests ran on qdrant-client's local mode"
+    missing = run(tmp_path, "def test_it(qdrant_server): pass\n").stdout
+    assert "MISSING qdrant" in missing
+    assert said not in missing
+    stood_in = run(tmp_path, STANDS_IN)
+    assert stood_in.returncode == 0, stood_in.stdout
+    *_, headline, _, docker, binary, instead, _ = stood_in.stdout.splitlines()
+    assert (headline, docker[:9]) == ("MISSING qdrant: tests that need it did not run. Tried:", "  Docker:")
+    assert binary == "  binary: no qdrant on PATH, VICW_TEST_QDRANT_BINARY is not set"
+    assert instead.startswith(said)
+
+
 def test_a_required_one_fails_the_run(tmp_path: Path) -> None:
     ended = run(tmp_path, VICW_TEST_REQUIRE="neo4j,redis")
     assert ended.returncode == 1

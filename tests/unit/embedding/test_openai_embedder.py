@@ -167,7 +167,6 @@ async def test_our_own_server_tells_size_and_digest() -> None:
         (408, UnavailableError),
         (413, TooLargeError),
         (422, InvalidInputError),
-        (429, OverloadedError),
         (500, UnavailableError),
         (503, UnavailableError),
         (302, UnavailableError),
@@ -177,6 +176,16 @@ async def test_every_refusal_becomes_an_error_of_ours(status: int, error: type[V
     async with embedder(lambda _: web.json_response({"error": {"message": "because"}}, status=status)) as client:
         with pytest.raises(error, match="because"):
             await client.embed(["x"], Lane.BULK)
+
+
+async def test_how_much_waits_in_the_server_is_for_the_log_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    full = {"detail": "4096 texts wait in the query lane"}
+    async with embedder(lambda _: web.json_response(full, status=429)) as client:
+        with pytest.raises(OverloadedError) as refused:
+            await client.embed(["x"], Lane.QUERY)
+    assert not any(letter.isdigit() for letter in str(refused.value))
+    logged = capsys.readouterr()
+    assert "4096 texts wait" in logged.out + logged.err
 
 
 TRANSPORT_ERRORS: list[Exception] = [

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from prometheus_client import REGISTRY
 
 from doubles import HashEmbedder
 from memory import Memory, open_memory
@@ -73,6 +74,14 @@ async def test_what_was_given_up_is_no_backlog(refused: Memory) -> None:
     await refused.ingest(BAD)
     assert await refused.standalone.graph.backlog() == Backlog(0, 0, 1)
     assert (await refused.standalone.describe(refused.tenant))["passages_waiting"] == 0
+
+
+async def test_what_was_given_up_is_counted(refused: Memory) -> None:
+    await refused.ingest(BAD)
+    refused.standalone.indexer._counted_at = float("-inf")
+    await refused.standalone.indexer.drain()
+    told = {name: REGISTRY.get_sample_value(f"vicw_index_{name}_points") for name in ("backlog", "failing", "dead")}
+    assert told == {"backlog": 0, "failing": 0, "dead": 1}
 
 
 async def test_a_newer_version_is_tried_anew(refused: Memory) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,17 +16,26 @@ from doubles import HashEmbedder
 from memory import Memory, open_memory
 from vicw_ingest import pressure
 from vicw_ingest.pipeline import job_status
+from vicw_ingest.pressure import Pressure
 from vicw_shared.errors import OverloadedError, UnavailableError
-from vicw_shared.ports import Lane
+from vicw_shared.ports import Backlog, Lane
+from vicw_shared.settings import IngestSettings
 
 
-async def test_a_full_queue_refuses_and_stores_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request looks at the queue."""
     monkeypatch.setattr(pressure, "_LOOK_AGAIN_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("looking")
+async def test_a_full_queue_refuses_and_stores_nothing(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
-    ports.pressure.most = 2
+    ports.pressure.most_of_tenant = 2
     memory.embedder.down = True
     await memory.ingest(*({"text": f"apple {n}"} for n in range(3)), wait=False)
-    with pytest.raises(OverloadedError, match=r"3 passages wait.*VICW_INGEST_MAX_BACKLOG allows 2") as refused:
+    said = r"3 of your passages wait.*VICW_INGEST_MAX_BACKLOG and VICW_INGEST_BACKLOG_SHARE allow 2"
+    with pytest.raises(OverloadedError, match=said) as refused:
         await memory.ingest({"id": "late", "text": "a pear"}, wait=False)
     assert refused.value.retry_after_seconds == 10
     memory.embedder.down = False
@@ -33,6 +44,66 @@ async def test_a_full_queue_refuses_and_stores_nothing(memory: Memory, monkeypat
             await asyncio.sleep(0.05)
     await memory.ingest({"id": "again", "text": "a pear"})
     assert await memory.found("pear", limit=1) == ["again"]
+
+
+async def waits(memory: Memory, tenant: str, count: int) -> None:
+    """Store passages that wait for their vectors."""
+    memory.embedder.down, memory.tenant = True, tenant
+    await memory.ingest(*({"text": f"apple {n}"} for n in range(count)), wait=False)
+
+
+@pytest.mark.usefixtures("looking")
+async def test_a_tenant_with_a_full_queue_keeps_nobody_else_out(memory: Memory) -> None:
+    memory.standalone.ingest_ports().pressure.most_of_tenant = 2
+    await waits(memory, "large", 3)
+    await waits(memory, "small", 2)
+    with pytest.raises(OverloadedError, match="3 of your passages"):
+        await waits(memory, "large", 1)
+    await waits(memory, "small", 1)
+    with pytest.raises(OverloadedError, match="3 of your passages"):
+        await waits(memory, "small", 1)
+
+
+@pytest.mark.usefixtures("looking")
+async def test_where_all_is_full_nobody_is_told_how_much_others_have(memory: Memory) -> None:
+    ports = memory.standalone.ingest_ports()
+    ports.pressure.most = 4
+    await waits(memory, "large", 3)
+    await waits(memory, "small", 2)
+    for tenant in ("large", "small", "another"):
+        with pytest.raises(OverloadedError, match="VICW_INGEST_MAX_BACKLOG") as refused:
+            await waits(memory, tenant, 1)
+        assert not any(letter.isdigit() for letter in refused.value.detail)
+        assert refused.value.retry_after_seconds == 10
+
+
+async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pressure, "_MOST_LOOKS", 3)
+    await waits(memory, "large", 1)
+    graph = memory.standalone.graph
+    looks, backlog = Counter[str | None](), graph.backlog
+
+    async def counted(tenant: str | None = None) -> Backlog:
+        looks[tenant] += 1
+        return await backlog(tenant)
+
+    monkeypatch.setattr(graph, "backlog", counted)
+    fresh = Pressure(graph, most=10, most_of_tenant=0)
+    began = time.monotonic()
+    for _ in range(100):
+        await fresh.require_room("small")
+    assert max(looks.values()) <= 2 + (time.monotonic() - began)
+    for number in range(10):
+        await fresh.require_room(f"tenant {number}")
+    assert len(fresh._looks) == 3
+    assert looks["tenant 9"] == 1
+
+
+def test_by_default_a_million_passages_of_one_tenant_may_wait() -> None:
+    assert IngestSettings().max_backlog_of_tenant == 1_000_000
+    assert IngestSettings(max_backlog=100, backlog_share=1).max_backlog_of_tenant == 100
 
 
 class Picky(HashEmbedder):

@@ -62,7 +62,6 @@ async def test_the_backlog_is_told(memory: Memory) -> None:
     memory.standalone.indexer._counted_at = float("-inf")
     await memory.standalone.indexer._count()
     assert figure("vicw_index_backlog_points") == 3
-    memory.embedder.down = False
 
 
 async def test_a_stage_does_not_book_what_a_stage_inside_it_takes() -> None:

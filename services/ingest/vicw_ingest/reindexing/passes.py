@@ -15,7 +15,7 @@ from typing import Protocol
 import structlog
 
 from vicw_ingest.points import PointMaker
-from vicw_ingest.reindexing.comparing import Differences, compare
+from vicw_shared.comparing import Differences, compare
 from vicw_shared.errors import RetryableError
 from vicw_shared.indexes import Index
 from vicw_shared.model import Label

@@ -30,9 +30,9 @@ def register(app: typer.Typer) -> None:
 def check_command(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
     """Prove the store's invariants.
 
-    Points agree with what the graph marks as indexed and the reverse, chains are unbroken and in order, every
-    node is in exactly one context, steps are gap-free, no edge is outside the registry. The server must be stopped;
-    of the platform, whatever writes: what changes meanwhile may look broken.
+    Points agree with what the graph marks as indexed and the reverse, their payloads with what it says, chains are
+    unbroken and in order, every node is in exactly one context, steps are gap-free, no edge is outside the registry.
+    The server must be stopped; of the platform, whatever writes: what changes meanwhile may look broken.
 
     Exit code 1 and the list of violations if any is broken; 2 if it could not check: the store is in use, there is
     none, its vector index is missing, it cannot be read, a setting is wrong.

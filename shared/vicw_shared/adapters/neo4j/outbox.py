@@ -87,6 +87,10 @@ class Neo4jOutbox:
             return int(row["count"])
         return await self._write_pages(outbox.REQUEUE_PAGE)
 
+    async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
+        (row,) = await self._database.write(lambda run: run(outbox.REQUEUE_PAYLOADS, uids=list(chunk_uids)))
+        return int(row["count"])
+
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
         of_tenant = tenant is not None
         if points is None:

@@ -21,6 +21,7 @@ _PUT = (
     "LEFT JOIN outbox o ON o.point = p.point"
 )
 _ONE = "SELECT :point AS point, :tenant AS tenant, :kind AS kind"
+_CHUNK = "SELECT uid AS point, tenant, '{kind}' AS kind FROM node WHERE uid = :uid AND label = 'Chunk'"
 _PROOFS = (
     "SELECT k.uid AS point, k.tenant AS tenant, 'payload' AS kind FROM node i JOIN edge x ON x.source = i.pk "
     "AND x.type = 'EVIDENCED_BY' JOIN node k ON k.pk = x.target WHERE i.uid = :item AND i.tenant = :tenant"
@@ -131,9 +132,14 @@ def queue_some(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int
         "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid)",
         rows,
     )
-    one = "SELECT uid AS point, tenant, 'upsert' AS kind FROM node WHERE uid = :uid AND label = 'Chunk'"
-    connection.executemany(_PUT.format(points=one), rows)
+    connection.executemany(_PUT.format(points=_CHUNK.format(kind="upsert")), rows)
     return len(rows)
+
+
+def queue_payloads(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
+    """Queue the payloads of these Chunks' points; return how many."""
+    rows = [{"uid": pack(uid)} for uid in chunk_uids]
+    return connection.executemany(_PUT.format(points=_CHUNK.format(kind="payload")), rows).rowcount
 
 
 def queue_all(connection: sqlite3.Connection) -> int:

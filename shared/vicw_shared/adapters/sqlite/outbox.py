@@ -86,6 +86,9 @@ class SqliteOutbox:
             lambda c: entries.queue_all(c) if chunk_uids is None else entries.queue_some(c, chunk_uids)
         )
 
+    async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
+        return await self._write_atomically(lambda c: entries.queue_payloads(c, chunk_uids))
+
     async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
         return await self._database.read(lambda c: entries.which_wait(c, chunk_uids))
 

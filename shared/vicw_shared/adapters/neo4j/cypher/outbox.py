@@ -71,6 +71,12 @@ _NOT_INDEXED = (
 
 REQUEUE = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + _NOT_INDEXED
 
+REQUEUE_PAYLOADS = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids "
+    + _queued("coalesce(k.pending, 'payload')")
+    + "RETURN count(k) AS count"
+)
+
 REQUEUE_PAGE = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
     + _queued("'upsert'")

@@ -1,0 +1,79 @@
+"""Where the vector store and the graph disagree about a page of passages, and nobody is going to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from vicw_shared.comparing import compare
+from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
+
+PAGE = 1000
+"""Passages compared at once."""
+
+
+class Kind(Enum):
+    """What is wrong with a passage's point."""
+
+    NO_ENTRY = auto()
+    """The passage is not indexed, and not queued to be."""
+    NO_POINT = auto()
+    """The passage is marked indexed, but there is no point."""
+    OUTDATED = auto()
+    """The point was made of another text."""
+    STALE = auto()
+    """The payload is not what the graph says."""
+    UNWANTED = auto()
+    """There is a point, but the passage proves no item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One passage's; ``fields`` are those of the payload that differ, if there is one to be compared."""
+
+    kind: Kind
+    fields: tuple[str, ...] = ()
+
+
+async def compared(
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore, *, after: str | None
+) -> tuple[list[PendingPoint], dict[str, Disagreement]]:
+    """Return the page of passages after ``after``, and the disagreements by the passages' uids.
+
+    What is queued is going to be mended, unless the passage is marked indexed and has no point: then its entry may be
+    for its payload alone. What is found wanting is looked at once more, for somebody may be at work on it.
+    """
+    page = await audit.passages(after=after, limit=PAGE)
+    found = await _disagreements(outbox, vectors, page) if page else {}
+    if found:
+        # Whoever was at work on one meanwhile has settled it by now, or has an entry for it.
+        queued = await outbox.queued(sorted(found))
+        page = await audit.passages(after=after, limit=PAGE)
+        kept = found.keys() - (queued & _unindexed(page))
+        again = await _disagreements(outbox, vectors, page)
+        found = {uid: one for uid, one in again.items() if uid in kept}
+    return page, found
+
+
+async def _disagreements(outbox: Outbox, vectors: VectorStore, page: Sequence[PendingPoint]) -> dict[str, Disagreement]:
+    found = await compare(page, vectors)
+    unindexed = _unindexed(page)
+    suspects = found.ids | unindexed
+    if not suspects:
+        return {}
+    # After the look at the points: an entry is settled after its point is written.
+    queued = await outbox.queued(sorted(suspects))
+    absent = {point.point_id for point in found.absent} - unindexed
+    kinds = {
+        **dict.fromkeys(found.stale, Kind.STALE),
+        **dict.fromkeys((point.point_id for point in found.reworded), Kind.OUTDATED),
+        **dict.fromkeys(found.unwanted, Kind.UNWANTED),
+        **dict.fromkeys(unindexed, Kind.NO_ENTRY),
+    }
+    wrong = {uid: kind for uid, kind in kinds.items() if uid not in queued} | dict.fromkeys(absent, Kind.NO_POINT)
+    return {uid: Disagreement(kind, found.fields.get(uid, ())) for uid, kind in wrong.items()}
+
+
+def _unindexed(page: Sequence[PendingPoint]) -> set[str]:
+    return {point.point_id for point in page if point.chunk is not None and not point.chunk.indexed}
