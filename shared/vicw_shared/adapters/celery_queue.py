@@ -62,7 +62,7 @@ def broker_url(settings: RedisSettings) -> str:
         return settings.url
     parts = urlsplit(settings.url)
     secret = quote(settings.password.get_secret_value(), safe="")
-    user = quote(parts.username or "", safe="")
+    user = parts.username or ""  # as it stands in the address: quoted
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}:{secret}@{host}"))
 
