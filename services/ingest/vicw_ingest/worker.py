@@ -16,7 +16,7 @@ from celery import Task
 
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
-from vicw_shared.adapters.celery_queue import INDEX, make_celery
+from vicw_shared.adapters.celery_queue import INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError
 
@@ -55,4 +55,5 @@ def index(self: Task[Any, Any]) -> None:
     if settled:
         _log.info("indexed", settled=settled, more=more)
     if more:
-        index.apply_async()
+        # Whatever waits: this worker's turn goes on, so that as many work as did.
+        send(app, INDEX)
