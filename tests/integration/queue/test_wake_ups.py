@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 
 import pytest
 import redis
@@ -74,6 +76,21 @@ async def test_whoever_comes_after_a_worker_took_the_message_wakes_it_again(
         await queues[1].wake()
         assert waiting(client, INGEST_QUEUE) == 1
         client.lpop(INGEST_QUEUE)
+
+
+async def test_no_message_waits_for_ever(
+    queues: list[CeleryQueue], settings: RedisSettings, client: redis.Redis
+) -> None:
+    app = make_celery("test", settings)
+    try:
+        await queues[0].wake()
+        send(app, INDEX)
+        _send_due(app, client, [Tick(RECONCILE, SLEEP_QUEUE, 60, 60)])
+    finally:
+        app.close()
+    kept = [json.loads(message) for queue in (INGEST_QUEUE, SLEEP_QUEUE) for message in client.lrange(queue, 0, -1)]
+    assert [message["headers"]["task"] for message in kept] == [INDEX, INDEX, RECONCILE]
+    assert all(datetime.fromisoformat(message["headers"]["expires"]) > datetime.now(UTC) for message in kept)
 
 
 def test_the_clock_adds_nothing_to_what_nobody_takes(settings: RedisSettings, client: redis.Redis) -> None:
