@@ -143,6 +143,10 @@ class UnavailableError(RetryableError):
         self.dependency = dependency
 
 
+class UnknownHostError(UnavailableError):
+    """A dependency's name means no machine: it is down, or there is none of that name."""
+
+
 class OverloadedError(RetryableError):
     """A bounded queue is full; ``dependency`` is whose, where it is one's."""
 

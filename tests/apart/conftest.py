@@ -42,8 +42,9 @@ def engines(
 
 @pytest.fixture
 def fragile(engines: Engines, tmp_path: Path, models_dir: Path) -> Iterator[Platform]:
-    """The services over engines that may be killed."""
-    made = Platform(tmp_path, models_dir, engines.neo4j.server, engines.qdrant.server, engines.redis.server)
+    """The services over engines that may be killed; as they are deployed, with keys."""
+    servers = (engines.neo4j.server, engines.qdrant.server, engines.redis.server)
+    made = Platform(tmp_path, models_dir, *servers, deployed=True)
     try:
         made.start()
         yield made

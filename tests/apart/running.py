@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -68,7 +69,7 @@ class Service:
         found = eventually(ready, bool, START_SECONDS, f"{self.name} starts")
         assert found is not None
         if found[1].startswith("http"):
-            self.url = found[1]
+            self.url = found[1].replace("0.0.0.0", "127.0.0.1")
         return self
 
     def running(self) -> bool:
@@ -91,9 +92,20 @@ class Platform:
     """Everything around three engines: an embedder, ingest, its worker, retrieval; more of each on demand."""
 
     def __init__(
-        self, directory: Path, models_dir: Path, neo4j: Neo4jServer, qdrant: QdrantServer, redis: RedisServer
+        self,
+        directory: Path,
+        models_dir: Path,
+        neo4j: Neo4jServer,
+        qdrant: QdrantServer,
+        redis: RedisServer,
+        *,
+        deployed: bool = False,
     ) -> None:
+        """``deployed``: all listen where others can reach them, and ask for a key, which is made at the start."""
         self.directory = directory
+        self.secret = secrets.token_urlsafe()
+        self.headers: dict[str, str] = {}
+        self._deployed = deployed
         host = qdrant.url.rpartition(":")[0]
         self.variables = environment(
             models_dir,
@@ -106,7 +118,10 @@ class Platform:
             VICW_REDIS_LOOK_SECONDS="2",
             VICW_INGEST_WAIT_SECONDS="30",
             VICW_INGEST_BATCH="16",
+            VICW_EMBEDDING_API_KEY=self.secret,
         )
+        if deployed:
+            self.variables["VICW_HOST"] = "0.0.0.0"
         self.made: list[Service] = []
         self.embedding: Service
         self.ingest: Service
@@ -121,6 +136,8 @@ class Platform:
         self.variables["VICW_EMBEDDING_URL"] = embedding_url
         self.ingest = self.add("ingest", "vicw_ingest", VICW_PORT=str(free_port())).start()
         self.retrieval = self.add("retrieval", "vicw_retrieval").start()
+        if self._deployed:
+            self.headers = bearer(self.key())
 
     def add(self, name: str, *command: str, **variables: str) -> Service:
         """Return a further service, which is not started yet."""
@@ -146,19 +163,27 @@ class Platform:
             [str(VICW), *arguments], capture_output=True, text=True, env=self.variables, timeout=90, check=False
         )
 
+    def key(self, *options: str) -> str:
+        """Make a key."""
+        made = self.vicw("keys", "create", "--platform", *options)
+        assert made.returncode == 0, made.stderr
+        return made.stdout.strip()
+
     def remember(self, *items: dict[str, Any], context: str = "c", **fields: Any) -> httpx.Response:
         body = {"context": context, "items": items, **fields}
-        return httpx.post(f"{self.ingest.url}/ingest", json=body, timeout=90, trust_env=False)
+        return httpx.post(f"{self.ingest.url}/ingest", json=body, headers=self.headers, timeout=90, trust_env=False)
 
     def ask(self, query: str, **fields: Any) -> httpx.Response:
         body = {"query": query, **fields}
-        return httpx.post(f"{self.retrieval.url}/retrieve", json=body, timeout=90, trust_env=False)
+        url = f"{self.retrieval.url}/retrieve"
+        return httpx.post(url, json=body, headers=self.headers, timeout=90, trust_env=False)
 
     def found(self, query: str, **fields: Any) -> list[str]:
         return [result["id"] for result in self.ask(query, **fields).raise_for_status().json()["results"]]
 
     def job(self, job: str) -> dict[str, Any]:
-        answer = httpx.get(f"{self.ingest.url}/ingest/jobs/{job}", timeout=30, trust_env=False)
+        url = f"{self.ingest.url}/ingest/jobs/{job}"
+        answer = httpx.get(url, headers=self.headers, timeout=30, trust_env=False)
         status: dict[str, Any] = answer.raise_for_status().json()
         return status
 
@@ -166,3 +191,8 @@ class Platform:
         """Kill whatever runs."""
         for service in self.made:
             service.kill()
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header of a request with a key, or a secret."""
+    return {"Authorization": f"Bearer {token}"}

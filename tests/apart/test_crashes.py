@@ -34,7 +34,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(fragile: Platform, engines: Eng
     }
     victims |= {"redis": engines.redis.restart, "neo4j": engines.neo4j.restart, "qdrant": engines.qdrant.restart}
     ledger, killed, chance = Ledger(), Counter[str](), random.Random(4)
-    writers = [Writer(kind, n, ledger, lambda: fragile.ingest.url) for n, kind in enumerate(_KINDS)]
+    writers = [Writer(kind, n, ledger, lambda: fragile.ingest.url, fragile.headers) for n, kind in enumerate(_KINDS)]
     for writer in writers:
         writer.start()
     for number in range(KILLS):

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from apart.running import Platform, Service
+from apart.running import Platform, Service, bearer
 from e2e.serving import VICW, eventually
 from neo4j_graphs import empty_neo4j
 from servers.machine import free_port
@@ -69,7 +69,8 @@ class Changing(Platform):
 
     def embedded(self, service: Service) -> int:
         """Return how many texts an embedding server was sent in bulk."""
-        told = httpx.get(f"{service.url}/metrics", trust_env=False, timeout=30).text
+        headers = bearer(self.secret)
+        told = httpx.get(f"{service.url}/metrics", headers=headers, trust_env=False, timeout=30).raise_for_status().text
         lines = [line for line in told.splitlines() if line.startswith("vicw_embedding_texts_total") and "bulk" in line]
         return int(float(lines[0].split()[-1])) if lines else 0
 

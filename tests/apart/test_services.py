@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from apart.running import Platform
+from apart.running import Platform, bearer
 from e2e.serving import eventually
 
 pytestmark = pytest.mark.process
@@ -48,22 +48,30 @@ def test_probes(platform: Platform, name: str) -> None:
 
 
 def test_keys_of_the_platform(platform: Platform) -> None:
-    closed = platform.add("closed", "vicw_retrieval", VICW_HOST="0.0.0.0").start()
-    url = closed.url.replace("0.0.0.0", "127.0.0.1")
+    url = platform.add("closed", "vicw_retrieval", VICW_HOST="0.0.0.0").start().url
     platform.remember({"id": "mine", "text": "A seal on the pier."})
 
     def ask(token: str | None) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = bearer(token) if token else {}
         return httpx.post(f"{url}/retrieve", json={"query": "seal"}, headers=headers, timeout=60, trust_env=False)
 
     assert ask(None).status_code == 401
-    tokens = [platform.vicw("keys", "create", "--platform", "--tenant", t).stdout.strip() for t in ("default", "other")]
+    tokens = [platform.key("--tenant", tenant) for tenant in ("default", "other")]
     found = [[r["id"] for r in ask(token).raise_for_status().json()["results"]] for token in tokens]
     assert ("mine" in found[0], found[1]) == (True, [])
     listed = platform.vicw("keys", "list", "--platform").stdout
     assert all(token.split("_", 2)[1] in listed for token in tokens)
     assert platform.vicw("keys", "revoke", tokens[0].split("_", 2)[1], "--platform").returncode == 0
     eventually(lambda: ask(tokens[0]).status_code, lambda status: status == 401, 15, "the key is worthless")
+
+
+def test_the_embedding_server_asks_for_the_secret_that_the_services_share(platform: Platform) -> None:
+    models = f"{platform.embedding.url}/v1/models"
+    asked = [httpx.get(models, headers=h, trust_env=False) for h in ({}, bearer("guess"), bearer(platform.secret))]
+    assert [answer.status_code for answer in asked] == [401, 401, 200]
+    stranger = platform.add("stranger", "vicw_retrieval", VICW_EMBEDDING_API_KEY="guess")
+    with pytest.raises(AssertionError, match=r"answered 401.*VICW_EMBEDDING_API_KEY"):
+        stranger.start()
 
 
 def test_the_platforms_stores_are_clean(platform: Platform) -> None:

@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -100,18 +101,30 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
     return time.monotonic() - began
 
 
-async def answers(platform: Platform, queries: int) -> None:
-    """Print how long questions take, and their stages."""
+async def answers(platform: Platform, queries: int) -> dict[int, float]:
+    """Print how long questions take, and their stages; return the CPU milliseconds of each process for one."""
     asked = Chat().questions(WARM_UP + 2 * queries)
     await ask(platform.retrieval.url, asked[:WARM_UP], 1)
+    spent = cpu_seconds()
+    each: dict[int, float] = {}
     print(f"\n{'ms':24}{'p50':>8}{'p95':>8}{'p99':>8}")
     for number, clients in enumerate((1, 8)):
         start = WARM_UP + number * queries
         latency = await ask(platform.retrieval.url, asked[start : start + queries], clients)
         print(f"{f'{clients} client(s)':24}{latency.p50_ms:8.0f}{latency.p95_ms:8.0f}{latency.p99_ms:8.0f}")
         if clients == 1:
+            each = {pid: (now - spent.get(pid, 0)) / queries * 1000 for pid, now in cpu_seconds().items()}
             for stage, median in latency.stages.items():
                 print(f"{f'  {stage}':24}{median:8.1f}{latency.stages_p95[stage]:8.1f}")
+    return each
+
+
+def cpu_seconds() -> dict[int, float]:
+    """Return the CPU time of each process that was started here."""
+    fields = {
+        pid: Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split() for pid in children(os.getpid())
+    }
+    return {pid: (int(values[11]) + int(values[12])) / os.sysconf("SC_CLK_TCK") for pid, values in fields.items()}
 
 
 async def storing(platform: Platform, messages: int) -> None:
@@ -119,7 +132,7 @@ async def storing(platform: Platform, messages: int) -> None:
     parts = [
         part.model_copy(update={"context": f"new {part.context}"}) for part in Chat(seed=99).requests(messages, 100)
     ]
-    embedder = OpenAIEmbedder(base_url=platform.variables["VICW_EMBEDDING_URL"])
+    embedder = OpenAIEmbedder(base_url=platform.variables["VICW_EMBEDDING_URL"], api_key=platform.secret)
     alone, through = [], []
     try:
         for number in range(ROUNDS):
@@ -133,21 +146,21 @@ async def storing(platform: Platform, messages: int) -> None:
     print(f"ratio, median: {ratios[len(ratios) // 2]:.2f}")
 
 
-def footprint() -> None:
+def footprint(each: Mapping[int, float]) -> None:
     """Print what each process takes of the machine, those of other machines and containers aside."""
-    print(f"\n{'MiB':24}{'RSS':>8}{'own':>8}{'disk':>8}")
+    print(f"\n{'MiB':24}{'RSS':>8}{'own':>8}{'disk':>8}{'ms of CPU a question':>24}")
     for pid in children(os.getpid()):
         command, folder = Path(f"/proc/{pid}/cmdline").read_bytes(), Path(f"/proc/{pid}/cwd").resolve()
         ours = re.search(rb"vicw_\w+|celery", command)
         size = resident(pid)
         if size is not None and (ours or folder.is_relative_to(guard().directory)):
             name, disk = (ours[0].decode(), "") if ours else (folder.name.partition("-")[0], f"{disk_mb(folder):.0f}")
-            print(f"{name:24}{size.total:8.0f}{size.own:8.0f}{disk:>8}")
+            print(f"{name:24}{size.total:8.0f}{size.own:8.0f}{disk:>8}{each.get(pid, 0):24.1f}")
 
 
 async def measure(platform: Platform, memories: int, queries: int, messages: int) -> None:
     platform.embedding = platform.add("embedding", "vicw_embedding").start()
-    embedder = OpenAIEmbedder(base_url=f"{platform.embedding.url}/v1")
+    embedder = OpenAIEmbedder(base_url=f"{platform.embedding.url}/v1", api_key=platform.secret)
     model = await embedder.identity()
     await embedder.close()
     seconds = await fill(platform, model, memories)
@@ -156,8 +169,7 @@ async def measure(platform: Platform, memories: int, queries: int, messages: int
     platform.start(f"{platform.embedding.url}/v1")
     print(f"ingest and retrieval answer {time.monotonic() - began:.1f} s after they were started")
     platform.worker().start()
-    await answers(platform, queries)
-    footprint()
+    footprint(await answers(platform, queries))
     await storing(platform, messages)
 
 

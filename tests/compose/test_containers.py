@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -48,9 +49,16 @@ def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
     assert answer["degraded"] == []
 
 
+def test_both_images_can_send_traces(compose: Compose) -> None:
+    for service in ("ingest", "embedding"):
+        compose("exec", "-T", service, "python", "-c", "import vicw_shared.adapters.opentelemetry")
+
+
 def test_nobody_gets_in_without_a_key(compose: Compose) -> None:
     assert compose.ask(None, "what?").status_code == 401
     assert compose.remember(None, {"text": "x"}).status_code == 401
+    program = "import http.client as h; c = h.HTTPConnection('embedding', 8080); c.request('GET', '/v1/models')"
+    assert compose("exec", "-T", "ingest", "python", "-c", f"{program}; print(c.getresponse().status)").strip() == "401"
 
 
 def test_processes_are_nobody_on_file_systems_that_nobody_writes(compose: Compose) -> None:
@@ -98,8 +106,13 @@ def test_a_backup_is_what_was_there(compose: Compose, key: str, tmp_path: Path) 
     assert compose.remember(key, {"id": "kept", "text": "The otter keeps a ledger."}).status_code == 201
     folder = tmp_path / "backup"
     compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
-    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar"}
+    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar", "SHA256SUMS"}
     assert compose.remember(key, {"id": "later", "text": "The otter burned the ledger."}).status_code == 201
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    (broken / "neo4j.dump").write_bytes((folder / "neo4j.dump").read_bytes()[:-1])
+    with pytest.raises(AssertionError, match="nothing was changed"):
+        compose.run([str(ROOT / "deploy/restore"), str(broken)], within=600)
+    assert compose.ask(key, "otter ledger").status_code == 200
     compose.run([str(ROOT / "deploy/restore"), str(folder)], within=600)
     eventually(lambda: compose.ask(key, "otter ledger").status_code, lambda status: status == 200, 60, "answers again")
     found = [result["id"] for result in compose.ask(key, "otter ledger").json()["results"]]

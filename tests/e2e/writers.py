@@ -10,7 +10,7 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -43,9 +43,16 @@ class Ledger:
 
 
 class Writer(threading.Thread):
-    """One client thread. ``address`` tells where the server is at the moment."""
+    """One client thread. ``address`` tells where the server is at the moment; each request has the ``headers``."""
 
-    def __init__(self, kind: str, seed: int, ledger: Ledger, address: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        seed: int,
+        ledger: Ledger,
+        address: Callable[[], str],
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(name=f"writer-{kind}-{seed}", daemon=True)
         self.failure: BaseException | None = None
         self.halt = threading.Event()
@@ -54,7 +61,7 @@ class Writer(threading.Thread):
         self._prefix = f"{kind}-{seed}"
         self._ledger = ledger
         self._address = address
-        self._http = httpx.Client(timeout=30, trust_env=False)
+        self._http = httpx.Client(headers=headers, timeout=30, trust_env=False)
         self._sent = 0
         self._versions: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""The fixtures of the test servers, and what the end of a run says of them."""
+"""The fixtures of servers and programs that tests need, and what the end of a run says of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from servers.sources import Missing
 _RUN = pytest.StashKey[Run]()
 _KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS, QDRANT)}
 _FIXTURES = {f"{name}_server": kind for name, kind in _KINDS.items()}
+_HELM = "helm"
 _MARKED = {*_FIXTURES, *(f"start_{name}" for name in _KINDS)}
 
 
@@ -60,9 +61,18 @@ def start_qdrant(request: pytest.FixtureRequest) -> Iterator[Callable[[], Qdrant
         yield start
 
 
+@pytest.fixture(scope="session")
+def helm(request: pytest.FixtureRequest) -> str:
+    """The path of helm, which renders the chart; no server."""
+    try:
+        return request.config.stash[_RUN].program(_HELM, "no helm; CONTRIBUTING.md says how to get it")
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     try:
-        config.stash[_RUN] = Run(required(list(_KINDS)))
+        config.stash[_RUN] = Run(required([*_KINDS, _HELM]))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
 

@@ -1,8 +1,9 @@
-"""The servers of one test run: started when first needed, shared by the tests, reported on at the end."""
+"""The servers and programs of one test run: found when first needed, shared by the tests, reported on at the end."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +68,13 @@ class Run:
         """Start a server of the caller's own, to be closed by it; raise ``Missing``."""
         return self._find(f"{kind.name} of the test's own", kind.own).running
 
+    def program(self, name: str, advice: str) -> str:
+        """Return the path of a program; raise ``Missing`` with what to do about it."""
+        path = shutil.which(name)
+        if path is None:
+            raise self._missing.setdefault(name, Missing(name, [("PATH", advice)]))
+        return path
+
     def close(self) -> None:
         for found in self._shared.values():
             if isinstance(found, Found):
@@ -79,7 +87,7 @@ class Run:
         return [name for name in self._missing if name.partition(" ")[0] in self._required]
 
     def report(self) -> Iterator[tuple[str, Mapping[str, bool]]]:
-        """Yield lines on the servers used and missing, each with its markup."""
+        """Yield lines on what was used and what is missing, each with its markup."""
         for (name, source), seconds in self._sources.items():
             times = f"{len(seconds)} times, " if len(seconds) > 1 else ""
             yield f"{name}: from {source}, started {times}in {max(seconds):.1f} s", {"green": True}

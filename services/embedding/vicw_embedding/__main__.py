@@ -76,11 +76,12 @@ def _serve(settings: ServerSettings, uds: Path | None, host: str, port: int) -> 
     with named_by_variable():
         log, embedding, storage, limits = LogSettings(), EmbeddingSettings(), StorageSettings(), LimitSettings()
         traces = TraceSettings()
+    gate = wiring.gate(embedding, None if uds else host)
     configure_logs(log)
     start_traces(traces, "vicw-embedding")
     served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     config = uvicorn.Config(
-        create_app(served, max_body_bytes=limits.body_bytes),
+        create_app(served, gate, limits),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -6,11 +6,11 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Header, Request, Response, Security
 
 from vicw_embedding import metrics
 from vicw_shared.errors import OverloadedError
-from vicw_shared.http import PROBES, StrictRoute, refusals
+from vicw_shared.http import PROBES, Gate, documented, refusals
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.telemetry.spans import span
 from vicw_shared.wire.embeddings import (
@@ -34,15 +34,30 @@ if TYPE_CHECKING:
 
 _CLIENT_GONE = 499
 
-router = APIRouter(prefix="/v1", route_class=StrictRoute, tags=["embeddings"])
+
+def create_router(gate: Gate) -> APIRouter:
+    """Return the routes, which ``gate`` admits to."""
+    router = APIRouter(
+        prefix="/v1", route_class=gate.route(None), tags=["embeddings"], dependencies=[Security(documented)]
+    )
+    router.add_api_route(
+        "/embeddings",
+        embeddings,
+        methods=["POST"],
+        summary="Turn texts into unit vectors",
+        response_model=EmbeddingsResponse,
+        responses=refusals(401, 413, 422, 429, 503),
+    )
+    router.add_api_route(
+        "/models",
+        models,
+        summary="The model served, its size and the SHA-256 of its file",
+        responses=refusals(401),
+        tags=[PROBES],
+    )
+    return router
 
 
-@router.post(
-    "/embeddings",
-    summary="Turn texts into unit vectors",
-    response_model=EmbeddingsResponse,
-    responses=refusals(413, 422, 429, 503),
-)
 async def embeddings(
     body: EmbeddingsRequest,
     request: Request,
@@ -69,7 +84,6 @@ async def embeddings(
     return Response(answer.model_dump_json(), media_type="application/json")
 
 
-@router.get("/models", summary="The model served, its size and the SHA-256 of its file", tags=[PROBES])
 async def models(request: Request) -> ModelsResponse:
     """Name the one model."""
     served: Served = request.app.state.served

@@ -15,10 +15,11 @@ from vicw_shared import http
 
 if TYPE_CHECKING:
     from vicw_embedding.wiring import Served
+    from vicw_shared.settings import LimitSettings
 
 
-def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
-    """Return the application over a loaded model, which it frees when it stops."""
+def create_app(served: Served, gate: http.Gate, limits: LimitSettings) -> FastAPI:
+    """Return the application over a loaded model, which it frees when it stops; ``gate`` admits to it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -29,10 +30,11 @@ def create_app(served: Served, *, max_body_bytes: int) -> FastAPI:
         title="VICW embedding",
         description="One GGUF, a lane for queries and one for bulk, on the OpenAI embeddings wire.",
         version=version("vicw-embedding"),
-        max_body_bytes=max_body_bytes,
+        limits=limits,
         probes={"model": served.batcher.check},
         lifespan=lifespan,
+        gate=gate,
     )
     app.state.served = served
-    app.include_router(api.router)
+    app.include_router(api.create_router(gate))
     return app

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vicw_embedding.library import ModelFile
 
 BULK_NICENESS = 10
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 BATCH_TOKENS = {Lane.QUERY: 256, Lane.BULK: 512}
 """What a lane computes at once, and so the longest window of a text. Questions are short; room for longer ones would
 be 9 MiB with a model of 1024 dimensions. A longer one is read in windows, as a longer passage is."""
@@ -47,7 +49,7 @@ class Engine:
         """Load the model. Raises SettingsError if the file and its card do not fit each other."""
         self.file = model_file
         card = model_file.card
-        if (options.threads or _cores()) == _cores():
+        if (options.threads or _cores()) == _processors():
             pin_workers()
         self._model = NativeModel(model_file.path)
         if self._model.size != card.size:
@@ -105,6 +107,15 @@ class Engine:
         )
 
 
-def _cores() -> int:
+def _processors() -> int:
     # Not all that the machine has, where the process is pinned to some of them.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _cores() -> int:
+    """Return how many processors' worth of time this process may take: a container may have a share of many."""
+    try:
+        allowed, period = _QUOTA.read_text("ascii").split()
+        return min(_processors(), max(1, round(int(allowed) / int(period))))
+    except (OSError, ValueError):  # no container, or one without a bound: "max"
+        return _processors()

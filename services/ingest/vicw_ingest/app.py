@@ -22,4 +22,5 @@ def create_ingest_app(wiring: Wiring) -> FastAPI:
         version=version("vicw-ingest"),
         server=wiring.settings.server,
         limits=wiring.settings.limits,
+        optional={"queue": wiring.queue.probe},  # workers look by themselves, and who waits needs none
     )

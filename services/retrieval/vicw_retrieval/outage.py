@@ -20,13 +20,23 @@ _LASTS_SECONDS = 3.0
 
 @dataclass(slots=True)
 class Outage:
-    """Whether the graph was found down a moment ago: then it is not waited for by every request anew."""
+    """Whether the graph was found down a moment ago: then it is not waited for by every request anew.
+
+    One request that got no answer may have asked for too much; two with none answered between them have not.
+    """
 
     _until: float = float("-inf")
+    _failed: bool = False
 
     def note(self) -> None:
         """Remember that the graph did not answer."""
-        self._until = time.monotonic() + _LASTS_SECONDS
+        if self._failed:
+            self._until = time.monotonic() + _LASTS_SECONDS
+        self._failed = True
+
+    def over(self) -> None:
+        """Remember that it did."""
+        self._failed = False
 
     def lasts(self) -> bool:
         """Tell whether it is too early to ask again."""

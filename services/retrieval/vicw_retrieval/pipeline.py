@@ -5,6 +5,7 @@ scope → channels (dense, bm25) → fusion → domain → expansion → synthes
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,7 +46,9 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     scope = scope_of(request, tenant, now())
     if not ports.outage.lasts():
         try:
-            return await _retrieve(request, scope, ports)
+            answer = await _retrieve(request, scope, ports)
+            ports.outage.over()
+            return answer
         except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph":
                 raise
@@ -85,8 +88,9 @@ async def _find(
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
     sizes: Mapping[str, int] = {}
-    with search.watch.stage("domain"), contextlib.suppress(RetryableError):  # the channels tell of it
-        sizes = await ports.vectors.domains(search.scope.tenant)
+    with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it
+        async with asyncio.timeout(ports.settings.budget_ms / 1000):
+            sizes = await ports.vectors.domains(search.scope.tenant)
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
     with search.watch.stage("domain"):
         decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -141,9 +142,14 @@ class Search:
         only_lexical, only_dense = list(lexical.keys() - dense.keys()), list(dense.keys() - lexical.keys())
         vectors = self._ports.vectors
         asked = ScoreQuery(ids=only_lexical, dense=self._vector), ScoreQuery(ids=only_dense, sparse=self._terms)
-        more_dense, more_lexical = await vectors.score(asked)
-        dense.update(more_dense)
-        lexical.update(more_lexical)
+        try:
+            async with asyncio.timeout(settings.budget_ms / 1000):
+                more_dense, more_lexical = await vectors.score(asked)
+        except (RetryableError, TimeoutError):  # what the channels found stands
+            self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
+        else:
+            dense.update(more_dense)
+            lexical.update(more_lexical)
         ceiling = 0.0
         if settings.fusion == "blend":
             ceiling = blend.ceiling(await vectors.idf(self._terms.indices), sparse.K1 + 1)

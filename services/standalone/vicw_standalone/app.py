@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
-from vicw_shared.http import Gate, create_app, is_loopback
+from vicw_shared.http import KeyGate, create_app, is_loopback
 from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
 from vicw_standalone.wiring import Standalone
@@ -38,12 +38,12 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
             await standalone.close()
 
     server = standalone.settings.server
-    gate = Gate(lambda: standalone.keys, required=not is_loopback(server.host), tenant=server.tenant)
+    gate = KeyGate(lambda: standalone.keys, required=not is_loopback(server.host), tenant=server.tenant)
     app = create_app(
         title="VICW",
         description=_DESCRIPTION,
         version=__version__,
-        max_body_bytes=standalone.settings.limits.body_bytes,
+        limits=standalone.settings.limits,
         probes={
             "embedding": standalone.probe_embedding,
             "graph": standalone.probe_graph,

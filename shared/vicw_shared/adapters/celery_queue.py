@@ -149,6 +149,10 @@ class CeleryQueue:
             self._quiet_until = time.monotonic() + _QUIET_SECONDS
             _log.warning("workers could not be woken; they look by themselves", error=str(error))
 
+    async def probe(self) -> None:
+        """Raise RedisError if the broker does not answer."""
+        await asyncio.to_thread(self._redis.ping)
+
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -8,7 +8,14 @@ from collections.abc import Callable
 
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import ModelMismatchError, RetryableError, SettingsError, UnavailableError, VicwError
+from vicw_shared.errors import (
+    ModelMismatchError,
+    RetryableError,
+    SettingsError,
+    UnavailableError,
+    UnknownHostError,
+    VicwError,
+)
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 
@@ -70,7 +77,7 @@ class EmbeddingServers:
             for url, answer in sorted(found, key=lambda each: each[1] == but):
                 if takes(answer):
                     return self._embedder(url, name), answer
-            away = any(isinstance(answer, RetryableError) for answer in answers.values())
+            away = any(map(_is_away, answers.values())) or all(isinstance(a, RetryableError) for a in answers.values())
             if not away or time.monotonic() > until:
                 break
             await asyncio.sleep(_PAUSE_SECONDS)
@@ -130,6 +137,11 @@ def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
         return settings.query_prefix
     card = MODELS.get(model.name)
     return card.query_prefix if card is not None else ""
+
+
+def _is_away(answer: ModelIdentity | list[str] | VicwError) -> bool:
+    """Tell whether a server may come and have the model: one that is named in case it is started has no name yet."""
+    return isinstance(answer, RetryableError) and not isinstance(answer, UnknownHostError)
 
 
 def _told(answer: ModelIdentity | list[str] | VicwError) -> str:

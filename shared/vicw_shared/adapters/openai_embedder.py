@@ -22,6 +22,7 @@ from vicw_shared.errors import (
     SettingsError,
     TooLargeError,
     UnavailableError,
+    UnknownHostError,
     VicwError,
 )
 from vicw_shared.logs import REQUEST_ID_HEADER
@@ -301,7 +302,8 @@ def _detail(answer: _Answer) -> str:
 
 
 def _unreachable(error: Exception) -> UnavailableError:
-    return UnavailableError("embedding", str(error) or type(error).__name__)
+    kind = UnknownHostError if isinstance(error, aiohttp.ClientConnectorDNSError) else UnavailableError
+    return kind("embedding", str(error) or type(error).__name__)
 
 
 def _nonsense(what: str) -> UnavailableError:

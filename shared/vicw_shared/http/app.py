@@ -15,12 +15,14 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram,
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vicw_shared.errors import TooLargeError, VicwError
+from vicw_shared.errors import VicwError
 from vicw_shared.http import problems
+from vicw_shared.http.bodies import Bodies
 from vicw_shared.http.gate import Gate, documented
 from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
+from vicw_shared.settings import LimitSettings
 from vicw_shared.telemetry.spans import TRACE_HEADERS, Door, Kind, door
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
@@ -42,16 +44,18 @@ def create_app(
     title: str,
     description: str,
     version: str,
-    max_body_bytes: int,
+    limits: LimitSettings,
     probes: Mapping[str, Probe],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    optional: Mapping[str, Probe] | None = None,
     gate: Gate | None = None,
     describe: Callable[[str], Awaitable[Mapping[str, object]]] | None = None,
     more_metrics: Callable[[], Awaitable[bytes]] | None = None,
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
-    ``describe`` gives what ``/readyz`` says besides to a tenant when all is well. ``gate`` admits to that, and to
+    ``probes`` are of what it needs to answer, ``optional`` of what it can do without: ``/readyz`` names both.
+    ``describe`` gives what it says besides to a tenant when the service is ready. ``gate`` admits to that, and to
     the metrics, which are figures of all tenants. ``more_metrics`` gives those of a process behind this one, in
     Prometheus' text format, under names that this one does not have.
     """
@@ -68,7 +72,7 @@ def create_app(
     )
     problems.install(app)
     name_media_types(app)
-    app.add_middleware(_Edge, max_body_bytes=max_body_bytes)
+    app.add_middleware(_Edge, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
 
     @app.get("/healthz", tags=[PROBES], summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
@@ -79,17 +83,22 @@ def create_app(
         tags=[PROBES],
         summary="Can it answer? Names the failing dependency",
         responses={503: {"model": dict[str, object], "description": "`failing` says which dependency does not work"}},
+        description="`failing` may name a dependency of a service that is ready, too: one that it can do without.",
     )
     async def readyz(request: Request, response: Response) -> dict[str, object]:
-        failing = {name: reason for name, reason in [await _probe(*p) for p in probes.items()] if reason}
+        asked = {**probes, **(optional or {})}
+        answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
+        failing = {name: reason for name, reason in answers if reason}
         tenant = await _tenant(request, gate)
-        if failing:
+        # Reasons name hosts and ports: not for strangers.
+        told = failing if gate is None or tenant is not None else dict.fromkeys(failing, "does not work")
+        facts: Mapping[str, object] = {"failing": told} if told else {}
+        if failing.keys() & probes.keys():
             response.status_code = 503
-            # Reasons name hosts and ports: not for strangers.
-            told = failing if gate is None or tenant is not None else dict.fromkeys(failing, "does not work")
-            return {"status": "not ready", "failing": told}
-        facts = await describe(tenant) if describe is not None and tenant is not None else {}
-        return {"status": "ready", "dependencies": sorted(probes), **facts}
+            return {"status": "not ready", **facts}
+        if describe is not None and tenant is not None:
+            facts = {**facts, **await describe(tenant)}
+        return {"status": "ready", "dependencies": sorted(asked), **facts}
 
     @app.get(
         "/metrics",
@@ -132,9 +141,9 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
 class _Edge:
     """ASGI middleware: binds the request id, counts the body's bytes, measures, logs, answers what nobody foresaw."""
 
-    def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
         self._app = app
-        self._max = max_body_bytes
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -167,9 +176,9 @@ class _Edge:
             await send(message)
 
         try:
-            if int(headers.get(b"content-length", b"0") or 0) > self._max:
-                raise self._too_large()
-            await self._app(scope, self._counted(receive), sending)
+            declared = int(headers.get(b"content-length", b"0") or 0)
+            with self._bodies.reading(declared, receive) as counted:
+                await self._app(scope, counted, sending)
         except VicwError as error:
             await problems.respond(error)(scope, receive, sending)
         except ClientDisconnect:
@@ -182,24 +191,6 @@ class _Edge:
             await problems.unexpected()(scope, receive, sending)
         finally:
             self._record(scope, status or 500, time.perf_counter() - started, span)
-
-    def _counted(self, receive: Receive) -> Receive:
-        seen = 0
-
-        async def counting() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._max:
-                raise self._too_large()
-            return message
-
-        return counting
-
-    def _too_large(self) -> TooLargeError:
-        return TooLargeError(
-            f"body: over {self._max} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
-        )
 
     @staticmethod
     def _record(scope: Scope, status: int, seconds: float, span: Door) -> None:

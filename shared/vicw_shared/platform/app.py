@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
 from fastapi import APIRouter, FastAPI
 
-from vicw_shared.http import Gate, create_app, is_loopback
+from vicw_shared.http import Gate, KeyGate, Probe, create_app, is_loopback
 from vicw_shared.platform.engines import PROBED
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.settings import LimitSettings, ServerSettings
@@ -23,8 +23,12 @@ def create_platform_app(
     version: str,
     server: ServerSettings,
     limits: LimitSettings,
+    optional: Mapping[str, Probe] | None = None,
 ) -> FastAPI:
-    """Return the application with the routes of ``route``; it closes ``wiring``, open when it starts to answer."""
+    """Return the application with the routes of ``route``; it closes ``wiring``, open when it starts to answer.
+
+    ``optional`` are probes of what the service can do without.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -40,14 +44,15 @@ def create_platform_app(
     async def describe(tenant: str) -> dict[str, object]:
         return await wiring.engines.describe(tenant)
 
-    gate = Gate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
+    gate = KeyGate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)
     app = create_app(
         title=title,
         description=f"{description}\n\n{_ERRORS}",
         version=version,
-        max_body_bytes=limits.body_bytes,
+        limits=limits,
         probes={name: partial(probe, name) for name in PROBED},
         lifespan=lifespan,
+        optional=optional,
         gate=gate,
         describe=describe,
     )

@@ -52,6 +52,9 @@ class LimitSettings(BaseSettings):
     model_config = config("VICW_MAX_")
 
     body_bytes: int = Field(32 * 1024 * 1024, gt=0, description="Size of a request body, in bytes")
+    bodies_bytes: int = Field(
+        128 * 1024 * 1024, gt=0, description="Sizes of all request bodies under way at once; others are to come again"
+    )
     items: int = Field(1000, gt=0, description="Items in one ingest request")
     text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
     name_chars: int = Field(512, gt=0, description="Characters in a name, id, flow, context, speaker, source")
@@ -77,7 +80,11 @@ class EmbeddingSettings(WithSecrets):
         description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process. Several are "
         "separated by commas: the one that has the model of the store is used; during a change of the model, both",
     )
-    api_key: SecretStr | None = Field(None, description="Bearer key for that server")
+    api_key: SecretStr | None = Field(
+        None,
+        description="Bearer key that this server is sent. Our own embedding server asks for it, too, if it is set "
+        "there, and listens on anything but loopback only if it is",
+    )
     query_prefix: str | None = Field(
         None,
         description="Text put before every query, taken as it is; default: what the registered model was trained with",

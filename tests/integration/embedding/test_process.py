@@ -208,6 +208,29 @@ def test_it_listens_on_a_port_and_stops_on_sigterm(settings: EmbeddingSettings, 
     assert code == 0
 
 
+def test_where_others_can_reach_it_it_serves_who_has_its_secret(settings: EmbeddingSettings, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("sesame\n")
+    mine = {"VICW_EMBEDDING_MODEL": settings.model, "VICW_EMBEDDING_API_KEY_FILE": str(tmp_path / "secret")}
+    command = [sys.executable, "-m", "vicw_embedding", "--host", "0.0.0.0", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **mine}, text=True) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline().rpartition(":")[2])
+        size = asyncio.run(_size(port, "sesame"))
+        with pytest.raises(SettingsError, match=r"answered 401.*VICW_EMBEDDING_API_KEY"):
+            asyncio.run(_size(port, None))
+        server.terminate()
+
+    assert size == 1024
+
+
+async def _size(port: int, secret: str | None) -> int:
+    embedder = OpenAIEmbedder(base_url=f"http://127.0.0.1:{port}/v1", api_key=secret)
+    try:
+        return len((await embedder.embed(["time"], Lane.QUERY))[0])
+    finally:
+        await embedder.close()
+
+
 async def test_a_start_that_the_system_refuses_is_tried_again(
     process: EmbeddingProcess, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +255,7 @@ async def test_a_start_that_the_system_refuses_is_tried_again(
         ("VICW_EMBEDDING_MODEL", "no-such-model", "no-such-model is neither"),
         ("VICW_EMBEDDING_THREADS", "many", "VICW_EMBEDDING_THREADS is 'many' in the environment"),
         ("VICW_PORT", "eighty", "VICW_PORT is 'eighty' in the environment"),
+        ("VICW_EMBEDDING_API_KEY", " ", "VICW_EMBEDDING_API_KEY is empty"),
     ],
 )
 def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path, variable: str, value: str, says: str) -> None:
@@ -242,6 +266,17 @@ def test_a_fatal_setting_ends_it_with_its_own_code(tmp_path: Path, variable: str
     assert ended.returncode == 78
     assert ended.stdout.startswith(f"vicw-embedding fatal {says}")
     assert "Traceback" not in ended.stderr
+
+
+def test_where_others_can_reach_it_it_does_not_start_without_a_secret(
+    settings: EmbeddingSettings, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "VICW_EMBEDDING_MODEL": settings.model, "VICW_HOST": "0.0.0.0", "VICW_PORT": "0"}
+    command = [sys.executable, "-m", "vicw_embedding"]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+    assert ended.returncode == 78
+    assert ended.stdout.startswith("vicw-embedding fatal VICW_EMBEDDING_API_KEY is not set")
 
 
 def _runs(pid: int) -> bool:

@@ -64,7 +64,17 @@ def test_a_required_one_that_no_test_asks_for_is_not_started(tmp_path: Path) -> 
 def test_an_unknown_one_is_an_error(tmp_path: Path) -> None:
     ended = run(tmp_path, VICW_TEST_REQUIRE="postgres")
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "VICW_TEST_REQUIRE names postgres; there are neo4j, redis, qdrant" in ended.stderr
+    assert "VICW_TEST_REQUIRE names postgres; there are neo4j, redis, qdrant, helm" in ended.stderr
+
+
+def test_a_missing_program_is_said_at_the_end_like_a_server(tmp_path: Path) -> None:
+    chart = "def test_it(helm): pass\ndef test_that(helm): pass\n"
+    ended = run(tmp_path, chart)
+    assert ended.returncode == 0, ended.stdout
+    *_, headline, tried, _ = ended.stdout.splitlines()
+    assert headline == "MISSING helm: tests that need it did not run. Tried:"
+    assert tried == "  PATH: no helm; CONTRIBUTING.md says how to get it"
+    assert run(tmp_path, chart, VICW_TEST_REQUIRE="helm").returncode == 1
 
 
 def test_asking_for_a_server_marks_the_test(tmp_path: Path) -> None:

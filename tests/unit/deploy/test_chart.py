@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shutil
 import subprocess
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +22,59 @@ GIVEN = [
     *(argument for engine in (*ENGINES, "existingSecret=engines") for argument in ("--set", f"engines.{engine}")),
     *("--set", "ingress.enabled=true", "--set", "ingress.host=memory.test"),
 ]
+NEXT_REQUESTS = {"requests": {"cpu": "2", "memory": "900Mi"}}
+NEXT = {
+    "model": {"name": "Qwen3-Embedding-0.6B", "existingClaim": "ggufs"},
+    "resources": {"limits": {"memory": "2Gi"}},
+}
 
 
-def _helm(*arguments: str) -> subprocess.CompletedProcess[str]:
-    helm = shutil.which("helm")
-    if helm is None:
-        pytest.skip("helm is not installed")
+type Objects = list[dict[str, Any]]
+
+
+def _run(helm: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([helm, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
-def rendered() -> list[dict[str, Any]]:
-    done = _helm("template", "memory", str(CHART), "--kube-version", "1.31", *GIVEN)
-    assert done.returncode == 0, done.stderr
-    return [each for each in yaml.safe_load_all(done.stdout) if each]
+def render(helm: str) -> Callable[..., Objects]:
+    def template(**values: object) -> Objects:
+        """Return the objects of the chart with what it requires and ``values`` besides."""
+        more = [part for name, value in values.items() for part in ("--set-json", f"{name}={json.dumps(value)}")]
+        done = _run(helm, "template", "memory", str(CHART), "--kube-version", "1.31", *GIVEN, *more)
+        assert done.returncode == 0, done.stderr
+        return [each for each in yaml.load_all(done.stdout, _Once) if each]
+
+    return template
+
+
+class _Once(yaml.SafeLoader):
+    """Refuses a key that is written twice, as Kubernetes' strict decoding does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        assert len(keys) == len(set(keys)), keys
+        return super().construct_mapping(node, deep)
+
+
+@pytest.fixture(scope="module")
+def rendered(render: Callable[..., Objects]) -> Objects:
+    return render()
+
+
+def _of(objects: Objects, kind: str) -> dict[str, dict[str, Any]]:
+    """Return the objects of a kind by their names, without that of the release."""
+    return {each["metadata"]["name"].removeprefix("memory-"): each for each in objects if each["kind"] == kind}
+
+
+def _pod(deployment: dict[str, Any]) -> dict[str, Any]:
+    pod: dict[str, Any] = deployment["spec"]["template"]["spec"]
+    return pod
+
+
+def _settings(objects: Objects) -> dict[str, str]:
+    data: dict[str, str] = _of(objects, "ConfigMap")["settings"]["data"]
+    return data
 
 
 def _values() -> dict[str, Any]:
@@ -60,22 +100,27 @@ def test_versions_are_those_of_the_project() -> None:
     assert f"${{VICW_VERSION:-{version}}}" in (ROOT / "docker-compose.yml").read_text("utf-8")
 
 
-def test_it_lints() -> None:
-    done = _helm("lint", "--strict", str(CHART), *GIVEN)
+def test_one_helm_is_named_for_desks_and_for_ci() -> None:
+    named = re.findall(r"cmd/helm@(v[\d.]+\d)", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+    assert re.findall(r"HELM_VERSION=(\S+)", (ROOT / ".ci/run").read_text("utf-8")) == named
+
+
+def test_it_lints(helm: str) -> None:
+    done = _run(helm, "lint", "--strict", str(CHART), *GIVEN)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_it_says_what_is_missing() -> None:
-    done = _helm("template", "memory", str(CHART), "--kube-version", "1.31")
+def test_it_says_what_is_missing(helm: str) -> None:
+    done = _run(helm, "template", "memory", str(CHART), "--kube-version", "1.31")
     assert done.returncode != 0
     assert "engines." in done.stderr
 
 
-def test_it_renders_hardened_workloads(rendered: list[dict[str, Any]]) -> None:
-    deployments = {each["metadata"]["name"]: each for each in rendered if each["kind"] == "Deployment"}
-    assert deployments.keys() == {f"memory-{name}" for name in _values()["services"]}
+def test_it_renders_hardened_workloads(render: Callable[..., Objects]) -> None:
+    deployments = _of(render(embeddingNext=NEXT), "Deployment")
+    assert deployments.keys() == {*_values()["services"], "embedding-next"}
     for deployment in deployments.values():
-        pod = deployment["spec"]["template"]["spec"]
+        pod = _pod(deployment)
         for container in [*pod["containers"], *pod.get("initContainers", [])]:
             context = container["securityContext"]
             assert (context["readOnlyRootFilesystem"], context["runAsNonRoot"]) == (True, True)
@@ -85,14 +130,82 @@ def test_it_renders_hardened_workloads(rendered: list[dict[str, Any]]) -> None:
         assert "limits" in pod["containers"][0]["resources"]
 
 
-def test_what_answers_can_be_reached_probed_and_multiplied(rendered: list[dict[str, Any]]) -> None:
-    kinds: dict[str, set[str]] = {}
-    for each in rendered:
-        kinds.setdefault(each["kind"], set()).add(each["metadata"]["name"])
-    doors = {"memory-ingest", "memory-retrieval", "memory-embedding"}
-    assert kinds["Service"] == kinds["HorizontalPodAutoscaler"] == kinds["PodDisruptionBudget"] == doors
+def test_every_service_has_the_embedding_servers_secret(render: Callable[..., Objects]) -> None:
+    for deployment in _of(render(embeddingNext=NEXT), "Deployment").values():
+        (container,) = _pod(deployment)["containers"]
+        (secret,) = [each["valueFrom"] for each in container["env"] if each["name"] == "VICW_EMBEDDING_API_KEY"]
+        assert (secret["secretKeyRef"]["name"], secret["secretKeyRef"]["key"]) == ("engines", "embedding-api-key")
+
+
+def test_the_keys_of_the_secret_are_told() -> None:
+    read = set(re.findall(r'"([a-z0-9-]+-(?:password|key))"', (CHART / "templates/workloads.yaml").read_text("utf-8")))
+    told = set(re.findall(r"[a-z0-9-]+-(?:password|key)\b", (CHART / "values.yaml").read_text("utf-8")))
+    assert read == told
+    assert "embedding-api-key" in read
+
+
+def test_what_answers_can_be_reached_and_multiplied(rendered: Objects) -> None:
+    for kind in ("Service", "HorizontalPodAutoscaler", "PodDisruptionBudget"):
+        assert _of(rendered, kind).keys() == {"ingest", "retrieval", "embedding"}
     paths = [path["path"] for each in rendered if each["kind"] == "Ingress" for path in _paths(each)]
     assert paths == ["/ingest", "/retrieve"]
+
+
+def test_no_engine_that_is_away_takes_pods_out_of_a_service_that_answers_without_it(rendered: Objects) -> None:
+    deployments = _of(rendered, "Deployment")
+    probed = {name: _pod(deployments[name])["containers"][0]["readinessProbe"] for name in _of(rendered, "Service")}
+    assert {name: probe["httpGet"]["path"] for name, probe in probed.items()} == {
+        "ingest": "/healthz",
+        "retrieval": "/healthz",
+        "embedding": "/readyz",  # which asks no engine
+    }
+
+
+def test_the_next_model_is_served_beside_the_one_in_use(render: Callable[..., Objects]) -> None:
+    before, objects = render(), render(embeddingNext=NEXT)
+    url = "http://memory-embedding:8080/v1"
+    assert _settings(before)["VICW_EMBEDDING_URL"] == url
+    assert _settings(objects)["VICW_EMBEDDING_URL"] == f"{url},http://memory-embedding-next:8080/v1"
+    deployments, services = _of(objects, "Deployment"), _of(objects, "Service")
+    used, following = deployments["embedding"], deployments["embedding-next"]
+    for made in (services["embedding-next"], following):
+        selector = made["spec"]["selector"]
+        assert (
+            selector.get("matchLabels", selector).items() <= following["spec"]["template"]["metadata"]["labels"].items()
+        )
+    assert services["embedding"]["spec"]["selector"] != services["embedding-next"]["spec"]["selector"]
+    models = {_model(container) for container in _containers(used)}, {_model(each) for each in _containers(following)}
+    assert models == ({_values()["model"]["name"]}, {"Qwen3-Embedding-0.6B"})
+    assert _pod(following)["containers"][0]["resources"] == {"limits": {"memory": "2Gi"}, **NEXT_REQUESTS}
+    assert {"name": "models", "persistentVolumeClaim": {"claimName": "ggufs"}} in _pod(following)["volumes"]
+    others = {name: _pod(each) for name, each in _of(before, "Deployment").items()}
+    assert others == {name: _pod(each) for name, each in deployments.items() if name != "embedding-next"}
+
+
+def test_a_setting_of_the_users_takes_the_place_of_the_charts(render: Callable[..., Objects]) -> None:
+    own = {
+        "VICW_EMBEDDING_URL": "http://gpu:8000/v1",
+        "VICW_TRACES_ENDPOINT": "http://collector:4318",
+        "VICW_INGEST_MAX_BACKLOG": 2000000,
+        "VICW_QDRANT_ALIAS": "",
+    }
+    objects = render(settings=own, embeddingNext=NEXT)
+    assert _settings(objects).items() >= {name: str(value) for name, value in own.items()}.items()
+    assert {"VICW_LOG_FORMAT", "VICW_NEO4J_URL"} <= _settings(objects).keys()
+    for deployment in _of(objects, "Deployment").values():
+        container = _pod(deployment)["containers"][0]
+        assert container["envFrom"] == [{"configMapRef": {"name": "memory-settings"}}]
+        assert own.keys().isdisjoint(variable["name"] for variable in container["env"])
+
+
+def _containers(deployment: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from _pod(deployment)["containers"]
+    yield from _pod(deployment)["initContainers"]
+
+
+def _model(container: dict[str, Any]) -> str:
+    (model,) = [each["value"] for each in container["env"] if each["name"] == "VICW_EMBEDDING_MODEL"]
+    return str(model)
 
 
 def _paths(ingress: dict[str, Any]) -> list[dict[str, Any]]:
@@ -104,3 +217,13 @@ def test_no_image_or_secret_is_written_down() -> None:
     text = "".join(path.read_text("utf-8") for path in CHART.rglob("*") if path.is_file())
     assert not re.search(r"(?i)password:\s*\S", text)
     assert not re.search(r":latest\b", text)
+
+
+def test_an_embedding_pod_takes_the_processors_that_it_asks_for(render: Callable[..., Objects]) -> None:
+    def threads(**values: object) -> list[dict[str, Any]]:
+        (container,) = _pod(_of(render(**values), "Deployment")["embedding"])["containers"]
+        return [each for each in container["env"] if each["name"] == "VICW_EMBEDDING_THREADS"]
+
+    (told,) = threads()
+    assert told["valueFrom"]["resourceFieldRef"]["resource"] == "requests.cpu"
+    assert threads(settings={"VICW_EMBEDDING_THREADS": 3}) == []

@@ -51,6 +51,11 @@ def test_memory_limits_add_up_to_the_machine(gibibytes: int, variables: dict[str
     assert heap + cache < 0.9 * limits["neo4j"], "a virtual machine needs more than its heap"
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_container_may_take_all_memory(name: str) -> None:
+    assert _bytes(_resolve(SERVICES[name]["mem_limit"], {})) <= 2**31
+
+
 def test_the_file_of_the_large_machine_sets_what_is_read() -> None:
     read = set(re.findall(r"\$\{(\w+):-", (ROOT / "docker-compose.yml").read_text("utf-8")))
     assert set(_variables("16gb.env")) <= read
@@ -91,6 +96,12 @@ def test_what_runs_is_watched_and_started_again(name: str) -> None:
         assert how["condition"] in expected
 
 
+def test_no_engine_that_is_away_makes_a_service_unhealthy_that_answers_without_it() -> None:
+    asked = {name: str(LASTING[name]["healthcheck"]["test"]) for name in (*DOORS, "embedding")}
+    assert {name for name, test in asked.items() if "'/healthz'" in test} == DOORS
+    assert "'/readyz'" in asked["embedding"], "which asks no engine"
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_versions_are_pinned_and_can_be_changed(name: str) -> None:
     service = SERVICES[name]
@@ -105,10 +116,68 @@ def test_no_secret_is_written_down(name: str) -> None:
             assert value == "${VICW_API_KEY:-}" or (variable.endswith("_FILE") and value.startswith("/run/secrets/"))
 
 
+def test_secrets_are_made_and_mounted_where_they_are_read() -> None:
+    script = (ROOT / "deploy/prepare.sh").read_text("utf-8")
+    made = set(re.findall(r"^secret (\w+)$", script, re.MULTILINE)) | {"neo4j_auth"}
+    (readable,) = re.findall(r"^chmod 0444 (.*)$", script, re.MULTILINE)
+    assert set(readable.split()) == made
+    for name, service in SERVICES.items():
+        read = set(re.findall(r"/run/secrets/(\w+)", str(service)))
+        assert read <= made, name
+        volume = "observers" if "observability" in service.get("profiles", ()) else "secrets"
+        assert not read or f"{volume}:/run/secrets:ro" in service["volumes"], name
+
+
+def test_who_looks_on_sees_no_password_of_the_graph_or_the_queue() -> None:
+    script = (ROOT / "deploy/prepare.sh").read_text("utf-8")
+    (shared,) = re.findall(r"^for name in (.*); do$", script, re.MULTILINE)
+    jobs = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    files = {Path(job["authorization"]["credentials_file"]).name for job in jobs if "authorization" in job}
+    assert set(shared.split()) == (files - {"vicw_metrics_key"}) | {"grafana_password"}
+    for service in SERVICES.values():
+        if "observability" in service.get("profiles", ()):
+            assert not any(str(volume).startswith("secrets") for volume in service["volumes"])
+
+
+@pytest.mark.parametrize("variables", [{}, _variables("16gb.env")])
+def test_bodies_that_ingest_takes_in_fit_its_memory(variables: dict[str, str]) -> None:
+    ingest = SERVICES["ingest"]
+    one, all_of_them = (
+        int(_resolve(ingest["environment"][name], variables))
+        for name in ("VICW_MAX_BODY_BYTES", "VICW_MAX_BODIES_BYTES")
+    )
+    assert one <= all_of_them
+    assert 150 * 2**20 + 6.3 * all_of_them < _bytes(_resolve(ingest["mem_limit"], variables))
+
+
+def test_who_embeds_has_the_embedding_servers_secret() -> None:
+    ours = {name for name, service in SERVICES.items() if service["image"].startswith("vicw-")}
+    file = ("VICW_EMBEDDING_API_KEY_FILE", "/run/secrets/embedding_key")
+    having = {name for name, service in SERVICES.items() if file in service.get("environment", {}).items()}
+    assert having == ours - {"prepare", "model"}
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_variable_is_a_setting(name: str) -> None:
     ours = {key for key in SERVICES[name].get("environment", {}) if key.startswith("VICW_")}
     assert ours <= VARIABLES
+
+
+@pytest.mark.parametrize("name", [name for name, service in LASTING.items() if service["image"].startswith("vicw-")])
+def test_where_spans_go_is_handed_on_as_it_is_set_or_not_at_all(name: str) -> None:
+    environment = LASTING[name]["environment"]
+    handed_on = {"VICW_TRACES_ENDPOINT", *(variable for variable in environment if variable.startswith("OTEL_"))}
+    assert "OTEL_TRACES_SAMPLER" in handed_on
+    assert {environment[variable] for variable in handed_on} == {None}  # to OpenTelemetry an empty one is a wrong one
+    assert "OTEL_SERVICE_NAME" not in handed_on, "all services would have the same"
+
+
+def test_both_images_have_what_sends_spans() -> None:
+    dockerfile = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    packages = re.findall(r'ARG PACKAGES="(.*)"', dockerfile)
+    installs = re.findall(r"uv sync .*", dockerfile.replace("${PACKAGES}", packages[0]))
+    assert len(installs) == 4
+    assert all("--extra traces" in install for install in installs)
 
 
 def test_one_uv_makes_every_environment() -> None:

@@ -85,5 +85,6 @@ def test_prometheus_scrapes_every_process_of_the_platform() -> None:
     assert {name: file for name, file in keyed.items() if file is not None} == {
         "ingest": admin,
         "retrieval": admin,
+        "embedding": "/run/secrets/embedding_key",
         "qdrant": "/run/secrets/qdrant_key",
     }

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import httpx
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from figures import counted
 from vicw_embedding import wiring
@@ -19,6 +20,7 @@ from vicw_embedding.library import ModelFile
 from vicw_embedding.wiring import Served
 from vicw_shared.errors import InvalidInputError, SettingsError
 from vicw_shared.ports.embedder import Lane
+from vicw_shared.settings import LimitSettings
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 
@@ -27,10 +29,15 @@ def served(tiny_encoder: ModelFile, engine: Engine) -> Served:
     return Served(tiny_encoder, engine, Batcher(engine))
 
 
+def over(served: Served, secret: str | None = None) -> httpx.AsyncClient:
+    gate = wiring.gate(EmbeddingSettings(api_key=SecretStr(secret) if secret else None), "127.0.0.1")
+    app = create_app(served, gate, LimitSettings(body_bytes=1_000_000))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1")
+
+
 @pytest.fixture
 async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(served, max_body_bytes=1_000_000)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1") as opened:
+    async with over(served) as opened:
         yield opened
 
 
@@ -129,6 +136,58 @@ async def test_probes_and_metrics(client: httpx.AsyncClient, served: Served) -> 
     down = await client.get(f"{root}/readyz")
     assert down.status_code == 503
     assert "model" in down.json()["failing"]
+
+
+@pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer guess", "Bearer sésam", "Basic sésame", "sésame"])
+async def test_without_the_secret_not_even_the_body_is_looked_at(served: Served, sent: str | None) -> None:
+    headers = {} if sent is None else {b"Authorization": sent.encode()}
+    async with over(served, "sésame") as client:
+        for answer in (
+            await client.post("/embeddings", content=b"no json", headers=headers),
+            await client.get("/models", headers=headers),
+            await client.get("http://test/metrics", headers=headers),
+        ):
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.json()["type"].endswith("unauthorized")
+            assert "VICW_EMBEDDING_API_KEY" in answer.json()["detail"]
+            assert "sésame" not in answer.text
+
+
+async def test_with_the_secret_everything_is_answered(served: Served) -> None:
+    headers = {b"Authorization": "bearer sésame".encode()}
+    async with over(served, "sésame\n") as client:
+        assert (await client.post("/embeddings", json={"input": "time"}, headers=headers)).is_success
+        assert (await client.get("/models", headers=headers)).is_success
+        assert (await client.get("http://test/metrics", headers=headers)).is_success
+
+
+async def test_probes_need_no_secret_but_tell_the_reason_to_who_has_it_only(served: Served) -> None:
+    headers = {"Authorization": "Bearer sesame"}
+    async with over(served, "sesame") as client:
+        assert (await client.get("http://test/healthz")).is_success
+        assert (await client.get("http://test/readyz")).is_success
+        served.engine.close()
+        told = [(await client.get("http://test/readyz", headers=h)).json()["failing"]["model"] for h in ({}, headers)]
+        assert told[0] == "does not work" != told[1]
+
+
+async def test_where_there_is_no_secret_whatever_is_sent_is_not_looked_at(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/models", headers={"Authorization": "Bearer of another server"})).is_success
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "embedding", ""])
+def test_it_listens_for_others_only_with_a_secret(host: str) -> None:
+    with pytest.raises(SettingsError, match=r"VICW_EMBEDDING_API_KEY is not set.*VICW_EMBEDDING_API_KEY_FILE"):
+        wiring.gate(EmbeddingSettings(), host)
+    assert wiring.gate(EmbeddingSettings(api_key=SecretStr("x")), host).required
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", None])
+def test_where_only_this_machine_can_ask_it_needs_none_but_no_empty_one(host: str | None) -> None:
+    assert not wiring.gate(EmbeddingSettings(), host).required
+    with pytest.raises(SettingsError, match="VICW_EMBEDDING_API_KEY is empty"):
+        wiring.gate(EmbeddingSettings(api_key=SecretStr(" \n")), host)
 
 
 async def test_a_cancelled_call_leaves_the_queue(served: Served) -> None:

@@ -6,10 +6,12 @@ import os
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from vicw_embedding import engine as engine_module
 from vicw_embedding import windows
 from vicw_embedding.engine import Engine, EngineOptions
 from vicw_embedding.lane import LaneWorker
@@ -31,6 +33,16 @@ def test_vectors_are_units_in_the_order_of_the_texts(engine: Engine) -> None:
     np.testing.assert_allclose(np.linalg.norm(embedded.rows, axis=1), 1, rtol=1e-5)
     one = engine.submit([texts[77]], Lane.QUERY).result().rows[0]
     assert int(np.argmax(embedded.rows @ one)) == 77
+
+
+@pytest.mark.parametrize(("told", "cores"), [("max 100000", 4), ("200000 100000", 2), ("50000 100000", 1), ("", 4)])
+def test_a_container_takes_no_more_processors_than_it_may(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, cores: int
+) -> None:
+    (tmp_path / "cpu.max").write_text(told)
+    monkeypatch.setattr(engine_module, "_QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(engine_module, "_processors", lambda: 4)
+    assert engine_module._cores() == cores
 
 
 def test_no_texts_give_no_rows_of_the_right_size(engine: Engine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from memory import Memory
 from vicw_retrieval import outage
 from vicw_shared.errors import OverloadedError, UnavailableError, VicwError
+from vicw_shared.settings import RetrievalSettings
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "turn", "text": "the harbour at night", "timestamp": "2026-01-01T00:00:00Z", "tags": ["Sea"]},
@@ -60,10 +63,43 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
     with monkeypatch.context() as patch:
         _graph_down(memory, patch)
         await memory.retrieve("harbour")
+        await memory.retrieve("harbour")
     assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
     monkeypatch.setattr(outage, "_LASTS_SECONDS", 0.0)
     ports.outage.note()
     assert (await memory.retrieve("harbour")).degraded == ()
+
+
+async def test_one_question_that_took_the_graph_too_long_is_no_outage(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.ingest(*ITEMS)
+    ports = memory.standalone.retrieval_ports()
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            _graph_down(memory, patch)
+            assert (await memory.retrieve("harbour")).degraded == ("graph",)
+        assert (await memory.retrieve("harbour")).degraded == (), "others are not to suffer from it"
+
+
+async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: Any, **__: Any) -> NoReturn:
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+    await memory.ingest(*ITEMS)
+    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(budget_ms=300))
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+    monkeypatch.setattr(memory.standalone.vectors, "domains", hang)
+    assert (await memory.retrieve("harbour night")).degraded == ()
+    monkeypatch.setattr(memory.standalone.vectors, "score", hang)
+    answer = await memory.retrieve("harbour night")
+    assert answer.results[0].id == "turn"
+    monkeypatch.setattr(memory.standalone.vectors, "search", hang)
+    assert set((await memory.retrieve("harbour night")).degraded) == {"dense", "bm25"}
 
 
 async def test_a_question_that_the_graph_has_no_room_for_is_answered_without_it(

@@ -69,6 +69,17 @@ async def test_what_each_server_has_is_told_where_none_has_the_model(small: Fore
     assert f"{large.url} has larger, large" in raised.value.detail
 
 
+async def test_a_server_whose_name_nobody_has_is_not_waited_for(small: Foreign) -> None:
+    nowhere = "http://nowhere.invalid/v1"
+    async with over(small.url, nowhere) as servers:
+        _, model = await servers.named("small")
+        with pytest.raises(ModelMismatchError, match="has small"):
+            await servers.named("medium")
+    async with over(nowhere) as servers:
+        with pytest.raises(UnavailableError):  # nor can any other be found: then it is the network that is away
+            await servers.find(model, seconds=0)
+
+
 async def test_a_server_that_is_away_may_have_it(small: Foreign) -> None:
     async with over(small.url) as servers:
         _, model = await servers.named("small")

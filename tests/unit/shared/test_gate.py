@@ -17,9 +17,9 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import UnavailableError
-from vicw_shared.http import Gate, create_app, is_loopback, tenant_of
-from vicw_shared.http import gate as gate_module
+from vicw_shared.http import KeyGate, create_app, is_loopback, known_keys, tenant_of
 from vicw_shared.model.keys import ApiKey, Right, mint, split_token
+from vicw_shared.settings import LimitSettings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ async def ring(store: Path) -> SqliteKeyRing:
 
 
 def served(ring: SqliteKeyRing, *, required: bool = True, fails: str | None = None) -> httpx.AsyncClient:
-    gate = Gate(lambda: ring, required=required, tenant="mine")
+    gate = KeyGate(lambda: ring, required=required, tenant="mine")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -48,7 +48,7 @@ def served(ring: SqliteKeyRing, *, required: bool = True, fails: str | None = No
         title="t",
         description="d",
         version="1",
-        max_body_bytes=1000,
+        limits=LimitSettings(body_bytes=1000),
         probes={"engine": probe} if fails else {},
         lifespan=lifespan,
         gate=gate,
@@ -116,14 +116,14 @@ async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
         assert (await client.post("/things", json={}, headers=headers)).status_code == 401
         await ring.add(key)
         assert (await client.post("/things", json={}, headers=headers)).status_code == 401, "it is remembered"
-        monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 0)
+        monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
         assert (await client.post("/things", json={}, headers=headers)).is_success
-        monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 5)
+        monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 5)
         assert (await client.post("/things", json={}, headers=headers)).is_success
 
 
 async def test_made_up_keys_push_none_out(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_module, "_REMEMBERED_KEYS", 2)
+    monkeypatch.setattr(known_keys, "_REMEMBERED_KEYS", 2)
     headers = await made(ring, Right.INGEST)
     asked: list[str] = []
     look_up = ring.key
@@ -164,7 +164,7 @@ async def test_refused_keys_are_counted_by_what_is_wrong_with_them_and_probes_wi
 async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
     headers = await made(ring, Right.INGEST)
     (key,) = await ring.keys()
-    monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 0)
+    monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
     async with served(ring) as client:
         assert (await client.post("/things", json={}, headers=headers)).is_success
         assert await ring.revoke(key.id, NOW)
@@ -177,7 +177,7 @@ async def test_while_the_keys_cannot_be_read_a_known_one_is_admitted(
     ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, unknown = await made(ring, Right.INGEST), await made(ring, Right.INGEST)
-    monkeypatch.setattr(gate_module, "_REMEMBERED_SECONDS", 0)
+    monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
 
     async def down(key_id: str) -> NoReturn:
         raise UnavailableError("graph", "is down")
@@ -187,7 +187,7 @@ async def test_while_the_keys_cannot_be_read_a_known_one_is_admitted(
         monkeypatch.setattr(ring, "key", down)
         assert (await client.post("/things", json={}, headers=known)).is_success
         assert (await client.post("/things", json={}, headers=unknown)).status_code == 503
-        monkeypatch.setattr(gate_module, "_TRUSTED_SECONDS", 0)
+        monkeypatch.setattr(known_keys, "_TRUSTED_SECONDS", 0)
         assert (await client.post("/things", json={}, headers=known)).status_code == 503
 
 

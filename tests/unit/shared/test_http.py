@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,6 +14,7 @@ from starlette.types import Message
 from figures import counted
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
 from vicw_shared.http import Probe, StrictRoute, create_app
+from vicw_shared.settings import LimitSettings
 
 
 class Thing(BaseModel, extra="forbid"):
@@ -41,7 +43,7 @@ def app_with(**probes: Probe) -> FastAPI:
         title="t",
         description="d",
         version="1",
-        max_body_bytes=1000,
+        limits=LimitSettings(body_bytes=1000, bodies_bytes=1500),
         probes=probes or {"a": works},
         lifespan=lifespan,
     )
@@ -107,6 +109,30 @@ async def test_the_size_limit_counts_bytes_as_they_come(client: httpx.AsyncClien
         assert "VICW_MAX_BODY_BYTES" in answer.json()["detail"]
 
 
+async def test_bodies_that_are_too_much_together_come_again(client: httpx.AsyncClient) -> None:
+    json = {"content-type": "application/json"}
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b'{"n": 1' + b" " * 900
+        begun.set()
+        await go_on.wait()
+        yield b"}"
+
+    first = asyncio.create_task(client.post("/things", content=slowly(), headers=json))
+    await begun.wait()
+    await asyncio.sleep(0)  # what was sent is read
+    small = await client.post("/things", content=b'{"n": 2}', headers=json)
+    large = await client.post("/things", content=b'{"n": 3}' + b" " * 900, headers=json)
+    go_on.set()
+    assert (await first).json()["n"] == 1
+    assert small.json()["n"] == 2
+    assert (large.status_code, large.headers["retry-after"]) == (429, "1")
+    assert "VICW_MAX_BODIES_BYTES" in large.json()["detail"]
+    again = await client.post("/things", content=b'{"n": 3}' + b" " * 900, headers=json)
+    assert again.status_code == 200, "what was read counts no more"
+
+
 async def test_request_ids_are_echoed_if_sane_and_made_if_not(client: httpx.AsyncClient) -> None:
     assert (await client.get("/healthz", headers={"x-request-id": "mine-1"})).headers["x-request-id"] == "mine-1"
     made = (await client.get("/healthz", headers={"x-request-id": "x" * 500})).headers["x-request-id"]
@@ -165,6 +191,39 @@ async def test_probes_name_what_fails(client: httpx.AsyncClient) -> None:
     assert answer.json() == {"status": "not ready", "failing": {"engine": "engine: no answer"}}
 
 
+@pytest.mark.parametrize(("engine", "status"), [(works, 200), (broken, 503)])
+async def test_what_a_service_can_do_without_is_named_and_is_no_reason_to_be_not_ready(
+    engine: Probe, status: int
+) -> None:
+    app = create_app(
+        title="t",
+        description="d",
+        version="1",
+        limits=LimitSettings(),
+        probes={"engine": engine},
+        optional={"queue": broken, "cache": works},
+        lifespan=lifespan,
+    )
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        answer = await client.get("/readyz")
+    failing = {"queue": "engine: no answer"}
+    assert (answer.status_code, answer.json()) == {
+        200: (200, {"status": "ready", "dependencies": ["cache", "engine", "queue"], "failing": failing}),
+        503: (503, {"status": "not ready", "failing": {"engine": "engine: no answer", **failing}}),
+    }[status]
+
+
+async def test_probes_are_asked_at_once() -> None:
+    met = asyncio.Barrier(2)
+
+    async def together() -> None:
+        await met.wait()
+
+    transport = httpx.ASGITransport(app_with(one=together, other=together))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert (await client.get("/readyz")).status_code == 200
+
+
 async def test_metrics_count_requests_by_route(client: httpx.AsyncClient) -> None:
     await client.get("/healthz")
     text = (await client.get("/metrics")).text
@@ -174,7 +233,13 @@ async def test_metrics_count_requests_by_route(client: httpx.AsyncClient) -> Non
 
 async def test_metrics_of_a_process_behind_the_service_follow_its_own() -> None:
     app = create_app(
-        title="t", description="d", version="1", max_body_bytes=9, probes={}, lifespan=lifespan, more_metrics=behind
+        title="t",
+        description="d",
+        version="1",
+        limits=LimitSettings(),
+        probes={},
+        lifespan=lifespan,
+        more_metrics=behind,
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         text = (await client.get("/metrics")).text

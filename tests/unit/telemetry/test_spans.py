@@ -25,7 +25,7 @@ from vicw_client import VicwClient
 from vicw_shared.adapters.opentelemetry import OpenTelemetryRecorder
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.http import create_app
-from vicw_shared.settings import TraceSettings
+from vicw_shared.settings import LimitSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_shared.telemetry import spans
 from vicw_shared.telemetry.spans import Kind, door, span, start_traces, stop_traces, trace_headers
@@ -80,7 +80,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     async def get(thing: str) -> dict[str, str]:
         return trace_headers()
 
-    app = create_app(title="t", description="d", version="1", max_body_bytes=99, probes={}, lifespan=lifespan)
+    app = create_app(title="t", description="d", version="1", limits=LimitSettings(), probes={}, lifespan=lifespan)
     app.include_router(router)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as opened:
         yield opened

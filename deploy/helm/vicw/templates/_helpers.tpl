@@ -39,8 +39,8 @@ seccompProfile: {type: RuntimeDefault}
 {{- end -}}
 
 {{- define "vicw.model" -}}
-- {name: VICW_EMBEDDING_MODEL, value: {{ .Values.model.name | quote }}}
-{{- with .Values.model.repository }}
+- {name: VICW_EMBEDDING_MODEL, value: {{ .name | quote }}}
+{{- with .repository }}
 - {name: VICW_EMBEDDING_REPOSITORY, value: {{ . | quote }}}
 {{- end }}
 - {name: HF_HOME, value: /tmp}

@@ -1,0 +1,59 @@
+"""What request bodies may take of memory: one alone, and all that are under way at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.types import Message, Receive
+
+from vicw_shared.errors import OverloadedError, TooLargeError
+
+
+class Bodies:
+    """Counts the bytes of bodies until their requests are answered: work on a body takes several times its size."""
+
+    def __init__(self, most: int, together: int) -> None:
+        """``most`` bytes are one body, ``together`` all at once; one alone is always read."""
+        self._most = most
+        self._together = together
+        self._held = 0
+
+    @contextmanager
+    def reading(self, declared: int, receive: Receive) -> Iterator[Receive]:
+        """Give what receives the body instead of ``receive``; ``declared`` is its Content-Length, 0 if it has none.
+
+        That and the block raise TooLargeError, and OverloadedError while others leave no room.
+        """
+        self._require_allowed(declared)
+        held, seen = self._take(0, declared), 0
+
+        async def counting() -> Message:
+            nonlocal held, seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            self._require_allowed(seen)
+            if seen > held:
+                held = self._take(held, seen)
+            return message
+
+        try:
+            yield counting
+        finally:
+            self._held -= held
+
+    def _require_allowed(self, size: int) -> None:
+        if size > self._most:
+            raise TooLargeError(
+                f"body: over {self._most} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
+            )
+
+    def _take(self, held: int, wanted: int) -> int:
+        others = self._held - held
+        if others and others + wanted > self._together:
+            raise OverloadedError(
+                f"body: with those of other requests under way it is over {self._together} bytes "
+                "(VICW_MAX_BODIES_BYTES). Send it again in a moment, or in several requests"
+            )
+        self._held = others + wanted
+        return wanted

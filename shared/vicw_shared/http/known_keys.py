@@ -1,0 +1,119 @@
+"""What a process knows of keys: look-ups are remembered for a moment, and longer while the ring is away."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextvars import Context
+from dataclasses import dataclass
+
+import structlog
+
+from vicw_shared.errors import RetryableError, UnavailableError
+from vicw_shared.model.keys import ApiKey
+from vicw_shared.ports import KeyRing
+
+_log = structlog.get_logger()
+_REMEMBERED_SECONDS = 5.0
+_TRUSTED_SECONDS = 600.0
+_PATIENCE_SECONDS = 5.0
+_AGAIN_SECONDS = 3.0
+_REMEMBERED_KEYS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a look-up found, and when it began."""
+
+    key: ApiKey | None
+    at: float
+
+    def within(self, seconds: float) -> bool:
+        return time.monotonic() - self.at < seconds
+
+
+class KnownKeys:
+    """Finds keys in a ring, and has requests wait for it as little as can be.
+
+    What a look-up found stands for five seconds, so that a revoked key may be found for so long. Once the ring does
+    not answer, no request waits for it: it is asked in the background until it answers. Meanwhile a key that it told
+    within the last ten minutes is found, and no other.
+    """
+
+    def __init__(self, ring: Callable[[], KeyRing]) -> None:
+        self._ring = ring
+        # Apart, so that made-up ids push no key out.
+        self._known: OrderedDict[str, _Found] = OrderedDict()
+        self._unknown: OrderedDict[str, _Found] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[ApiKey | None]] = {}
+        self._away = False
+        self._watch: asyncio.Task[None] | None = None
+
+    async def find(self, key_id: str) -> ApiKey | None:
+        """Return the key called ``key_id``, revoked or not; None if there is none.
+
+        Raises UnavailableError if the ring is away and has not told this key lately.
+        """
+        last = self._known.get(key_id) or self._unknown.get(key_id)
+        if last is not None and last.within(_REMEMBERED_SECONDS):
+            return last.key
+        try:
+            if self._away:
+                raise _unavailable()
+            return await asyncio.shield(self._ask(key_id))  # others may wait for the same look-up
+        except UnavailableError:
+            if last is not None and last.key is not None and last.within(_TRUSTED_SECONDS):
+                return last.key
+            raise
+
+    def _ask(self, key_id: str) -> asyncio.Task[ApiKey | None]:
+        """Return the look-up of a key that is under way, or begin one."""
+        task = self._asking.get(key_id)
+        if task is None:
+            task = self._asking[key_id] = asyncio.create_task(self._look_up(key_id), name="key")
+            task.add_done_callback(lambda _: self._asking.pop(key_id))
+        return task
+
+    async def _look_up(self, key_id: str) -> ApiKey | None:
+        began, failure = time.monotonic(), None
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                key = await self._ring().key(key_id)
+        except (RetryableError, TimeoutError) as error:
+            failure = str(error) or f"no answer within {_PATIENCE_SECONDS:g} s"
+            raise _unavailable() from error
+        finally:
+            self._note(failure, key_id)
+        self._remember(key_id, _Found(key, began))
+        return key
+
+    def _note(self, failure: str | None, key_id: str) -> None:
+        """Note whether the ring has answered; if not, see to it that somebody asks it again."""
+        if failure is not None and not self._away:
+            _log.warning("keys cannot be looked up; those known from the last minutes are admitted", error=failure)
+        self._away = failure is not None
+        if self._away and (self._watch is None or self._watch.done()):
+            # In a context of its own: what is asked from now on belongs to no request.
+            self._watch = asyncio.create_task(self._until_back(key_id), name="keys", context=Context())
+
+    async def _until_back(self, key_id: str) -> None:
+        while self._away:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            with contextlib.suppress(UnavailableError):
+                await self._ask(key_id)
+
+    def _remember(self, key_id: str, found: _Found) -> None:
+        """Keep what a look-up found, as the newest of its kind."""
+        kind, other = (self._known, self._unknown) if found.key is not None else (self._unknown, self._known)
+        other.pop(key_id, None)  # an earlier look-up may have found otherwise: keys are made, stores are restored
+        kind[key_id] = found
+        kind.move_to_end(key_id)
+        if len(kind) > _REMEMBERED_KEYS:
+            kind.popitem(last=False)
+
+
+def _unavailable() -> UnavailableError:
+    return UnavailableError("keys", "cannot be looked up at the moment")  # why is not for strangers: the log has it

@@ -1,0 +1,27 @@
+"""The gate of a service that knows no tenants: one secret, which it shares with the services that ask it."""
+
+from __future__ import annotations
+
+import hmac
+
+from fastapi import Request
+
+from vicw_shared.http.gate import Gate
+from vicw_shared.model.keys import Right
+
+
+class SecretGate(Gate):
+    """Admits whoever has the secret, to everything; where there is none, whoever asks."""
+
+    def __init__(self, secret: str | None, *, variable: str) -> None:
+        """Ask for ``secret``, which has been set by ``variable``."""
+        how = f"Send `Authorization: Bearer SECRET` with this server's {variable}"
+        super().__init__(required=secret is not None, how=how)
+        self._secret = secret.encode() if secret is not None else None
+
+    async def admit(self, request: Request, right: Right | None) -> str:
+        """Return "": there are no tenants. Raises UnauthorizedError without the secret."""
+        # The framework has read the header's bytes as Latin-1.
+        if self._secret is not None and not hmac.compare_digest(self._token(request).encode("latin-1"), self._secret):
+            raise self._refused("unknown", "This is not the secret")
+        return ""

@@ -1,0 +1,148 @@
+"""Keys whose ring is slow, away, or broken: who waits for it, and who is found meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.errors import SettingsError, UnavailableError, VicwError
+from vicw_shared.http import known_keys
+from vicw_shared.http.known_keys import KnownKeys
+from vicw_shared.model.keys import ApiKey, Right, mint
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Ring(SqliteKeyRing):
+    """A ring that can be made to fail or to hang, and that counts how often it is asked."""
+
+    asked = 0
+    failure: VicwError | None = None
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def key(self, key_id: str) -> ApiKey | None:
+        self.asked += 1
+        await self.answers.wait()
+        if self.failure is not None:
+            raise self.failure
+        return await super().key(key_id)
+
+    async def made(self) -> ApiKey:
+        key, _ = mint("t", (Right.INGEST,), NOW)
+        await self.add(key)
+        return key
+
+
+@pytest.fixture
+async def ring(store: Path) -> Ring:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir).close()
+    return Ring(store / "graph.sqlite3")
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request asks the ring, unless it is away."""
+    monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
+
+
+async def soon(keys: KnownKeys, key: ApiKey) -> None:
+    """Return when the key is found."""
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                assert await keys.find(key.id) == key
+                return
+            except UnavailableError:
+                await asyncio.sleep(0.01)
+
+
+@pytest.mark.usefixtures("forgetful")
+async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring) -> None:
+    keys, key, unused = KnownKeys(lambda: ring), await ring.made(), await ring.made()
+    assert await keys.find(key.id) == key
+    ring.failure = UnavailableError("graph", "bolt://10.0.0.7 refused")
+    assert await keys.find(key.id) == key
+    asked = ring.asked
+    for _ in range(50):
+        assert await keys.find(key.id) == key
+        with pytest.raises(UnavailableError) as raised:
+            await keys.find(unused.id)
+        assert "10.0.0.7" not in raised.value.detail, "that is not for strangers"
+    assert ring.asked == asked
+
+
+@pytest.mark.usefixtures("forgetful")
+async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_keys, "_AGAIN_SECONDS", 0.02)
+    keys, key = KnownKeys(lambda: ring), await ring.made()
+    ring.failure = UnavailableError("graph", "is down")
+    with pytest.raises(UnavailableError):
+        await keys.find("another")
+    asked = ring.asked
+    async with asyncio.timeout(20):
+        while ring.asked < asked + 3:  # noqa: ASYNC110 - it counts
+            await asyncio.sleep(0.01)
+    ring.failure = None
+    await soon(keys, key)
+    assert await ring.revoke(key.id, NOW)
+    found = await keys.find(key.id)
+    assert found is not None
+    assert found.revoked_at == NOW, "it is asked by requests again"
+
+
+@pytest.mark.usefixtures("forgetful")
+async def test_a_ring_that_hangs_is_away(ring: Ring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_keys, "_AGAIN_SECONDS", 0.02)
+    keys, key, unused = KnownKeys(lambda: ring), await ring.made(), await ring.made()
+    assert await keys.find(key.id) == key
+    monkeypatch.setattr(known_keys, "_PATIENCE_SECONDS", 0.05)
+    ring.answers.clear()
+    assert await keys.find(key.id) == key
+    with pytest.raises(UnavailableError, match="keys: "):
+        await keys.find(unused.id)
+    monkeypatch.setattr(known_keys, "_PATIENCE_SECONDS", 20)
+    ring.answers.set()
+    await soon(keys, unused)
+
+
+async def test_requests_that_come_together_ask_once(ring: Ring) -> None:
+    keys, key = KnownKeys(lambda: ring), await ring.made()
+    assert await asyncio.gather(*(keys.find(key.id) for _ in range(20))) == [key] * 20
+    assert ring.asked == 1
+
+
+async def test_a_request_that_is_given_up_leaves_the_others_their_look_up(ring: Ring) -> None:
+    keys, key = KnownKeys(lambda: ring), await ring.made()
+    ring.answers.clear()
+    first, second = (asyncio.create_task(keys.find(key.id)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.wait({first})
+    ring.answers.set()
+    assert await second == key
+    assert (first.cancelled(), ring.asked) == (True, 1)
+
+
+@pytest.mark.usefixtures("forgetful")
+async def test_a_ring_that_comes_back_broken_says_so(ring: Ring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_keys, "_AGAIN_SECONDS", 0.02)
+    keys, key = KnownKeys(lambda: ring), await ring.made()
+    assert await keys.find(key.id) == key
+    ring.failure = UnavailableError("graph", "is down")
+    assert await keys.find(key.id) == key
+    ring.failure = SettingsError("VICW_NEO4J_PASSWORD is refused")
+    with pytest.raises(SettingsError, match="VICW_NEO4J_PASSWORD"):
+        async with asyncio.timeout(20):
+            while await keys.find(key.id) == key:  # noqa: ASYNC110 - until that raises
+                await asyncio.sleep(0.01)
