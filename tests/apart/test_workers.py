@@ -15,6 +15,8 @@ import pytest
 from apart.running import WORKER, Platform, Service
 from e2e.serving import environment, eventually
 from servers.redis import RedisProcess, RedisServer
+from vicw_shared.adapters.celery_queue import INDEX, INGEST_QUEUE, make_celery
+from vicw_shared.settings import RedisSettings
 
 pytestmark = pytest.mark.process
 COMMANDS = {"worker": WORKER, "beat": ("vicw_sleep.beat",)}
@@ -99,6 +101,58 @@ def test_a_worker_that_consumes_nothing_is_not_alive(
     unhealthy(alive_file)
     redis.restart()
     healthy(alive_file)
+
+
+def test_the_clock_outlives_a_pause_of_redis_shorter_than_its_lease(
+    start: Start, start_redis: Callable[[], RedisProcess]
+) -> None:
+    redis = start_redis()
+    clock = start("beat", redis.server)
+    eventually(lambda: clock.log, lambda log: "beat ticks" in log, 40, "the clock")
+    with redis.server.client() as client:
+        client.client_pause(9000)
+    eventually(lambda: clock.log, lambda log: "could not be renewed" in log, 20, "the pause is noticed")
+    time.sleep(10)
+    assert clock.running(), clock.log
+    with redis.server.client(2) as client:
+        assert client.pttl("vicw:beat") > 10_000, "the lock is renewed again"
+        client.delete("vicw:beat")
+    eventually(clock.running, lambda runs: not runs, 20, "it ends when the lock is lost")
+    assert clock.stop() == 75
+
+
+def test_a_clock_that_cannot_renew_its_lock_ends_before_another_may_have_it(
+    start: Start, start_redis: Callable[[], RedisProcess]
+) -> None:
+    redis = start_redis()
+    clock = start("beat", redis.server)
+    eventually(lambda: clock.log, lambda log: "beat ticks" in log, 40, "the clock")
+    with redis.server.client() as client:
+        client.client_pause(60_000)
+    paused = time.monotonic()
+    eventually(clock.running, lambda runs: not runs, 25, "it ends")
+    assert 5 < time.monotonic() - paused < 20
+    assert clock.stop() == 75
+
+
+def test_a_worker_outlives_a_redis_without_room(start: Start, start_redis: Callable[[], RedisProcess]) -> None:
+    redis = start_redis()
+    app = make_celery("test", RedisSettings(url=redis.server.database(2)))
+    with redis.server.client(2) as client:
+        app.send_task(INDEX)
+        message = client.lpop(INGEST_QUEUE)
+        worker = start("worker", redis.server)
+        with client.pipeline() as full:  # taken, but what notes that it is taken is refused
+            full.lpush(INGEST_QUEUE, message)
+            full.config_set("maxmemory", 1)
+            full.execute()
+        eventually(lambda: worker.log, lambda log: "command not allowed" in log, 20, "it is refused")
+        time.sleep(5)
+        assert worker.running(), worker.log[-3000:]
+        client.config_set("maxmemory", 0)
+        app.send_task(INDEX)
+        eventually(lambda: worker.log, lambda log: "Task vicw.ingest.index" in log, 60, "it works again")
+    app.close()
 
 
 def test_no_file_says_what_names_it(tmp_path: Path) -> None:

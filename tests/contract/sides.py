@@ -121,6 +121,11 @@ class Side:
         done = await reconcile(self.graph, self.graph, self.vectors)
         return done.missing, done.orphaned
 
+    async def requeue(self) -> int:
+        """Queue every passage again."""
+        chunks = [uid for uid, node in (await self.nodes()).items() if node.label is Label.CHUNK]
+        return await self.graph.requeue(chunks)
+
     async def check(self) -> Report:
         return await check(self.graph, self.graph, self.vectors, EdgeRegistry.with_core_types())
 

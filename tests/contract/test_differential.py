@@ -137,7 +137,7 @@ class Story(RuleBasedStateMachine):
 
     @rule()
     def embed_everything_anew(self) -> None:
-        self._both(lambda side: side.graph.requeue())
+        self._both(lambda side: side.requeue())
 
     def teardown(self) -> None:
         try:

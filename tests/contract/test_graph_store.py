@@ -167,10 +167,27 @@ async def test_receipts_are_forgotten_by_age_and_tenant(graph: Graph) -> None:
 
     await graph.write("t", "c", keep)
     await graph.write("u", "c", keep)
-    await graph.write("t", "c", lambda transaction: transaction.forget_receipts(AT + timedelta(days=1)))
+    await graph.write("t", "c", lambda transaction: transaction.forget_receipts(AT + timedelta(days=1), limit=9))
 
     assert [await graph.receipt("t", f"k{days}") is not None for days in (0, 1, 2)] == [False, True, True]
     assert await graph.receipt("u", "k0") is not None
+
+
+async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Graph) -> None:
+    async def keep(transaction: GraphTransaction) -> None:
+        for days in range(6):
+            await transaction.remember(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
+
+    async def left(tenant: str) -> list[int]:
+        return [days for days in range(6) if await graph.receipt(tenant, f"k{days}") is not None]
+
+    await graph.write("t", "c", keep)
+    await graph.write("u", "c", keep)
+    before = AT + timedelta(days=4)
+    await graph.write("t", "c", lambda transaction: transaction.forget_receipts(before, limit=3))
+    assert (await left("t"), await left("u")) == ([3, 4, 5], [0, 1, 2, 3, 4, 5]), "the oldest first"
+    assert [await graph.forget_receipts(before, limit=3) for _ in range(3)] == [3, 2, 0], "whosever they are"
+    assert (await left("t"), await left("u")) == ([4, 5], [4, 5])
 
 
 async def test_what_an_item_told_is_found_by_it(graph: Graph) -> None:

@@ -45,6 +45,20 @@ async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
     await graph.hold_change("a", seconds=0)
 
 
+async def test_whoever_has_lost_the_right_to_change_the_model_changes_nothing(graph: Graph) -> None:
+    joining = ModelChange(NEW, ChangePhase.JOINING)
+    assert await graph.hold_change("a", seconds=0.2)
+    assert await graph.set_model(OLD, joining, holder="a")
+    await asyncio.sleep(0.3)
+    assert await graph.set_model(OLD, joining, holder="a"), "nobody has taken it yet"
+    assert await graph.hold_change("b", seconds=60)
+    assert not await graph.set_model(NEW, holder="a")
+    assert await graph.models() == Models(OLD, joining)
+    assert await graph.set_model(NEW, holder="b")
+    assert await graph.models() == Models(NEW)
+    await graph.hold_change("b", seconds=0)
+
+
 async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
     sea, bucket = node("sea", Label.CONCEPT, subtype="tag"), node("box", Label.CONCEPT, subtype="bucket")
     item, ana = node("item", content_hash="h"), node("Ana")

@@ -23,6 +23,9 @@ from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestedItem, IngestRequest, IngestResponse, ItemStatus
 
+_FORGOTTEN_AT_ONCE = 20
+"""More than a request adds, and few enough for its transaction, however long the tenant was away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -85,14 +88,15 @@ def _replay(known: Receipt, command: Command) -> IngestResponse:
 
 
 async def remember(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
-    """Keep the outcome under the request's Idempotency-Key and job, where it has them; old ones are forgotten."""
+    """Keep the outcome under the request's Idempotency-Key and job, where it has them; some old ones are forgotten."""
     keys = [key for key in (command.receipt_key, f"job:{command.job}" if command.job else None) if key is not None]
     if not keys:
         return
     body = response.model_dump(mode="json")
     for key in keys:
         await transaction.remember(Receipt(key, command.fingerprint, command.now, body))
-    await transaction.forget_receipts(command.now - timedelta(hours=command.receipt_hours))
+    before = command.now - timedelta(hours=command.receipt_hours)
+    await transaction.forget_receipts(before, limit=_FORGOTTEN_AT_ONCE)
 
 
 async def _find_or_make_root(command: Command, transaction: GraphTransaction) -> Node:

@@ -253,8 +253,8 @@ class Indexer:
                     made.append(await self._make(index, upserts, lease))
                 upserts = [point for point in upserts if point.point_id in made[-1]]
             self.require_room()  # embedding took its time
-            lease.require()
             for index, points in zip(indexes, made, strict=True):
+                lease.require()
                 with indexing("upsert"):
                     await index.vectors.upsert([points[point.point_id] for point in upserts])
             done += upserts
@@ -266,9 +266,11 @@ class Indexer:
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
         for index in indexes:
             if payloads:
+                lease.require()
                 with indexing("payload"):
                     await index.vectors.set_payload(payloads)
             if deletes:
+                lease.require()
                 with indexing("delete"):
                     await index.vectors.delete(deletes)
         return done

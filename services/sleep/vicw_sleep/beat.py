@@ -1,7 +1,7 @@
 """``python -m vicw_sleep.beat``: the platform's clock. Any number may be started; one at a time sends.
 
-Whoever has the lock in Redis sends; the others wait for it. Its holder renews it, and ends when it cannot: then
-two clocks might tick, and whatever supervises it starts it again.
+Whoever has the lock in Redis sends; the others wait for it. Its holder renews it, tries again as long as it lasts, and
+ends when it is lost: then two clocks might tick, and whatever supervises it starts it again.
 """
 
 from __future__ import annotations
@@ -10,26 +10,31 @@ import os
 import signal
 import sys
 import threading
-from datetime import timedelta
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import redis
 import structlog
 from celery import Celery
-from celery.beat import Scheduler
 from prometheus_client import Gauge
 from redis.exceptions import LockError, RedisError
 
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import (
+    EXPIRES_SECONDS,
     INDEX,
     INGEST_QUEUE,
     RECONCILE,
     SEND_FAILURES,
     SLEEP_QUEUE,
-    broker_url,
+    connect,
     make_celery,
+    send,
+    waiting,
 )
 from vicw_shared.alive import touch
 from vicw_shared.errors import VicwError
@@ -39,22 +44,33 @@ from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
 _LEASE_SECONDS = 20.0
+_RENEW_SECONDS = 5.0
+_TRY_AGAIN_SECONDS = 0.5
+_CALL_SECONDS = 2.0
+_LOOK_SECONDS = 1.0
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
 
 
-def schedule(settings: Settings) -> dict[str, dict[str, object]]:
-    """Return what is sent when. A wake-up that nobody took within its period says nothing new."""
-    look, hours = settings.redis.look_seconds, settings.sleep.reconcile_hours
-    return {
-        "index": {"task": INDEX, "schedule": timedelta(seconds=look), "options": {"expires": look}},
-        "reconcile": {
-            "task": RECONCILE,
-            "schedule": timedelta(hours=hours),
-            "options": {"expires": hours * 3600},
-        },
-    }
+@dataclass(slots=True)
+class Tick:
+    """What is sent every so many ``seconds``, at once to begin with: a clock may be started more often than that."""
+
+    task: str
+    queue: str
+    seconds: float
+    expires: float
+    due: float = float("-inf")
+
+
+def ticks(settings: Settings) -> list[Tick]:
+    """Return what is sent when."""
+    hour = settings.sleep.reconcile_hours * 3600
+    return [
+        Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
+        Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
+    ]
 
 
 def main() -> int:
@@ -67,8 +83,7 @@ def main() -> int:
         return exits.FATAL
     configure_logs(settings.log)
     app = make_celery("vicw_beat", settings.redis)
-    app.conf.beat_schedule = schedule(settings)
-    client = redis.Redis.from_url(broker_url(settings.redis), socket_timeout=5, socket_connect_timeout=5)
+    client = connect(settings.redis, at_most=_CALL_SECONDS)
     for queue in (INGEST_QUEUE, SLEEP_QUEUE):
         MESSAGES.labels(queue).set_function(partial(_waiting, client, queue))
     lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
@@ -77,54 +92,84 @@ def main() -> int:
         signal.signal(number, lambda *_: ended.set())
     _log.info("beat waits for its lock")
     try:
-        while not lock.acquire(blocking_timeout=1):
-            touch(settings.worker.alive_file)
-            if ended.is_set():
-                return 0
+        until = _acquire(lock, ended, settings.worker.alive_file)
     except RedisError as error:
         _log.error("Redis does not answer", error=str(error))
         return exits.LATER
+    if until is None:
+        return 0
     TICKING.set(1)
-    _log.info("beat ticks", schedule=sorted(app.conf.beat_schedule))
-    threading.Thread(target=_keep, args=(lock, ended), daemon=True).start()
-    _tick(app, ended, settings.worker.alive_file)
+    schedule = ticks(settings)
+    _log.info("beat ticks", every_seconds={tick.task: tick.seconds for tick in schedule})
+    threading.Thread(target=_keep, args=(lock, ended, until), daemon=True).start()
+    while not ended.is_set():
+        touch(settings.worker.alive_file)
+        _send_due(app, client, schedule)
+        ended.wait(_LOOK_SECONDS)
     _release(lock)
     return 0
 
 
-def _tick(app: Celery, ended: threading.Event, alive_file: Path | None) -> None:
-    # Celery's own service would keep in a file when it sent what last: nothing here is missed that comes again.
-    scheduler = Scheduler(app=app, lazy=False)
-    started = False
+def _acquire(lock: redis.lock.Lock, ended: threading.Event, alive_file: Path | None) -> float | None:
+    """Wait for the lock; return until when it is ours, None if told to end. Raises RedisError if Redis stays away."""
+    answered = time.monotonic()
     while not ended.is_set():
-        touch(alive_file)
+        asked = time.monotonic()
         try:
-            if not started:  # else a clock that is started more often than its longest period would never send it
-                app.send_task(RECONCILE)
-                started = True
-            pause = scheduler.tick()
-        except Exception as error:  # the broker may be away; the schedule goes on when it is back
+            if lock.acquire(blocking_timeout=1):
+                return asked + _LEASE_SECONDS
+        except RedisError:
+            if asked > answered + _LEASE_SECONDS:
+                raise
+            ended.wait(_TRY_AGAIN_SECONDS)
+        else:
+            answered = asked
+            touch(alive_file)
+    return None
+
+
+def _send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> None:
+    """Send what is due, unless a message waits in its queue: then nobody may be there to take it."""
+    for tick in schedule:
+        instant = time.monotonic()
+        if instant < tick.due:
+            continue
+        try:
+            told = waiting(client, tick.queue) > 0 or send(app, tick.task, expires=tick.expires)
+        except RedisError as error:
             SEND_FAILURES.inc()
-            _log.warning("a wake-up could not be sent", error=str(error))
-            pause = 1.0
-        ended.wait(min(pause or 0.1, 1.0))
+            _log.warning("Redis does not answer", error=str(error))
+            told = False
+        tick.due = instant + (tick.seconds if told else _LOOK_SECONDS)
 
 
 def _waiting(client: redis.Redis, queue: str) -> float:
-    """Return the length of a queue, which Celery keeps as a list of its name."""
     try:
-        return client.llen(queue)
+        return waiting(client, queue)
     except RedisError:
         return float("nan")
 
 
-def _keep(lock: redis.lock.Lock, ended: threading.Event) -> None:
-    while not ended.wait(_LEASE_SECONDS / 4):
+def _keep(lock: redis.lock.Lock, ended: threading.Event, until: float) -> None:
+    """Renew the lock, which is ours ``until`` then; end the process before another may have it."""
+    pause = _RENEW_SECONDS
+    while not ended.wait(pause):
+        asked = time.monotonic()
         try:
             lock.extend(_LEASE_SECONDS, replace_ttl=True)
-        except (LockError, RedisError) as error:
-            _log.error("the lock is lost; another clock may tick", error=str(error))
-            os._exit(exits.LATER)
+            until, pause = asked + _LEASE_SECONDS, _RENEW_SECONDS
+        except LockError as error:
+            _end(error)
+        except RedisError as error:
+            pause = _TRY_AGAIN_SECONDS
+            if time.monotonic() + pause + 2 * _CALL_SECONDS > until:  # one that connects first takes two calls
+                _end(error)
+            _log.warning("the lock could not be renewed, will be tried again", error=str(error))
+
+
+def _end(error: Exception) -> NoReturn:
+    _log.error("the lock is lost; another clock may tick", error=str(error))
+    os._exit(exits.LATER)
 
 
 def _release(lock: redis.lock.Lock) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
+    IngestSettings,
     LogSettings,
     MetricsSettings,
     RedisSettings,
@@ -21,6 +22,7 @@ class Settings:
     """All settings of the sleep worker and its clock."""
 
     platform: PlatformSettings
+    ingest: IngestSettings
     redis: RedisSettings
     sleep: SleepSettings
     worker: WorkerSettings
@@ -34,6 +36,7 @@ class Settings:
         with named_by_variable():
             return cls(
                 PlatformSettings.read(),
+                IngestSettings(),
                 RedisSettings(),
                 SleepSettings(),
                 WorkerSettings(),

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import httpx
 import structlog
@@ -19,11 +20,13 @@ from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.clock import now
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import DataDirError, ModelMismatchError
+from vicw_shared.errors import DataDirError, ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
+from vicw_sleep.forget import forget_receipts
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders
@@ -34,6 +37,7 @@ from vicw_standalone.settings import Settings
 _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"
 _METRICS_SECONDS = 2.0
+_FORGET_SECONDS = 1.0
 _OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
@@ -78,6 +82,9 @@ class Standalone:
         self._stack.push_async_callback(self._close_folders)
         await self.indexes.open()
         await self._agree_on_points()
+        before = now() - timedelta(hours=self.settings.ingest.receipt_hours)
+        with contextlib.suppress(StorageFullError):  # to forget takes room, too, at first
+            await forget_receipts(self.graph, before, seconds=_FORGET_SECONDS)
         if (change := self.indexes.models.change) is not None:
             _log.warning("a change of the model is not over; `vicw reindex` goes on with it", model=str(change.model))
         self.indexer = Indexer(

@@ -1,4 +1,7 @@
-"""Celery over Redis: wake-ups for workers. A message says that there is work, never what; that is in the outbox."""
+"""Celery over Redis: wake-ups for workers. A message says that there is work, never what; that is in the outbox.
+
+So one that waits is enough, whoever has sent it: a worker that takes it later finds what was committed until then.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
+import redis
 import structlog
 from celery import Celery
 from celery.signals import after_task_publish
 from prometheus_client import Counter
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from vicw_shared.logs import current_request_id
 from vicw_shared.settings import RedisSettings
@@ -31,7 +34,8 @@ SENT = Counter("vicw_queue_sent_total", "Messages sent to workers", ["task"])
 SEND_FAILURES = Counter("vicw_queue_send_failures_total", "Messages to workers that could not be sent")
 _SOCKET_SECONDS = 30  # a worker waits for messages in shorter turns
 _QUIET_SECONDS = 3.0
-_EXPIRES_SECONDS = 3600  # a wake-up that waited for hours says nothing new
+EXPIRES_SECONDS = 3600.0
+"""A wake-up that waited for longer says nothing new."""
 
 
 def make_celery(name: str, settings: RedisSettings) -> Celery:
@@ -48,6 +52,8 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
+        # A Redis that is full answers with errors of this kind: a worker waits for room, it does not end.
+        broker_channel_error_retry=True,
         broker_transport_options={
             "visibility_timeout": 3600,
             "socket_timeout": _SOCKET_SECONDS,
@@ -65,9 +71,36 @@ def broker_url(settings: RedisSettings) -> str:
         return settings.url
     parts = urlsplit(settings.url)
     secret = quote(settings.password.get_secret_value(), safe="")
-    user = quote(parts.username or "", safe="")
+    user = parts.username or ""  # as it stands in the address: quoted
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}:{secret}@{host}"))
+
+
+def connect(settings: RedisSettings, *, at_most: float = float("inf")) -> redis.Redis:
+    """Return a client for what is no message. A call takes as long as a wake-up may; nothing is tried again."""
+    seconds = min(settings.timeout_seconds, at_most)
+    return redis.Redis.from_url(
+        broker_url(settings),
+        socket_timeout=seconds,
+        socket_connect_timeout=seconds,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+def waiting(client: redis.Redis, queue: str) -> int:
+    """Return how many messages no worker has taken yet: Celery keeps them in a list. Raises RedisError."""
+    return int(client.llen(queue))
+
+
+def send(app: Celery, task: str, *, expires: float = EXPIRES_SECONDS, **options: Any) -> bool:
+    """Send a message; False where that fails, which is logged: whatever it was for, the clock sends one later."""
+    try:
+        app.send_task(task, retry=False, expires=expires, **options)
+    except Exception as error:  # of Redis, of the connection, of Celery: none of them undoes what is committed
+        SEND_FAILURES.inc()
+        _log.warning("a message could not be sent; the clock sends one later", task=task, error=str(error))
+        return False
+    return True
 
 
 def _count_sent(sender: str | None = None, **_: object) -> None:
@@ -80,13 +113,13 @@ after_task_publish.connect(_count_sent, weak=False)
 class CeleryQueue:
     """WorkQueue that sends Celery tasks to the ingest workers.
 
-    Celery's client blocks, so it has a thread of its own. A wake-up while another is being sent, or shortly after
-    one that failed, is left out: the workers look by themselves, too.
+    Celery's client blocks, so it has a thread of its own. A wake-up while another waits or is being sent, or shortly
+    after one that failed, is left out: the workers look by themselves, too.
     """
 
     def __init__(self, settings: RedisSettings) -> None:
         self._app = make_celery("vicw", settings)
-        self._url = broker_url(settings)
+        self._redis = connect(settings)
         self._timeout = settings.timeout_seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="queue")
         self._sending = False
@@ -105,7 +138,8 @@ class CeleryQueue:
                     await asyncio.wait({sent})
 
     def _send(self, headers: dict[str, Any]) -> None:
-        self._app.send_task(INDEX, headers=headers, retry=False, expires=_EXPIRES_SECONDS)
+        if not waiting(self._redis, INGEST_QUEUE):
+            self._app.send_task(INDEX, headers=headers, retry=False, expires=EXPIRES_SECONDS)
 
     def _done(self, sent: asyncio.Future[None]) -> None:
         self._sending = False
@@ -117,15 +151,10 @@ class CeleryQueue:
 
     async def probe(self) -> None:
         """Raise RedisError if the broker does not answer."""
-        # On a connection of its own: Celery's client is busy for long while the broker is away.
-        once = Retry(NoBackoff(), 0)
-        client = Redis.from_url(
-            self._url, retry=once, socket_timeout=self._timeout, socket_connect_timeout=self._timeout
-        )
-        async with client:
-            await client.ping()
+        await asyncio.to_thread(self._redis.ping)
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._app.close)
+        await asyncio.to_thread(self._redis.close)

@@ -99,8 +99,8 @@ class Receipts(Protocol):
         """Keep a receipt, replacing one of the same key."""
         ...
 
-    async def forget_receipts(self, before: datetime) -> None:
-        """Remove this tenant's receipts that were created before an instant."""
+    async def forget_receipts(self, before: datetime, *, limit: int) -> None:
+        """Remove the oldest of this tenant's receipts that were created before an instant, ``limit`` at most."""
         ...
 
 
@@ -220,8 +220,13 @@ class StoreRecord(Protocol):
         """Return the model and the change of it that is under way, as they were at one moment."""
         ...
 
-    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
-        """Remember the model and the change that is under way (None: none), in one step."""
+    async def set_model(
+        self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
+    ) -> bool:
+        """Remember the model and the change that is under way (None: none), in one step.
+
+        With a ``holder`` of the right to do so: only while no other has taken it; False if one has.
+        """
         ...
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:
@@ -233,6 +238,10 @@ class StoreRecord(Protocol):
 
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         """Return what was remembered under ``key``, or None."""
+        ...
+
+    async def forget_receipts(self, before: datetime, *, limit: int) -> int:
+        """Remove receipts of all tenants that were created before an instant, ``limit`` at most; return how many."""
         ...
 
 

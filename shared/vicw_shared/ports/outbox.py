@@ -129,8 +129,8 @@ class Outbox(Protocol):
         """Return what waits, of a tenant or of all; figures that may be some seconds old."""
         ...
 
-    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
-        """Make these Chunks pending and due (None: all, a new index is being built); return how many."""
+    async def requeue(self, chunk_uids: Sequence[str]) -> int:
+        """Make these Chunks pending and due; return how many."""
         ...
 
     async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:

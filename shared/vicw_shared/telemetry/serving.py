@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from prometheus_client import REGISTRY, CollectorRegistry, Metric, start_http_server
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MetricsSettings
+from vicw_shared.telemetry.folding import folded
 from vicw_shared.telemetry.sharing import DIRECTORY
 
 
@@ -22,25 +23,22 @@ class _Living(MultiProcessCollector):
         super().__init__(registry, directory)  # type: ignore[no-untyped-call]
 
     def collect(self) -> Iterable[Metric]:
-        """Forget the gauges of who died, killed perhaps and unable to say so."""
-        for file in self._directory.glob("gauge_live*.db"):
-            pid = int(file.stem.rpartition("_")[2])
-            if not _lives(pid):
-                mark_process_dead(pid, str(self._directory))  # type: ignore[no-untyped-call]
-        found: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
+        with folded(self._directory):
+            found: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
         return found
 
 
 def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
     """Answer Prometheus on ``settings.port`` from a thread, if there is one.
 
-    Return what a process forked later has to call: else it holds the port after this one is gone. Raises
-    SettingsError.
+    Return what a process forked later has to call: else it holds the port after this one is gone, and the figures of
+    those before it pile up. Raises SettingsError.
     """
     if settings.port is None:
         return lambda: None
     registry = REGISTRY
-    if directory := os.environ.get(DIRECTORY):
+    directory = os.environ.get(DIRECTORY)
+    if directory is not None:
         registry = CollectorRegistry()
         _Living(registry, directory)
     try:
@@ -54,15 +52,8 @@ def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
     def let_go() -> None:
         if os.getpid() != owner:
             server.socket.close()
+            if directory is not None:
+                with folded(Path(directory)):
+                    pass  # it may have taken the place of one that ended
 
     return let_go
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

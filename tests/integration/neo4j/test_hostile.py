@@ -68,7 +68,7 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
         await transaction.put_nodes([item, chunk, whom, root, tag])
         await transaction.put_edges(edges)
         await transaction.remember(Receipt(text, text, AT, {text: text}))
-        await transaction.forget_receipts(AT)
+        await transaction.forget_receipts(AT, limit=9)
         assert await transaction.receipt(text) == Receipt(text, text, AT, {text: text})
         assert await transaction.items([text]) == {text: item}
         assert (await transaction.counters([text])).flow_steps == {text: 1}

@@ -34,9 +34,6 @@ WIDEST = replace(
     audience=Audience(subjects=("ana",), context="c"),
 )
 
-IN_ORDER = ("nodes.page", "nodes.gaps", "edges.page", "outbox.DUE ", "outbox.tenants", "outbox.REQUEUE_PAGE")
-"""What is read in an index's own order: a few rows of it, however many there are."""
-
 
 def statements() -> Iterator[tuple[str, str]]:
     for module in (edges, nodes, outbox, records, text):

@@ -40,7 +40,7 @@ async def append(graph: Neo4jGraphStore, name: str, seconds: int) -> None:
         await transaction.put_nodes([event, node("shared")])
         await transaction.put_edges([*linked, edge("ABOUT", name, "shared")])
         await transaction.remember(Receipt(name, "print", AT, {}))
-        await transaction.forget_receipts(AT + timedelta(days=1))
+        await transaction.forget_receipts(AT + timedelta(days=1), limit=9)
 
     await graph.write("t", "c", work)
 
@@ -98,7 +98,7 @@ async def test_two_that_forget_the_same_receipts_at_once_do_not_fail(server: Neo
                 await transaction.remember(Receipt(f"k{number}", "print", AT, {}))
 
         async def forget(transaction: GraphTransaction) -> None:
-            await transaction.forget_receipts(AT + timedelta(days=1))
+            await transaction.forget_receipts(AT + timedelta(days=1), limit=20)
             await asyncio.sleep(0.1)
 
         await graph.write("t", "c", keep)

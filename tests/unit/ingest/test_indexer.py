@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from doubles import HashEmbedder
 from memory import Memory, open_memory
 from vicw_shared.errors import OverloadedError, SettingsError, UnavailableError
-from vicw_shared.ports import Lane, PendingPoint
+from vicw_shared.ports import Lane, PendingPoint, Point
 
 
 class Slow(HashEmbedder):
@@ -97,6 +97,36 @@ async def test_a_claim_that_another_took_over_writes_nothing(store: Path, monkey
             await asyncio.sleep(0.8)
             assert await memory.standalone.vectors.ids(after=None, limit=1) == []
         await memory.ingest({"id": "b", "text": "another pear"})
+
+
+async def test_no_payload_is_written_under_a_claim_that_ran_out_meanwhile(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_memory(store) as memory:
+        graph, indexer, vectors = memory.standalone.graph, memory.standalone.indexer, memory.standalone.vectors
+        await memory.ingest({"id": "a", "text": "a pear"})
+        (old,) = await vectors.ids(after=None, limit=2)
+        upsert = vectors.upsert
+
+        async def lost(points: Sequence[PendingPoint], *, seconds: float) -> int:
+            raise UnavailableError("graph", "is away")
+
+        async def stalled(points: Sequence[Point]) -> None:
+            await upsert(points)
+            await asyncio.sleep(0.5)
+
+        async def retired() -> object:
+            return (await vectors.payloads([old]))[old].get("retired_at")
+
+        indexer.lease_seconds = 0.3
+        with monkeypatch.context() as patch:
+            patch.setattr(graph, "renew", lost)
+            patch.setattr(vectors, "upsert", stalled)
+            await memory.ingest({"id": "a", "text": "an apple"}, wait=False)  # and the old one is retired
+            await asyncio.sleep(1.0)
+            assert await retired() is None
+        await all_done(memory)
+        assert await retired() is not None
 
 
 async def test_those_who_wait_take_turns(store: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -284,6 +285,31 @@ async def test_a_model_that_is_not_there_is_refused_and_nothing_begins(memory: M
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("away", [True, False])
+async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Path, away: bool) -> None:
+    async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
+        graph, swaps = memory.standalone.graph, 0
+        await memory.ingest(*items(1))
+
+        async def swap(_: Index) -> None:
+            nonlocal swaps
+            swaps += 1
+            graph._changer = ("another", time.monotonic() + 60)
+            if away:
+                raise UnavailableError("vectors", "is away")
+
+        target = await memory.standalone.open_index(await _started(memory, "new"))
+        indexer = Indexer(graph, memory.standalone.indexes, 16, 30)
+        steps = Steps(memory.standalone.indexes.look, swap)
+        with pytest.raises(ConflictError, match="has run out"):
+            await Reindex(graph, target, indexer, steps, lambda *_: None).run()
+        state = await models(memory)
+        assert (swaps, state.used and state.used.name) == (1, "old")
+        assert state.change is not None
+        assert state.change.phase is ChangePhase.JOINING
 
 
 @pytest.mark.usefixtures("impatient")

@@ -93,7 +93,7 @@ class Reindex:
             await self._end_last()
             models = await self.graph.models()
             if models.used is None or models.used == self.target.model:
-                await self.graph.set_model(self.target.model)  # another change is given up
+                await self._lock.set_model(self.target.model)  # another change is given up
                 await self.steps.everybody_knows()
                 last = await self._catch_up()
                 return Reindexed(self.target.model, None, self._embedded, last.passages, last.points)
@@ -107,9 +107,8 @@ class Reindex:
             return Reindexed(self.target.model, models.used, self._embedded, last.passages, last.points)
 
     async def _note(self, used: ModelIdentity, phase: ChangePhase) -> None:
-        self._lock.require()
         _log.info("reindexing", phase=phase.value, model=str(self.target.model))
-        await self.graph.set_model(used, ModelChange(self.target.model, phase, self.source))
+        await self._lock.set_model(used, ModelChange(self.target.model, phase, self.source))
 
     async def _fill(self) -> None:
         """Pass over everything until a pass has little to do: the rest is done together with those who write."""
@@ -195,9 +194,12 @@ class Reindex:
         return settled
 
     async def _swap(self, used: ModelIdentity) -> None:
-        self._lock.require()
-        await self._patience(lambda: self.steps.swap(self.target))
-        await self.graph.set_model(self.target.model, ModelChange(used, ChangePhase.LEAVING, self.source))
+        async def swap() -> None:
+            self._lock.require()  # each time: it may take longer than the right lasts
+            await self.steps.swap(self.target)
+
+        await self._patience(swap)
+        await self._lock.set_model(self.target.model, ModelChange(used, ChangePhase.LEAVING, self.source))
         _log.info("the new index is in use", model=str(self.target.model))
         await self._end_last()
 
@@ -208,5 +210,5 @@ class Reindex:
             return
         await self.steps.everybody_knows()
         await self.steps.swapped(models.change)
-        await self.graph.set_model(models.used)
+        await self._lock.set_model(models.used)
         await self.steps.everybody_knows()

@@ -11,11 +11,12 @@ import uuid
 from collections.abc import AsyncIterator
 
 from vicw_shared.errors import ConflictError, VicwError
-from vicw_shared.ports import StoreRecord
+from vicw_shared.ports import ModelChange, ModelIdentity, StoreRecord
 
 _SECONDS = 15.0
 _LOOK_AGAIN_SECONDS = 0.5
 _TAKEN = "Another `vicw reindex` is at work on this store. Wait for its end; if it was killed, for 15 seconds"
+_RUN_OUT = f"The right to change the model has run out. {_TAKEN}; then run it again"
 
 
 class ChangeLock:
@@ -45,7 +46,13 @@ class ChangeLock:
     def require(self) -> None:
         """Raise ConflictError if it has run out: another may be at work by now."""
         if time.monotonic() > self._until:
-            raise ConflictError(f"The right to change the model has run out. {_TAKEN}; then run it again")
+            raise ConflictError(_RUN_OUT)
+
+    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
+        """Remember the model and the change as their only holder. Raises ConflictError, as ``require`` does."""
+        self.require()
+        if not await self._record.set_model(identity, change, holder=self._holder):
+            raise ConflictError(_RUN_OUT)
 
     async def _take(self) -> bool:
         asked = time.monotonic()

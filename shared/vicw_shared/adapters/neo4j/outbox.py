@@ -81,11 +81,9 @@ class Neo4jOutbox:
         (row,) = await self._database.read(outbox.backlog(of_tenant=tenant is not None), tenant_key=key)
         return Backlog(row["waiting"], row["failing"], row["dead"])
 
-    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
-        if chunk_uids is not None:
-            (row,) = await self._database.write(lambda run: run(outbox.REQUEUE, uids=list(chunk_uids)))
-            return int(row["count"])
-        return await self._write_pages(outbox.REQUEUE_PAGE)
+    async def requeue(self, chunk_uids: Sequence[str]) -> int:
+        (row,) = await self._database.write(lambda run: run(outbox.REQUEUE, uids=list(chunk_uids)))
+        return int(row["count"])
 
     async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
         (row,) = await self._database.write(lambda run: run(outbox.REQUEUE_PAYLOADS, uids=list(chunk_uids)))
@@ -124,7 +122,7 @@ async def _next_in_turn(run: Run, limit: int, turn: str, now: int) -> list[str]:
     served: list[tuple[str, str]] = []
     start, around = turn, False
     while len(served) < limit:
-        (row,) = await run(outbox.tenants(), turn=start)
+        (row,) = await run(outbox.tenants(), turn=start, now=now)
         tenants = [name for name in row["tenants"] if name is not None]
         ended = None in row["tenants"]
         if around:

@@ -23,6 +23,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
     "vicw_receipt_age": "FOR (n:Entity) ON (n.receipt_of, n.created_at)",
+    "vicw_receipt_oldest": "FOR (n:Entity) ON (n.created_at, n.receipt_of)",
     "vicw_entity_item": "FOR (n:Entity) ON (n.item_key)",
     "vicw_event_item": "FOR (n:Event) ON (n.item_key)",
     "vicw_event_flow": "FOR (n:Event) ON (n.flow_at)",

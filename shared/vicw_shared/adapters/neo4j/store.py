@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
 from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
@@ -18,7 +19,7 @@ from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
-from vicw_shared.clock import MICROSECONDS, from_us
+from vicw_shared.clock import MICROSECONDS, from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.ports import (
     Direction,
@@ -139,6 +140,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         return receipt_of(key, await self._database.read(records.RECEIPT, record=receipt_record(tenant, key)))
 
+    async def forget_receipts(self, before: datetime, *, limit: int) -> int:
+        values = {"before": to_us(before), "limit": limit}
+        (row,) = await self._database.write(lambda run: run(records.FORGET_ANYBODYS, **values))
+        return int(row["count"])
+
     async def store_id(self) -> str:
         (row,) = await self._database.read(records.STORE)
         return str(row["store"]["store_id"])
@@ -151,9 +157,13 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         used, change = row["store"]["model"], row["store"]["change"]
         return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change))
 
-    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
+    async def set_model(
+        self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
+    ) -> bool:
         model, told = json.dumps(asdict(identity)), change.dump() if change is not None else None
-        await self._database.write(lambda run: run(records.SET_MODEL, model=model, change=told))
+        values = {"model": model, "change": told, "holder": holder}
+        (row,) = await self._database.write(lambda run: run(records.SET_MODEL, **values))
+        return bool(row["count"])
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:
         length = round(seconds * MICROSECONDS)

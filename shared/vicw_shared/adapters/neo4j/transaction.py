@@ -70,8 +70,8 @@ class Neo4jTransaction:
             body=json.dumps(receipt.body, ensure_ascii=False),
         )
 
-    async def forget_receipts(self, before: datetime) -> None:
-        await self._run(records.FORGET, tenant_key=tenant_key(self._tenant), before=to_us(before))
+    async def forget_receipts(self, before: datetime, *, limit: int) -> None:
+        await self._run(records.FORGET, tenant_key=tenant_key(self._tenant), before=to_us(before), limit=limit)
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         rows = await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant) if uids else []

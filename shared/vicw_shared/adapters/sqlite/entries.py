@@ -41,12 +41,12 @@ _POSTPONE = (
 )
 _REPLAY = "UPDATE outbox SET due_at = 0, tries = 0, error = NULL, failed_at = NULL WHERE tries > 0"
 _TENANTS = (
-    "WITH RECURSIVE known (tenant) AS (SELECT min(tenant) FROM outbox WHERE due_at IS NOT NULL UNION ALL "
-    "SELECT (SELECT min(tenant) FROM outbox WHERE due_at IS NOT NULL AND tenant > known.tenant) "
+    "WITH RECURSIVE known (tenant) AS (SELECT min(tenant) FROM outbox WHERE due_at <= :now UNION ALL "
+    "SELECT (SELECT min(tenant) FROM outbox WHERE due_at <= :now AND tenant > known.tenant) "
     "FROM known WHERE known.tenant IS NOT NULL) "
     "SELECT tenant FROM known WHERE tenant IS NOT NULL"
 )
-"""One look into the index a tenant, however many entries each has."""
+"""Those of which something is due: one look into the index each, however many such entries it has."""
 
 
 def put_entries(connection: sqlite3.Connection, rows: Iterable[tuple[bytes, str, str]]) -> None:
@@ -69,13 +69,22 @@ def due(
 
     The second value is the tenant whose turn was the last.
     """
-    tenants = sorted((tenant for (tenant,) in connection.execute(_TENANTS)), key=lambda name: (name <= turn, name))
+    rows = connection.execute(_TENANTS, {"now": now})
+    tenants = sorted((tenant for (tenant,) in rows), key=lambda name: (name <= turn, name))
     most = limit if len(tenants) < _FEW_TENANTS else -(-2 * limit // len(tenants))
     sql = "SELECT seq, point FROM outbox WHERE tenant = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?"
-    queues = [connection.execute(sql, (tenant, now, most + len(held))).fetchall() for tenant in tenants]
-    free = [[seq for seq, point in queue if point not in held] for queue in queues]
+    free: dict[str, list[int]] = {}
+    for tenant in tenants:
+        queue = connection.execute(sql, (tenant, now, most + len(held)))
+        if seqs := [seq for seq, point in queue if point not in held]:
+            free[tenant] = seqs
+        if len(free) == limit:
+            break  # the others' turn is the next claim's
     turns = (
-        (seq, name) for row in zip_longest(*free) for seq, name in zip(row, tenants, strict=True) if seq is not None
+        (seq, name)
+        for row in zip_longest(*free.values())
+        for seq, name in zip(row, free, strict=True)
+        if seq is not None
     )
     chosen = list(islice(turns, limit))
     return [seq for seq, _ in chosen], chosen[-1][1] if chosen else turn
@@ -123,7 +132,7 @@ def replay(connection: sqlite3.Connection, points: Sequence[str] | None, tenant:
     return sum(cursor.rowcount for cursor in cursors)
 
 
-def queue_some(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
+def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
     """Queue these Chunks again; return how many."""
     rows = [{"uid": pack(uid)} for uid in chunk_uids]
     connection.executemany("UPDATE node SET indexed = 0 WHERE uid = :uid AND label = 'Chunk'", rows)
@@ -140,17 +149,6 @@ def queue_payloads(connection: sqlite3.Connection, chunk_uids: Sequence[str]) ->
     """Queue the payloads of these Chunks' points; return how many."""
     rows = [{"uid": pack(uid)} for uid in chunk_uids]
     return connection.executemany(_PUT.format(points=_CHUNK.format(kind="payload")), rows).rowcount
-
-
-def queue_all(connection: sqlite3.Connection) -> int:
-    """Queue every Chunk, and nothing else; return how many."""
-    connection.execute("DELETE FROM outbox")
-    connection.execute("UPDATE node SET indexed = 0 WHERE indexed")
-    added = connection.execute(
-        "INSERT INTO outbox (point, tenant, kind) "
-        "SELECT uid, tenant, 'upsert' FROM node WHERE label = 'Chunk' ORDER BY pk"
-    )
-    return added.rowcount
 
 
 def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> set[str]:

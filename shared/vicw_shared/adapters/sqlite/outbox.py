@@ -81,10 +81,8 @@ class SqliteOutbox:
         )
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
-    async def requeue(self, chunk_uids: Sequence[str] | None = None) -> int:
-        return await self._write_atomically(
-            lambda c: entries.queue_all(c) if chunk_uids is None else entries.queue_some(c, chunk_uids)
-        )
+    async def requeue(self, chunk_uids: Sequence[str]) -> int:
+        return await self._write_atomically(lambda c: entries.queue(c, chunk_uids))
 
     async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
         return await self._write_atomically(lambda c: entries.queue_payloads(c, chunk_uids))

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
@@ -26,7 +27,7 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
-from vicw_shared.clock import from_us
+from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import (
     GraphTransaction,
@@ -122,6 +123,10 @@ class SqliteGraphStore(SqliteOutbox):
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         return await self._database.read(lambda c: read_receipt(c, tenant, key))
 
+    async def forget_receipts(self, before: datetime, *, limit: int) -> int:
+        sql = "DELETE FROM receipt WHERE rowid IN (SELECT rowid FROM receipt WHERE created_at < ? LIMIT ?)"
+        return await self._write_atomically(lambda c: c.execute(sql, (to_us(before), limit)).rowcount)
+
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
 
@@ -140,14 +145,19 @@ class SqliteGraphStore(SqliteOutbox):
 
         return await self._database.read(work)
 
-    async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
-        def work(connection: sqlite3.Connection) -> None:
+    async def set_model(
+        self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
+    ) -> bool:
+        def work(connection: sqlite3.Connection) -> bool:
+            if holder is not None and (self._changer is None or self._changer[0] != holder):
+                return False
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (json.dumps(asdict(identity)),))
             connection.execute("DELETE FROM meta WHERE key = 'change'")
             if change is not None:
                 connection.execute("INSERT INTO meta VALUES ('change', ?)", (change.dump(),))
+            return True
 
-        await self._write_atomically(work)
+        return await self._write_atomically(work)
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:
         # As claims are: of this process alone, since nobody else has the store open.

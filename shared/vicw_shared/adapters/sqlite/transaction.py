@@ -73,9 +73,12 @@ class SqliteTransaction:
         )
         await self._do(lambda c: c.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?)", row))
 
-    async def forget_receipts(self, before: datetime) -> None:
-        sql = "DELETE FROM receipt WHERE tenant = ? AND created_at < ?"
-        await self._do(lambda c: c.execute(sql, (self._tenant, to_us(before))))
+    async def forget_receipts(self, before: datetime, *, limit: int) -> None:
+        sql = (
+            "DELETE FROM receipt WHERE rowid IN (SELECT rowid FROM receipt "
+            "WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?)"
+        )
+        await self._do(lambda c: c.execute(sql, (self._tenant, to_us(before), limit)))
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         return await self._do(lambda c: read_nodes(c, self._tenant, uids))

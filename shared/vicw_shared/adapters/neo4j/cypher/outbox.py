@@ -64,23 +64,16 @@ RENEW = (
 )
 """An edge that payloads repeat has come or gone."""
 
-_NOT_INDEXED = (
-    "SET k.indexed = false WITH k OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid "
-    "SET i.indexed = false RETURN count(DISTINCT k) AS count, max(k.uid) AS last"
+REQUEUE = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + "SET k.indexed = false WITH k "
+    "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = false "
+    "RETURN count(DISTINCT k) AS count"
 )
-
-REQUEUE = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + _NOT_INDEXED
 
 REQUEUE_PAYLOADS = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids "
     + _queued("coalesce(k.pending, 'payload')")
     + "RETURN count(k) AS count"
-)
-
-REQUEUE_PAGE = (
-    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
-    + _queued("'upsert'")
-    + _NOT_INDEXED
 )
 
 TURN = (
@@ -137,7 +130,7 @@ SETTLE = (
 )
 
 POSTPONE = (
-    f"{_POINT}WHERE k.pending IS NOT NULL FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
+    f"{_POINT}WHERE k.pending IS NOT NULL OR NOT same FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
     "SET k.due = now + $rest, k.error = coalesce($error, k.error), "
     "k.tries = CASE WHEN $error IS NULL THEN k.tries ELSE coalesce(k.tries, 0) + 1 END, "
     "k.failed_at = CASE WHEN $error IS NULL THEN k.failed_at ELSE coalesce(k.failed_at, now) END "
@@ -172,11 +165,14 @@ def backlog(*, of_tenant: bool) -> str:
 
 @cache
 def tenants() -> str:
-    """Return the next tenants after ``$turn`` that have entries, by one look-up of an index each; None: no more."""
+    """Return the next tenants after ``$turn`` of which something is due, by an index's own order; None: no more.
+
+    Passed over, entry by entry, is what is held or rests: a look into the index, no round of its own.
+    """
     names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
     calls = [
         f"CALL ({before if before != '$turn' else ''}) {{ "
-        f"OPTIONAL MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > {before} AND k.due IS NOT NULL "
+        f"OPTIONAL MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > {before} AND k.due <= $now "
         f"RETURN k.tenant_key AS {name} ORDER BY {name} LIMIT 1 }}"
         for before, name in pairwise(names)
     ]

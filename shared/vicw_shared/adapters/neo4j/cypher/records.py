@@ -37,7 +37,15 @@ REMEMBER = (
 
 FORGET = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
-    "WHERE r.receipt_of = $tenant_key AND r.created_at < $before DELETE r"
+    "WHERE r.receipt_of = $tenant_key AND r.created_at < $before "
+    # By both: only then is it the index's own order, and no more is read than is removed.
+    "WITH r ORDER BY r.receipt_of, r.created_at LIMIT $limit DELETE r"
+)
+
+FORGET_ANYBODYS = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'created_at, receipt_of')} "
+    "WHERE r.created_at < $before AND r.receipt_of IS NOT NULL "
+    "WITH r ORDER BY r.created_at, r.receipt_of LIMIT $limit DELETE r RETURN count(*) AS count"
 )
 
 OPEN = (
@@ -48,7 +56,10 @@ OPEN = (
 
 STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change}} AS store"
 
-SET_MODEL = f"{_STORE} SET s.model = $model, s.change = $change"
+SET_MODEL = (
+    f"{_STORE} {locked('s')} WITH s WHERE $holder IS NULL OR s.changer = $holder "
+    "SET s.model = $model, s.change = $change RETURN count(s) AS count"
+)
 
 HOLD_CHANGE = (
     f"{_STORE} {locked('s')} WITH s, {NOW} AS now "
