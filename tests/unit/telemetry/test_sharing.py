@@ -60,14 +60,14 @@ def port() -> int:
 def test_the_figures_of_processes_that_are_gone_are_kept_in_few_files(tmp_path: Path, port: int) -> None:
     _, before, told = run(PROGRAM + GENERATIONS + SCRAPE, tmp_path, port)
     assert int(before) < 12, "nobody has asked yet"
-    assert json.loads(told) == [
+    assert set(json.loads(told)) == {
         'c_total{of="a"} 60.0',
         "h_sum 30.0",
         'h_bucket{le="1.0"} 20.0',
         'h_bucket{le="2.0"} 30.0',
         'h_bucket{le="+Inf"} 30.0',
         "h_count 30.0",
-    ]
+    }
     assert list(tmp_path.glob("vicw-metrics-*")) == []
 
 
