@@ -6,13 +6,17 @@ compose() {
   docker compose ${VICW_ENV_FILE:+--env-file "$VICW_ENV_FILE"} "$@"
 }
 
-up() { # start what is there as it was, as many of each as there were, and wait until it is healthy
+up() { # start what is named, as it was, and wait until it is healthy
+  compose up -d --wait --no-recreate "$@"
+}
+
+up_all() { # the same of everything, as many of each as there were; Compose scales nothing that is not to start
   local service count scales=()
   for service in $(compose ps -a --services); do
     count=$(compose ps -aq "$service" | wc -l)
     ((count < 2)) || scales+=(--scale "$service=$count")
   done
-  compose up -d --wait --no-recreate "${scales[@]}" "$@"
+  up "${scales[@]}" "$@"
 }
 
 run_in() { # run a program of a service's image on the service's volumes, while the service itself is stopped
