@@ -11,7 +11,7 @@ from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey, clock_key, next_key
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
-from vicw_sleep.disagreement import Disagreement, Kind, compared
+from vicw_sleep.disagreement import Disagreement, Kind, compared, unindexed
 from vicw_sleep.reconcile import point_ids
 
 _PAGE = 5000
@@ -54,7 +54,7 @@ async def check(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, registr
 async def _check_points(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, report: Report) -> None:
     points = await point_ids(vectors)
     report.points = len(points)
-    waiting: list[str] = []
+    waiting: set[str] = set()
     orphans = set(points)
     after: str | None = None
     while True:
@@ -63,7 +63,7 @@ async def _check_points(audit: GraphAudit, outbox: Outbox, vectors: VectorStore,
             break
         after = page[-1].point_id
         orphans.difference_update(point.point_id for point in page)
-        waiting += [point.point_id for point in page if point.chunk is not None and not point.chunk.indexed]
+        waiting |= unindexed(page)
         report.violations += [_said(uid, found[uid]) for uid in sorted(found)]
     report.waiting = len(waiting)
     report.violations += [f"Point {uid} has no Chunk" for uid in sorted(orphans)]

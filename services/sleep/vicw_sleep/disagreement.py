@@ -50,7 +50,7 @@ async def compared(
         # Whoever was at work on one meanwhile has settled it by now, or has an entry for it.
         queued = await outbox.queued(sorted(found))
         page = await audit.passages(after=after, limit=PAGE)
-        kept = found.keys() - (queued & _unindexed(page))
+        kept = found.keys() - (queued & unindexed(page))
         again = await _disagreements(outbox, vectors, page)
         found = {uid: one for uid, one in again.items() if uid in kept}
     return page, found
@@ -58,22 +58,23 @@ async def compared(
 
 async def _disagreements(outbox: Outbox, vectors: VectorStore, page: Sequence[PendingPoint]) -> dict[str, Disagreement]:
     found = await compare(page, vectors)
-    unindexed = _unindexed(page)
-    suspects = found.ids | unindexed
+    waiting = unindexed(page)
+    suspects = found.ids | waiting
     if not suspects:
         return {}
     # After the look at the points: an entry is settled after its point is written.
     queued = await outbox.queued(sorted(suspects))
-    absent = {point.point_id for point in found.absent} - unindexed
+    absent = {point.point_id for point in found.absent} - waiting
     kinds = {
         **dict.fromkeys(found.stale, Kind.STALE),
         **dict.fromkeys((point.point_id for point in found.reworded), Kind.OUTDATED),
         **dict.fromkeys(found.unwanted, Kind.UNWANTED),
-        **dict.fromkeys(unindexed, Kind.NO_ENTRY),
+        **dict.fromkeys(waiting, Kind.NO_ENTRY),
     }
     wrong = {uid: kind for uid, kind in kinds.items() if uid not in queued} | dict.fromkeys(absent, Kind.NO_POINT)
     return {uid: Disagreement(kind, found.fields.get(uid, ())) for uid, kind in wrong.items()}
 
 
-def _unindexed(page: Sequence[PendingPoint]) -> set[str]:
+def unindexed(page: Sequence[PendingPoint]) -> set[str]:
+    """Return the passages that are not marked indexed."""
     return {point.point_id for point in page if point.chunk is not None and not point.chunk.indexed}
