@@ -103,12 +103,18 @@ def test_a_worker_that_consumes_nothing_is_not_alive(
     healthy(alive_file)
 
 
+def ticking(start: Start, redis: RedisServer) -> Service:
+    """Start a clock; return when it ticks."""
+    clock = start("beat", redis)
+    eventually(lambda: clock.log, lambda log: "beat ticks" in log, 40, "the clock")
+    return clock
+
+
 def test_the_clock_outlives_a_pause_of_redis_shorter_than_its_lease(
     start: Start, start_redis: Callable[[], RedisProcess]
 ) -> None:
     redis = start_redis()
-    clock = start("beat", redis.server)
-    eventually(lambda: clock.log, lambda log: "beat ticks" in log, 40, "the clock")
+    clock = ticking(start, redis.server)
     with redis.server.client() as client:
         client.client_pause(9000)
     eventually(lambda: clock.log, lambda log: "could not be renewed" in log, 20, "the pause is noticed")
@@ -125,8 +131,7 @@ def test_a_clock_that_cannot_renew_its_lock_ends_before_another_may_have_it(
     start: Start, start_redis: Callable[[], RedisProcess]
 ) -> None:
     redis = start_redis()
-    clock = start("beat", redis.server)
-    eventually(lambda: clock.log, lambda log: "beat ticks" in log, 40, "the clock")
+    clock = ticking(start, redis.server)
     with redis.server.client() as client:
         client.client_pause(60_000)
     paused = time.monotonic()
