@@ -51,7 +51,7 @@ WARM_UP = 300
 """So many questions until Java has compiled what answers them."""
 AS_DEPLOYED = partial(neo4j.local, ("-Xms512m", "-XX:+UseG1GC"), page_cache="256m")
 REQUEST_ITEMS = 500
-ROUNDS = 3
+ROUNDS = 9
 
 
 async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float:
@@ -177,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=300)
-    parser.add_argument("--messages", type=int, default=900, help="messages stored to measure ingestion")
+    parser.add_argument("--messages", type=int, default=2700, help="messages stored to measure ingestion")
     options = parser.parse_args()
     run = Run()
     graph = replace(NEO4J, own=[Source("jars", AS_DEPLOYED), *NEO4J.own])
