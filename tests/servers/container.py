@@ -6,7 +6,7 @@ import functools
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from servers.guard import guard
@@ -35,28 +35,26 @@ class Container:
         self,
         variable: str,
         image: str,
+        make: Callable[[str], DockerContainer],
         ports: Mapping[int, int],
         environment: Mapping[str, str] = {},
-        command: Sequence[str] = (),
         fleeting: Sequence[str] = (),
     ) -> None:
-        """``ports`` are the container's with the host's; ``variable`` may name another image than ``image``.
+        """``make`` makes testcontainers' container of an image; ``variable`` may name another than ``image``.
 
-        Folders that are ``fleeting`` are empty at each start.
+        ``ports`` are the container's with the host's. Folders that are ``fleeting`` are empty at each start.
 
         Raises ``Unavailable`` where Docker does not answer at once or has no such image.
         """
         image = os.environ.get(variable) or image
         if refusal := _refusal(_PING, "", _ANSWER_SECONDS) or _refusal(_PULL, image, _PULL_SECONDS):
             raise Unavailable(refusal)
-        self._container = _container(image)
+        self._container = _made(make, image)
         for inside, outside in ports.items():
             self._container.with_bind_ports(inside, outside)
         self._container.with_envs(**environment)
         for folder in fleeting:
-            self._container.with_tmpfs_mount(folder, "16m")
-        if command:
-            self._container.with_command(list(command))
+            self._container.with_tmpfs_mount(folder, "size=16m")
         self._id = ""
 
     @property
@@ -71,7 +69,6 @@ class Container:
         try:
             self._container.start()
         except Exception as error:  # the engine's, the transport's or testcontainers' own: all say the same
-            self._container.stop()
             raise Unavailable(f"the container did not start: {error}") from error
         self._id = self._container.get_container_id()
         guard().watch("container", self._id)
@@ -118,9 +115,15 @@ def _last_error(output: str) -> str:
     return lines[-1] if lines else output[-500:] or "Docker did not answer"
 
 
-def _container(image: str) -> DockerContainer:
+def _made(make: Callable[[str], DockerContainer], image: str) -> DockerContainer:
     # Its own reaper is one image more to pull and may not run everywhere; the guard does its work.
     os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
-    from testcontainers.core.container import DockerContainer
+    from testcontainers.core.waiting_utils import WaitStrategy, WaitStrategyTarget
 
-    return DockerContainer(image)
+    class NoWait(WaitStrategy):
+        """``ServerProcess`` waits for it, and sees when it has ended instead."""
+
+        def wait_until_ready(self, container: WaitStrategyTarget) -> None:
+            pass
+
+    return make(image).waiting_for(NoWait())

@@ -19,6 +19,7 @@ from servers.sources import NotReady, Source, Unavailable
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+    from testcontainers.community.qdrant import QdrantContainer
 
 IMAGE = "qdrant/qdrant:v1.18.2"
 _BINARY = "VICW_TEST_QDRANT_BINARY"
@@ -63,8 +64,15 @@ def ping(server: QdrantServer) -> None:
 def docker() -> QdrantProcess:
     http, grpc = free_port(), free_port()
     ports = {6333: http, 6334: grpc}
-    container = Container("VICW_TEST_QDRANT_IMAGE", IMAGE, ports, {"QDRANT__TELEMETRY_DISABLED": "true"})
+    settings = {"QDRANT__TELEMETRY_DISABLED": "true"}
+    container = Container("VICW_TEST_QDRANT_IMAGE", IMAGE, _container, ports, settings)
     return started(QdrantServer(f"http://{container.host}:{http}", grpc), container, ping, within=_START_SECONDS)
+
+
+def _container(image: str) -> QdrantContainer:
+    from testcontainers.community.qdrant import QdrantContainer
+
+    return QdrantContainer(image)
 
 
 def local() -> QdrantProcess:

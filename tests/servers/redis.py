@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 import shutil
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import redis
@@ -14,6 +16,9 @@ from servers.machine import Child, free_port, new_directory
 from servers.process import ServerProcess, started
 from servers.run import Kind
 from servers.sources import NotReady, Source, Unavailable
+
+if TYPE_CHECKING:
+    from testcontainers.community.redis import RedisContainer
 
 IMAGE = "redis:7-alpine"
 _START_SECONDS = 30
@@ -53,11 +58,17 @@ def ping(server: RedisServer) -> None:
 
 def docker() -> RedisProcess:
     port, password = free_port(), secrets.token_urlsafe(16)
-    durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
-    command = ["redis-server", *durable, "--requirepass", password]
-    container = Container("VICW_TEST_REDIS_IMAGE", IMAGE, {6379: port}, command=command)
+    container = Container("VICW_TEST_REDIS_IMAGE", IMAGE, partial(_container, password), {6379: port})
     server = RedisServer(f"redis://:{password}@{container.host}:{port}")
     return started(server, container, ping, within=_START_SECONDS)
+
+
+def _container(password: str, image: str) -> RedisContainer:
+    from testcontainers.community.redis import RedisContainer
+
+    durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
+    command = ["redis-server", *durable, "--requirepass", password]
+    return RedisContainer(image, password=password).with_command(command)
 
 
 def local() -> RedisProcess:

@@ -12,6 +12,7 @@ from servers.process import ServerProcess
 from servers.sources import Found, Given, Missing, NotReady, Running, Source, Unavailable, find
 
 REQUIRE = "VICW_TEST_REQUIRE"
+_NOT_SET = "not set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Run:
         self._shared: dict[str, Found[Running[Any]] | Missing] = {}
         self._missing: dict[str, Missing] = {}
         self._sources: dict[tuple[str, str], list[float]] = {}
+        self._passed_over: dict[tuple[str, str], Sequence[tuple[str, str]]] = {}
         self._instead: dict[str, str] = {}
 
     def shared[H](self, kind: Kind[H]) -> H:
@@ -96,6 +98,8 @@ class Run:
         for (name, source), seconds in self._sources.items():
             times = f"{len(seconds)} times, " if len(seconds) > 1 else ""
             yield f"{name}: from {source}, started {times}in {max(seconds):.1f} s", {"green": True}
+            for passed, reason in self._passed_over[name, source]:
+                yield f"  {passed}: {(reason.splitlines() or [''])[0][:200]}", {}
         for name, missing in self._missing.items():
             yield f"MISSING {name}: tests that need it did not run. Tried:", {"red": True, "bold": True}
             for source, reason in missing.tried:
@@ -114,6 +118,7 @@ class Run:
             self._missing[name] = missing
             raise
         self._sources.setdefault((name, found.source), []).append(found.seconds)
+        self._passed_over[name, found.source] = [each for each in found.passed_over if each[1] != _NOT_SET]
         return found
 
 
@@ -126,4 +131,4 @@ def required(names: Sequence[str]) -> Sequence[str]:
 
 
 def _not_set() -> Running[Any]:
-    raise Unavailable("not set")
+    raise Unavailable(_NOT_SET)

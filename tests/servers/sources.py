@@ -45,9 +45,12 @@ class Source[R]:
 
 @dataclass(frozen=True, slots=True)
 class Found[R]:
+    """What ``source`` has started; ``passed_over`` are the sources before it, and why they had none."""
+
     running: R
     source: str
     seconds: float
+    passed_over: Sequence[tuple[str, str]] = ()
 
 
 class Missing(Exception):
@@ -69,5 +72,5 @@ def find[R](server: str, sources: Sequence[Source[R]]) -> Found[R]:
         except Unavailable as reason:
             tried.append((source.name, str(reason)))
         else:
-            return Found(running, source.name, time.monotonic() - began)
+            return Found(running, source.name, time.monotonic() - began, tuple(tried))
     raise Missing(server, tried)

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from integration.servers.engine import Engine, engine
+from servers import container
+from servers.neo4j import server as neo4j
+from servers.process import ServerProcess
+from servers.qdrant import docker as docker_qdrant
 from servers.redis import IMAGE, docker
 from servers.sources import Unavailable
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(shutil.which("redis-server") is None, reason="no redis-server on PATH"),
-]
+pytestmark = pytest.mark.process
+
+
+@pytest.mark.servers
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("start", [neo4j.docker, docker, docker_qdrant], ids=["neo4j", "redis", "qdrant"])
+def test_each_engine_comes_from_the_real_docker_and_survives_a_kill(start: Callable[[], ServerProcess[Any]]) -> None:
+    if reason := container._refusal(container._PING, "", container._ANSWER_SECONDS):
+        pytest.skip(f"no Docker: {reason}")
+    process = start()
+    try:
+        process.restart()
+    finally:
+        process.close()
 
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    from servers import container
-
+    if shutil.which("redis-server") is None:
+        pytest.skip("no redis-server on PATH")
     container._refusal.cache_clear()
     with engine(tmp_path, IMAGE) as running:
         monkeypatch.setenv("DOCKER_HOST", f"unix://{running.path}")

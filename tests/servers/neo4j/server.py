@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -22,6 +23,7 @@ from servers.sources import NotReady, Source, Unavailable
 
 if TYPE_CHECKING:
     from neo4j import Driver
+    from testcontainers.community.neo4j import Neo4jContainer
 
 IMAGE = "neo4j:5.26.28-community"
 _FIRST_PASSWORD = "neo4j"
@@ -78,15 +80,22 @@ def parse(url: str) -> Neo4jServer:
 def docker() -> Neo4jProcess:
     port, password = free_port(), secrets.token_urlsafe(16)
     settings = {
-        "NEO4J_AUTH": f"neo4j/{password}",
         "NEO4J_server_memory_heap_max__size": "512m",
         "NEO4J_server_memory_pagecache_size": "64m",
         "NEO4J_dbms_usage__report_enabled": "false",
     }
     # One that was killed left its process id there, and another process may have it at the next start.
-    container = Container("VICW_TEST_NEO4J_IMAGE", IMAGE, {7687: port}, settings, fleeting=["/var/lib/neo4j/run"])
+    make = partial(_container, password)
+    fleeting = ["/var/lib/neo4j/run"]
+    container = Container("VICW_TEST_NEO4J_IMAGE", IMAGE, make, {7687: port}, settings, fleeting)
     server = Neo4jServer(f"bolt://{container.host}:{port}", "neo4j", password)
     return started(server, container, ping, within=_START_SECONDS)
+
+
+def _container(password: str, image: str) -> Neo4jContainer:
+    from testcontainers.community.neo4j import Neo4jContainer
+
+    return Neo4jContainer(image, password=password)
 
 
 def local(options: Sequence[str] = _SHORT_LIVED, page_cache: str = "64m") -> Neo4jProcess:
