@@ -13,7 +13,6 @@ import structlog
 
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.pressure import Pressure
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
@@ -94,16 +93,8 @@ class Standalone:
             self.settings.ingest.max_tries,
             require_room=self.data_dir.require_room_to_index,
         )
-        self._ingest = IngestPorts(
-            graph=self.graph,
-            record=self.graph,
-            outbox=self.graph,
-            indexer=self.indexer,
-            queue=self.indexer,
-            pressure=Pressure.of(self.graph, self.settings.ingest),
-            registry=self.registry,
-            limits=self.settings.limits,
-            settings=self.settings.ingest,
+        self._ingest = IngestPorts.of(
+            self.graph, self.indexer, self.registry, self.settings.limits, self.settings.ingest
         )
         self.reindexing = Reindexing(self)
         self._stack.push_async_callback(self.reindexing.close)
