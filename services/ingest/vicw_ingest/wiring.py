@@ -6,6 +6,7 @@ from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import Settings
 from vicw_shared.adapters.celery_queue import CeleryQueue
+from vicw_shared.background import keep_doing
 from vicw_shared.platform.wiring import PlatformWiring
 
 
@@ -43,4 +44,4 @@ class Wiring(PlatformWiring):
     async def start(self) -> None:
         """Index and follow changes of the model in the background until ``close``."""
         await super().start()
-        self._keep(self.indexer.run(), "indexer")
+        keep_doing(self.indexer.run(), self._stack, "indexer")

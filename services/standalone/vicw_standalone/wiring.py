@@ -19,6 +19,7 @@ from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, StorageFullError
@@ -161,13 +162,7 @@ class Standalone:
 
     def start_indexer(self) -> None:
         """Index in the background until ``close``."""
-        task = asyncio.create_task(self.indexer.run(), name="indexer")
-
-        async def stop() -> None:
-            task.cancel()
-            await asyncio.wait({task})
-
-        self._stack.push_async_callback(stop)
+        keep_doing(self.indexer.run(), self._stack, "indexer")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
