@@ -169,7 +169,7 @@ _numbers = itertools.count()
 async def embedded(room: Path) -> AsyncIterator[Side]:
     """SQLite and Edge, empty."""
     with DataDir(room / str(next(_numbers))) as data_dir:
-        graph = SqliteGraphStore(data_dir)
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
         vectors = EdgeVectorStore(data_dir.path / "vectors", (await HashEmbedder().identity()).size)
         try:
             yield await _side("embedded", graph, vectors)

@@ -73,7 +73,7 @@ class Standalone:
     async def _open(self) -> None:
         storage = self.settings.storage
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        self.graph = SqliteGraphStore(self.data_dir)
+        self.graph = SqliteGraphStore(self.data_dir, self.registry)
         self._stack.push_async_callback(self.graph.close)
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)
