@@ -243,6 +243,31 @@ def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(changin
     assert checked.returncode == 0, checked.stdout
 
 
+def test_services_turn_to_another_server_of_the_model_and_need_no_restart(changing: Changing) -> None:
+    def moved(name: str, place: Service, **variables: str) -> Service:
+        return changing.add(name, "vicw_embedding", VICW_PORT=place.url.rpartition(":")[2], **variables)
+
+    def asked() -> tuple[list[str], list[str]]:
+        body = changing.ask("unique7 the river").raise_for_status().json()
+        return body["degraded"], sorted(result["id"] for result in body["results"])
+
+    assert changing.remember(item(7)).status_code == 201
+    changing.other.kill()
+    second = moved("second", changing.other).start()
+    changing.embedding.stop()
+    assert changing.remember(item(8)).status_code == 201
+    eventually(asked, lambda told: told == ([], ["i7", "i8"]), 30, "the other one embeds the question")
+
+    first = moved("first", changing.embedding).start()
+    second.kill()
+    moved("second-other", second, VICW_EMBEDDING_MODEL=str(changing.directory / f"{OTHER}.gguf")).start()
+    assert changing.remember(item(9)).status_code == 201
+    eventually(asked, lambda told: told == ([], ["i7", "i8", "i9"]), 30, "the first one embeds the question")
+    assert changing.embedded(first) == 1
+    for service in (changing.ingest, changing.retrieval):
+        assert service.log.count("turned to another embedding server") == 2
+
+
 def test_a_service_without_a_server_of_the_new_model_stays_behind_and_says_so(changing: Changing) -> None:
     only_old = {"VICW_EMBEDDING_URL": f"{changing.embedding.url}/v1"}
     behind = changing.add("behind", "vicw_retrieval", **only_old).start()

@@ -26,7 +26,7 @@ from vicw_shared.telemetry.engines import RETRIES
 from vicw_shared.telemetry.spans import trace_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _CONNECT_SECONDS = 5.0
@@ -61,8 +61,9 @@ class OpenAIConnection:
     """Reaches the server at ``base_url`` (``…/v1``), or the one on the unix domain socket ``uds``.
 
     A lost connection, or an answer that the server is on its way up or down, is tried again for ``retry_seconds``.
-    ``timeout_seconds`` bounds each request, repeats included. Connections open with the first request. The request
-    id of the caller travels along, for the log.
+    ``timeout_seconds`` bounds each request, repeats included. ``on_loss`` is told the
+    ``base_url`` of each such try; the next one goes to what it is by then. Connections open with the first request.
+    The request id of the caller travels along, for the log.
     """
 
     def __init__(
@@ -73,14 +74,16 @@ class OpenAIConnection:
         api_key: str | None,
         timeout_seconds: float,
         retry_seconds: float,
+        on_loss: Callable[[str], None],
     ) -> None:
         if (base_url is None) == (uds is None):
             raise ValueError("give either base_url or uds")
-        self._base_url = (base_url or "http://embedding/v1").rstrip("/")
+        self.base_url = (base_url or "http://embedding/v1").rstrip("/")
         self._uds = uds
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout_seconds = timeout_seconds
         self._retry_seconds = retry_seconds
+        self._on_loss = on_loss
         self._session: aiohttp.ClientSession | None = None
 
     async def send(
@@ -99,9 +102,11 @@ class OpenAIConnection:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 while True:
+                    base_url = self.base_url
                     try:
-                        return await self._try(method, path, **arguments)
+                        return await self._try(method, base_url + path, **arguments)
                     except _PassingError as passing:
+                        self._on_loss(base_url)
                         if loop.time() + delay > last_try:
                             raise passing.failure from passing
                     RETRIES.labels("embedding").inc()
@@ -115,9 +120,8 @@ class OpenAIConnection:
         if self._session is not None:
             await self._session.close()
 
-    async def _try(self, method: str, path: str, **arguments: Any) -> Answer:
+    async def _try(self, method: str, url: str, **arguments: Any) -> Answer:
         try:
-            url = self._base_url + path
             async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
                 answer = Answer(response.status, await response.read())
         except _LOST as error:

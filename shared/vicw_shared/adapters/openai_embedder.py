@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,14 @@ import numpy as np
 from pydantic import ValidationError
 
 from vicw_shared.adapters.openai_connection import OpenAIConnection
-from vicw_shared.errors import SettingsError, UnavailableError
+from vicw_shared.errors import OverloadedError, SettingsError, TooLargeError, UnavailableError
 from vicw_shared.ports.embedder import Lane, ModelIdentity
 from vicw_shared.telemetry.engines import measured
 from vicw_shared.wire.embeddings import LANE_HEADER, EmbeddingsResponse, ModelRow, ModelsResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -26,11 +27,19 @@ _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
 
 
+def _nothing(_: str) -> None:
+    """Do nothing."""
+
+
 @measured("embedding")
 class OpenAIEmbedder:
     """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``; see ``OpenAIConnection``.
 
-    It asks for ``model``, or without one for the only model that the server has.
+    It asks for ``model``, or without one for the only model that the server has. What answers as another model than
+    ``expected``, or than the first that has answered, is taken for a server that is away.
+
+    ``on_failure`` is told the ``base_url``, in the event loop, whenever a try or a call fails by anything but a limit
+    of the server, or its caller gives up waiting; it may ``turn_to`` another server.
 
     Embedding changes nothing, so a call may be repeated, and a server that restarts costs its callers time, no
     texts. ``dimensions`` asks for vectors cut to that size. ``tokens_read`` counts, over its lifetime, the tokens
@@ -47,6 +56,8 @@ class OpenAIEmbedder:
         dimensions: int | None = None,
         timeout_seconds: float = 120.0,
         retry_seconds: float = 20.0,
+        expected: ModelIdentity | None = None,
+        on_failure: Callable[[str], None] = _nothing,
     ) -> None:
         self._connection = OpenAIConnection(
             base_url=base_url,
@@ -54,13 +65,24 @@ class OpenAIEmbedder:
             api_key=api_key,
             timeout_seconds=timeout_seconds,
             retry_seconds=retry_seconds,
+            on_loss=on_failure,
         )
+        self._on_failure = on_failure
         self._model = model
         self._served: str | None = None
-        self._pinned = False
+        self._known = expected
         self._dimensions = dimensions
         self.tokens_read = 0
-        self._size: int | None = None
+        self._size = expected.size if expected is not None else None
+
+    @property
+    def base_url(self) -> str:
+        """The server that is asked."""
+        return self._connection.base_url
+
+    def turn_to(self, base_url: str) -> None:
+        """Ask another server from now on, with what is being tried again, too. It has to have the same model."""
+        self._connection.base_url = base_url
 
     async def identity(self) -> ModelIdentity:
         """Return name, size and digest as the server has them.
@@ -69,14 +91,18 @@ class OpenAIEmbedder:
         the SHA-256 of the model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also
         where no model is asked for and the server has several.
         """
-        row = await self._model_row()
-        self._pinned = row.digest is not None
-        # The first name counts: a server that changes its model meanwhile must not fill one store with two.
-        self._served = self._served or row.id
-        told = row.size and (self._dimensions or row.size)
-        size = self._size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
-        digest = row.digest or hashlib.sha256(row.id.encode()).hexdigest()
-        return ModelIdentity(row.id, size, digest, WRAPPER_VERSION)
+        with self._watched():
+            row = await self._model_row()
+            self._served = self._served or row.id
+            told = row.size and (self._dimensions or row.size)
+            size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
+            identity = ModelIdentity(row.id, size, row.digest or _digest_of(row.id), WRAPPER_VERSION)
+            # The first counts: a server that changes its model meanwhile must not fill one store with two.
+            if self._known is None:
+                self._known, self._size = identity, size
+            elif identity != self._known:
+                raise _changed(str(identity), str(self._known))
+            return identity
 
     async def listed(self) -> list[str]:
         """Return the names of the models that the server lists; [] if it has no such list. Raises UnavailableError."""
@@ -92,19 +118,31 @@ class OpenAIEmbedder:
         its queue is full, TooLargeError and InvalidInputError when it refuses the texts, SettingsError when
         the address, the key or the model is wrong.
         """
-        if self._size is None and not texts:
-            await self.identity()
-        parts = [await self._embed(part, lane) for part in _requests(texts)]
-        rows = np.concatenate(parts) if parts else np.empty((0, self._size or 0), dtype=np.float32)
-        if self._size is None:
-            self._size = rows.shape[1]
-        if rows.shape[1] != self._size:
-            raise _nonsense(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
-        return rows
+        with self._watched():
+            if self._size is None and not texts:
+                await self.identity()
+            parts = [await self._embed(part, lane) for part in _requests(texts)]
+            rows = np.concatenate(parts) if parts else np.empty((0, self._size or 0), dtype=np.float32)
+            if self._size is None:
+                self._size = rows.shape[1]
+            if rows.shape[1] != self._size:
+                raise _nonsense(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
+            return rows
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
         await self._connection.close()
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        base_url = self.base_url
+        try:
+            yield
+        except (OverloadedError, TooLargeError):
+            raise  # it is there
+        except BaseException:  # a caller that gives up, too: a server that hangs fails in no other way
+            self._on_failure(base_url)
+            raise
 
     async def _rows(self) -> list[ModelRow]:
         response = await self._connection.send("GET", "/models")
@@ -141,8 +179,8 @@ class OpenAIEmbedder:
             rows = _rows(answer, len(texts))
         except (ValueError, ValidationError) as error:
             raise _nonsense("something that is not a vector for each text") from error
-        if self._pinned and answer.model != self._served:  # ours, started again with another model
-            raise UnavailableError("embedding", f"the server has {answer.model} now, not {self._served}")
+        if self._known is not None and _is_ours(self._known) and answer.model != self._known.name:
+            raise _changed(answer.model, self._known.name)
         self.tokens_read += answer.usage.total_tokens
         return rows
 
@@ -176,6 +214,19 @@ def _vector(embedding: list[float] | str) -> NDArray[np.float64]:
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
     return np.asarray(embedding, dtype=np.float64)
+
+
+def _digest_of(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def _is_ours(model: ModelIdentity) -> bool:
+    """Tell whether the server has told its file's digest: then its answers name the model that it has."""
+    return model.digest != _digest_of(model.name)
+
+
+def _changed(now: str, known: str) -> UnavailableError:
+    return UnavailableError("embedding", f"the server has {now} now, not {known}")
 
 
 def _nonsense(what: str) -> UnavailableError:

@@ -78,7 +78,8 @@ class EmbeddingSettings(WithSecrets):
     url: str | None = Field(
         None,
         description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process. Several are "
-        "separated by commas: the one that has the model of the store is used; during a change of the model, both",
+        "separated by commas: one that has the model of the store is used, another that has it when that one is away; "
+        "during a change of the model, name one of each model",
     )
     api_key: SecretStr | None = Field(
         None,
@@ -105,7 +106,7 @@ class EmbeddingSettings(WithSecrets):
     @property
     def urls(self) -> tuple[str, ...]:
         """The servers that ``url`` names, in order."""
-        return tuple(filter(None, (part.strip() for part in (self.url or "").split(","))))
+        return tuple(filter(None, (part.strip().rstrip("/") for part in (self.url or "").split(","))))
 
     @property
     def chosen_model(self) -> str | None:
