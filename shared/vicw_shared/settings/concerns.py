@@ -149,16 +149,21 @@ class IngestSettings(BaseSettings):
         return int(self.max_backlog * self.backlog_share)
 
 
+LONGEST_LOOK_SECONDS = 2.0
+"""What whoever changes the model takes for the interval of every service, whatever it is set to there."""
+
+
 class ReindexSettings(BaseSettings):
     """The change of the embedding model of a store that is in use."""
 
     model_config = config("VICW_REINDEX_")
 
     look_seconds: float = Field(
-        2.0,
+        LONGEST_LOOK_SECONDS,
         gt=0,
-        description="How often a service apart looks which model is in use, in seconds; the same in all services and "
-        "where `vicw reindex` runs, which waits three times as long before each step that all have to know of",
+        le=LONGEST_LOOK_SECONDS,
+        description="How often a service apart looks which model is in use, in seconds; 2 at most, since `vicw "
+        "reindex` waits three times as long before each step that all have to know of",
     )
     patience_seconds: float = Field(
         300.0, gt=0, description="How long `vicw reindex` tries again while an engine is away, in seconds"
