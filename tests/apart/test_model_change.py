@@ -17,13 +17,14 @@ import pytest
 
 from apart.running import Platform, Service, bearer
 from e2e.serving import VICW, eventually
-from neo4j_graphs import empty_neo4j
+from neo4j_graphs import empty_neo4j, open_neo4j
 from servers.machine import free_port
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
 from unit.embedding import tiny_models
 from vicw_shared.adapters.qdrant import QdrantCollections, VectorCollection, connect
+from vicw_shared.ports import ChangePhase
 from vicw_shared.settings import QdrantSettings
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
@@ -162,6 +163,17 @@ class Reader(Client):
         assert f"i{newest}" in [result["id"] for result in answer.json()["results"]]
 
 
+def phase(server: Neo4jServer) -> ChangePhase | None:
+    """Return how far the graph's record says that a change is."""
+
+    async def read() -> ChangePhase | None:
+        async with open_neo4j(server) as graph:
+            change = (await graph.models()).change
+            return change.phase if change is not None else None
+
+    return asyncio.run(read())
+
+
 def ended(command: subprocess.Popen[str], within: float = 300) -> str:
     told, _ = command.communicate(timeout=within)
     assert command.returncode == 0, told
@@ -207,7 +219,9 @@ def test_the_model_is_changed_while_services_serve(changing: Changing) -> None:
 
 
 @pytest.mark.crash
-def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(changing: Changing) -> None:
+def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(
+    changing: Changing, neo4j_server: Neo4jServer
+) -> None:
     assert changing.remember(*(item(n) for n in range(400))).status_code == 201
     for kill_at in (1, 120, 260):
         command = changing.reindex(*(["--model", OTHER] if kill_at == 1 else []))
@@ -227,10 +241,8 @@ def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(changin
     eventually(lambda: changing.found("unique1120", channels=["bm25"], limit=1), lambda f: f == ["i1120"], 30, "found")
 
     # Once more, killed while both are written.
-    command = changing.reindex("--model", MINILM, VICW_REINDEX_LOOK_SECONDS="20")  # it waits thrice as long
-    eventually(
-        lambda: changing.vicw("reindex", "--platform", "--status").stdout, lambda s: "together" in s, 120, "joined"
-    )
+    command = changing.reindex("--model", MINILM)
+    eventually(lambda: phase(neo4j_server), lambda p: p is ChangePhase.JOINING, 120, "joined")
     command.send_signal(signal.SIGKILL)
     command.communicate()
     assert changing.in_use() == OTHER
@@ -241,6 +253,31 @@ def test_a_change_that_is_killed_leaves_the_old_index_in_use_and_goes_on(changin
     eventually(lambda: changing.found("unique5000", channels=["bm25"], limit=1), lambda f: f == ["i5000"], 30, "found")
     checked = changing.vicw("check", "--platform")
     assert checked.returncode == 0, checked.stdout
+
+
+def test_services_turn_to_another_server_of_the_model_and_need_no_restart(changing: Changing) -> None:
+    def moved(name: str, place: Service, **variables: str) -> Service:
+        return changing.add(name, "vicw_embedding", VICW_PORT=place.url.rpartition(":")[2], **variables)
+
+    def asked() -> tuple[list[str], list[str]]:
+        body = changing.ask("unique7 the river").raise_for_status().json()
+        return body["degraded"], sorted(result["id"] for result in body["results"])
+
+    assert changing.remember(item(7)).status_code == 201
+    changing.other.kill()
+    second = moved("second", changing.other).start()
+    changing.embedding.stop()
+    assert changing.remember(item(8)).status_code == 201
+    eventually(asked, lambda told: told == ([], ["i7", "i8"]), 30, "the other one embeds the question")
+
+    first = moved("first", changing.embedding).start()
+    second.kill()
+    moved("second-other", second, VICW_EMBEDDING_MODEL=str(changing.directory / f"{OTHER}.gguf")).start()
+    assert changing.remember(item(9)).status_code == 201
+    eventually(asked, lambda told: told == ([], ["i7", "i8", "i9"]), 30, "the first one embeds the question")
+    assert changing.embedded(first) == 1
+    for service in (changing.ingest, changing.retrieval):
+        assert service.log.count("turned to another embedding server") == 2
 
 
 def test_a_service_without_a_server_of_the_new_model_stays_behind_and_says_so(changing: Changing) -> None:

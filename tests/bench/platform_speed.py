@@ -33,7 +33,6 @@ from servers.sources import Source
 from vicw_embedding import minilm
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
-from vicw_ingest.pressure import Pressure
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
@@ -78,17 +77,7 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
     await indexes.open()
     settings = IngestSettings()
     indexer = Indexer(graph, indexes, 256, settings.max_tries)
-    ports = IngestPorts(
-        graph=graph,
-        record=graph,
-        outbox=graph,
-        indexer=indexer,
-        queue=indexer,
-        pressure=Pressure.of(graph, settings),
-        registry=registry,
-        limits=LimitSettings(),
-        settings=settings,
-    )
+    ports = IngestPorts.of(graph, indexer, registry, LimitSettings(), settings)
     began, done = time.monotonic(), 0
     for request in Chat().requests(memories, REQUEST_ITEMS):
         await ingest(request.model_copy(update={"wait": False}), "default", ports)

@@ -12,6 +12,7 @@ from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import KeyRing
 
 
@@ -44,6 +45,6 @@ async def key_ring(request: pytest.FixtureRequest, store: Path) -> AsyncIterator
 @asynccontextmanager
 async def _sqlite(store: Path) -> AsyncIterator[Graph]:
     with DataDir(store) as data_dir:
-        opened = SqliteGraphStore(data_dir)
+        opened = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
         yield opened
         await opened.close()

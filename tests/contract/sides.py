@@ -23,7 +23,6 @@ from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
-from vicw_ingest.pressure import Pressure
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts
@@ -100,17 +99,7 @@ class Side:
 
     def _ports(self) -> IngestPorts:
         settings = IngestSettings(chunk_chars=100)
-        return IngestPorts(
-            graph=self.graph,
-            record=self.graph,
-            outbox=self.graph,
-            indexer=self.indexer,
-            queue=self.indexer,
-            pressure=Pressure.of(self.graph, settings),
-            registry=EdgeRegistry.with_core_types(),
-            limits=LimitSettings(),
-            settings=settings,
-        )
+        return IngestPorts.of(self.graph, self.indexer, EdgeRegistry.with_core_types(), LimitSettings(), settings)
 
     async def lose(self, every: int) -> tuple[int, int]:
         """Lose every so many-th point, gain one that nobody knows; bring the stores to agreement."""
@@ -180,7 +169,7 @@ _numbers = itertools.count()
 async def embedded(room: Path) -> AsyncIterator[Side]:
     """SQLite and Edge, empty."""
     with DataDir(room / str(next(_numbers))) as data_dir:
-        graph = SqliteGraphStore(data_dir)
+        graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
         vectors = EdgeVectorStore(data_dir.path / "vectors", (await HashEmbedder().identity()).size)
         try:
             yield await _side("embedded", graph, vectors)

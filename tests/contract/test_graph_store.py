@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import NotFoundError, UnknownTypeError
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.chain import clock_key, next_key
 from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, Receipt
@@ -64,6 +64,14 @@ async def test_work_that_raises_leaves_nothing(graph: Graph) -> None:
     with pytest.raises(NotFoundError):
         await put(graph, [node("a")], [edge("RELATED_TO", "a", "missing")])
     assert await graph.nodes("t", [make_uid("a")]) == {}
+
+
+async def test_an_edge_of_a_type_that_is_not_registered_is_refused_and_nothing_of_its_write_stays(
+    graph: Graph,
+) -> None:
+    with pytest.raises(UnknownTypeError, match="'INVENTED' is not registered"):
+        await put(graph, [node("a"), node("b")], [edge("RELATED_TO", "a", "b"), edge("INVENTED", "a", "b")])
+    assert await graph.nodes("t", [make_uid("a"), make_uid("b")]) == {}
 
 
 async def test_a_cancelled_write_frees_the_store(graph: Graph) -> None:

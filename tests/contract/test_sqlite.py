@@ -13,13 +13,16 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
+from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Backlog
 from vicw_shared.uids import make_uid
+
+REGISTRY = EdgeRegistry.with_core_types()
 
 
 async def test_too_little_room_refuses_writes_and_reads_go_on(store: Path) -> None:
     with DataDir(store, min_free_mb=10**9) as data_dir:
-        graph = SqliteGraphStore(data_dir)
+        graph = SqliteGraphStore(data_dir, REGISTRY)
         with pytest.raises(StorageFullError, match="VICW_MIN_FREE_MB"):
             await put(graph, [node("x")])
         assert await graph.nodes("t", [make_uid("x")]) == {}
@@ -40,13 +43,13 @@ def test_one_process_opens_a_data_directory(store: Path, tmp_path: Path) -> None
 
 async def test_a_newer_schema_is_refused(store: Path) -> None:
     with DataDir(store) as data_dir:
-        await SqliteGraphStore(data_dir).close()
+        await SqliteGraphStore(data_dir, REGISTRY).close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:
             assert connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS)
             connection.execute("PRAGMA user_version = 999")
         connection.close()
         with pytest.raises(SchemaVersionError, match="999"):
-            SqliteGraphStore(data_dir)
+            SqliteGraphStore(data_dir, REGISTRY)
 
 
 async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store: Path) -> None:
@@ -59,7 +62,7 @@ async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store:
             sql = "INSERT INTO outbox (point, tenant, kind, due_at, tries, error) VALUES (?, 't', 'upsert', ?, ?, ?)"
             connection.executemany(sql, rows)
         connection.close()
-        graph = SqliteGraphStore(data_dir)
+        graph = SqliteGraphStore(data_dir, REGISTRY)
         assert (await graph.backlog("t"), await graph.queued([make_uid("a")])) == (Backlog(2, 1), {make_uid("a")})
         found = await graph.claim(10, seconds=60)
         assert [(point.point_id, point.tries) for point in found] == [(make_uid("a"), 0), (make_uid("b"), 3)]
@@ -69,8 +72,8 @@ async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store:
 
 async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
     with DataDir(store) as data_dir:
-        graph = SqliteGraphStore(data_dir)
-        beside = SqliteGraphStore(DataDir(store), beside=True)
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        beside = SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
         assert await beside.store_id() == await graph.store_id()
         await beside.close()
         await graph.close()
@@ -78,4 +81,4 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
         connection.close()
         with pytest.raises(SchemaVersionError, match="vicw serve"):
-            SqliteGraphStore(DataDir(store), beside=True)
+            SqliteGraphStore(DataDir(store), REGISTRY, beside=True)

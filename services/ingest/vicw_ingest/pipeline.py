@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import structlog
 from prometheus_client import Counter
@@ -30,6 +31,10 @@ _MOST_FAILURES = 100
 _NOT_YET = frozenset({Extract.LLM, Extract.RULES})
 
 
+class IngestGraph(GraphStore, StoreRecord, Outbox, Protocol):
+    """What one adapter is to the write path."""
+
+
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
     """What the write path works with."""
@@ -43,6 +48,30 @@ class IngestPorts:
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
+
+    @classmethod
+    def of(
+        cls,
+        graph: IngestGraph,
+        indexer: Indexer,
+        registry: EdgeRegistry,
+        limits: LimitSettings,
+        settings: IngestSettings,
+        *,
+        queue: WorkQueue | None = None,
+    ) -> IngestPorts:
+        """Return those over one graph. Without a ``queue`` it is the indexer itself that is woken."""
+        return cls(
+            graph=graph,
+            record=graph,
+            outbox=graph,
+            indexer=indexer,
+            queue=queue or indexer,
+            pressure=Pressure.of(graph, settings),
+            registry=registry,
+            limits=limits,
+            settings=settings,
+        )
 
 
 async def ingest(

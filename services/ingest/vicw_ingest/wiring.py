@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.pressure import Pressure
 from vicw_ingest.settings import Settings
 from vicw_shared.adapters.celery_queue import CeleryQueue
+from vicw_shared.background import keep_doing
 from vicw_shared.platform.wiring import PlatformWiring
 
 
@@ -32,19 +32,16 @@ class Wiring(PlatformWiring):
             self.settings.ingest.max_tries,
             everything=self._everything,
         )
-        self.ports = IngestPorts(
-            graph=engines.graph,
-            record=engines.graph,
-            outbox=engines.graph,
-            indexer=self.indexer,
+        self.ports = IngestPorts.of(
+            engines.graph,
+            self.indexer,
+            self.registry,
+            self.settings.limits,
+            self.settings.ingest,
             queue=self.queue,
-            pressure=Pressure.of(engines.graph, self.settings.ingest),
-            registry=self.registry,
-            limits=self.settings.limits,
-            settings=self.settings.ingest,
         )
 
     async def start(self) -> None:
         """Index and follow changes of the model in the background until ``close``."""
         await super().start()
-        self._keep(self.indexer.run(), "indexer")
+        keep_doing(self.indexer.run(), self._stack, "indexer")

@@ -10,6 +10,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
+from vicw_shared.extensions import load_registries
 from vicw_standalone.folders import folder_of
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import GRAPH
@@ -25,7 +26,7 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
     require_store(path)
     async with AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(path))
-        graph = SqliteGraphStore(data_dir)
+        graph = SqliteGraphStore(data_dir, load_registries().edges)
         stack.push_async_callback(graph.close)
         vectors: EdgeVectorStore | None = None
         model = await graph.model()
@@ -43,7 +44,7 @@ async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
     Raises DataDirError if there is no store, SchemaVersionError if it is not of this program's version.
     """
     require_store(path)
-    graph = SqliteGraphStore(DataDir(path), beside=True)
+    graph = SqliteGraphStore(DataDir(path), load_registries().edges, beside=True)
     try:
         yield graph
     finally:

@@ -13,13 +13,13 @@ import structlog
 
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.pressure import Pressure
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, ModelMismatchError, StorageFullError
@@ -73,7 +73,7 @@ class Standalone:
     async def _open(self) -> None:
         storage = self.settings.storage
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        self.graph = SqliteGraphStore(self.data_dir)
+        self.graph = SqliteGraphStore(self.data_dir, self.registry)
         self._stack.push_async_callback(self.graph.close)
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)
@@ -94,16 +94,8 @@ class Standalone:
             self.settings.ingest.max_tries,
             require_room=self.data_dir.require_room_to_index,
         )
-        self._ingest = IngestPorts(
-            graph=self.graph,
-            record=self.graph,
-            outbox=self.graph,
-            indexer=self.indexer,
-            queue=self.indexer,
-            pressure=Pressure.of(self.graph, self.settings.ingest),
-            registry=self.registry,
-            limits=self.settings.limits,
-            settings=self.settings.ingest,
+        self._ingest = IngestPorts.of(
+            self.graph, self.indexer, self.registry, self.settings.limits, self.settings.ingest
         )
         self.reindexing = Reindexing(self)
         self._stack.push_async_callback(self.reindexing.close)
@@ -170,13 +162,7 @@ class Standalone:
 
     def start_indexer(self) -> None:
         """Index in the background until ``close``."""
-        task = asyncio.create_task(self.indexer.run(), name="indexer")
-
-        async def stop() -> None:
-            task.cancel()
-            await asyncio.wait({task})
-
-        self._stack.push_async_callback(stop)
+        keep_doing(self.indexer.run(), self._stack, "indexer")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import Context
+
+import structlog
 
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.embedding_models import MODELS
@@ -22,25 +25,33 @@ from vicw_shared.settings import EmbeddingSettings
 _START_SECONDS = 20.0
 _LOOK_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
+_REST_SECONDS = 2.0
+_log = structlog.get_logger()
 
 
 class EmbeddingServers:
-    """The servers of ``VICW_EMBEDDING_URL``. Each may have one model or several, and may be away."""
+    """The servers of ``VICW_EMBEDDING_URL``. Each may have one model or several, and may be away.
+
+    What embeds for a model turns to another server that has it when the one it uses is away or has another model by
+    now. That one is looked for in the background: nobody waits for it longer than for the server that is away.
+    """
 
     def __init__(self, settings: EmbeddingSettings) -> None:
         """Raise SettingsError if no server is named."""
         if not settings.urls:
             raise SettingsError("VICW_EMBEDDING_URL is not set: name the embedding server, http://HOST:PORT/v1")
         self._settings = settings
-        self._open: dict[tuple[str, str | None], OpenAIEmbedder] = {}
+        self._open: dict[ModelIdentity, OpenAIEmbedder] = {}
+        self._looking: dict[ModelIdentity, asyncio.Task[None]] = {}
 
     async def first(self) -> tuple[OpenAIEmbedder, ModelIdentity]:
         """Return what fills a store that is empty: the first server, with its own model unless one was chosen.
 
         Raises UnavailableError, OverloadedError, SettingsError.
         """
-        embedder = self._embedder(self._settings.urls[0], self._settings.chosen_model)
-        return embedder, await embedder.identity()
+        url = self._settings.urls[0]
+        model = await self._identity(url, self._settings.chosen_model)
+        return self._embedder(url, model), model
 
     async def find(self, model: ModelIdentity, *, seconds: float = _START_SECONDS) -> OpenAIEmbedder:
         """Return the embedder of a model, whichever server has it; wait so many seconds for servers that are away.
@@ -59,7 +70,13 @@ class EmbeddingServers:
 
     async def close(self) -> None:
         """Close all connections. Safe to call twice."""
-        for embedder in self._open.values():
+        embedders = list(self._open.values())
+        self._open.clear()  # nothing is looked for any more
+        looking = list(self._looking.values())
+        for task in looking:
+            task.cancel()
+        await asyncio.gather(*looking, return_exceptions=True)
+        for embedder in embedders:
             await embedder.close()
 
     async def _search(
@@ -76,7 +93,7 @@ class EmbeddingServers:
             found = [(url, answer) for url, answer in answers.items() if isinstance(answer, ModelIdentity)]
             for url, answer in sorted(found, key=lambda each: each[1] == but):
                 if takes(answer):
-                    return self._embedder(url, name), answer
+                    return self._embedder(url, answer), answer
             away = any(map(_is_away, answers.values())) or all(isinstance(a, RetryableError) for a in answers.values())
             if not away or time.monotonic() > until:
                 break
@@ -93,7 +110,7 @@ class EmbeddingServers:
             # A server without a list is asked for it; so is one whose list may lack a name that somebody chose.
             if names and name not in names and name != self._settings.chosen_model:
                 return names
-            return await self._embedder(url, name).identity()
+            return await self._identity(url, name)
         except VicwError as error:
             return error
 
@@ -104,11 +121,56 @@ class EmbeddingServers:
         finally:
             await hasty.close()
 
-    def _embedder(self, url: str, model: str | None) -> OpenAIEmbedder:
-        known = self._open.get((url, model))
+    async def _identity(self, url: str, name: str | None) -> ModelIdentity:
+        embedder = open_embedder(self._settings, url, name)
+        try:
+            return await embedder.identity()
+        finally:
+            await embedder.close()
+
+    def _embedder(self, url: str, model: ModelIdentity) -> OpenAIEmbedder:
+        known = self._open.get(model)
         if known is None:
-            known = self._open[url, model] = open_embedder(self._settings, url, model)
+            known = self._open[model] = open_embedder(
+                self._settings,
+                url,
+                model.name,
+                expected=model,
+                on_failure=lambda failed: self._look_elsewhere(model, failed),
+            )
+        known.turn_to(url)
         return known
+
+    def _look_elsewhere(self, model: ModelIdentity, failed: str) -> None:
+        """Begin to look for another server that has a model, unless that goes on already, or is done."""
+        embedder, others = self._open.get(model), [url for url in self._settings.urls if url != failed]
+        if embedder is None or embedder.base_url != failed or model in self._looking or not others:
+            return
+        # In a context of its own: it is not of the request that met the failure, and outlives it.
+        looking = asyncio.create_task(self._turn(embedder, model, others), name="embedding-servers", context=Context())
+        self._looking[model] = looking
+        looking.add_done_callback(lambda _: self._looking.pop(model, None))
+
+    async def _turn(self, embedder: OpenAIEmbedder, model: ModelIdentity, others: Sequence[str]) -> None:
+        """Turn to the first of these servers that says it has the model, if one does; then rest from looking."""
+
+        async def ask(url: str) -> tuple[str, ModelIdentity | list[str] | VicwError]:
+            return url, await self._ask(url, model.name)
+
+        asked = [asyncio.create_task(ask(url)) for url in others]
+        try:
+            for each in asyncio.as_completed(asked):
+                url, answer = await each
+                if answer == model:
+                    before = embedder.base_url
+                    embedder.turn_to(url)
+                    _log.info("turned to another embedding server", model=str(model), before=before, now=url)
+                    break
+        finally:
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        await asyncio.sleep(_REST_SECONDS)
 
 
 def open_embedder(
@@ -118,6 +180,8 @@ def open_embedder(
     *,
     retry_seconds: float = 20.0,
     timeout_seconds: float | None = None,
+    expected: ModelIdentity | None = None,
+    on_failure: Callable[[str], None] = lambda _: None,
 ) -> OpenAIEmbedder:
     """Return the embedder over the server at ``url``; its ``model`` is its own where none is named."""
     return OpenAIEmbedder(
@@ -128,6 +192,8 @@ def open_embedder(
         dimensions=settings.dimensions,
         timeout_seconds=settings.timeout_seconds if timeout_seconds is None else timeout_seconds,
         retry_seconds=retry_seconds,
+        expected=expected,
+        on_failure=on_failure,
     )
 
 

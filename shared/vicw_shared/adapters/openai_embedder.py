@@ -2,81 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
+import contextlib
 import hashlib
-import json
-import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import numpy as np
-import structlog
 from pydantic import ValidationError
 
-from vicw_shared.errors import (
-    FieldProblem,
-    InvalidInputError,
-    OverloadedError,
-    SettingsError,
-    TooLargeError,
-    UnavailableError,
-    UnknownHostError,
-    VicwError,
-)
-from vicw_shared.logs import REQUEST_ID_HEADER
+from vicw_shared.adapters.openai_connection import OpenAIConnection
+from vicw_shared.errors import OverloadedError, SettingsError, TooLargeError, UnavailableError
 from vicw_shared.ports.embedder import Lane, ModelIdentity
-from vicw_shared.telemetry.engines import RETRIES, measured
-from vicw_shared.telemetry.spans import trace_headers
+from vicw_shared.telemetry.engines import measured
 from vicw_shared.wire.embeddings import LANE_HEADER, EmbeddingsResponse, ModelRow, ModelsResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
-_CONNECT_SECONDS = 5.0
-_FIRST_DELAY_SECONDS = 0.05
-_LONGEST_DELAY_SECONDS = 1.0
-_log = structlog.get_logger()
-_LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
-_COMING_BACK = {502, 503, 504}
 
 
-class _PassingError(Exception):
-    """A failure that another try may not meet."""
-
-    def __init__(self, failure: UnavailableError) -> None:
-        super().__init__(failure.detail)
-        self.failure = failure
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    body: bytes
-
-    def json(self) -> Any:
-        """Raise ValueError if it is not JSON."""
-        return json.loads(self.body)
+def _nothing(_: str) -> None:
+    """Do nothing."""
 
 
 @measured("embedding")
 class OpenAIEmbedder:
-    """Talks to ``base_url`` (``…/v1``), or to the server on the unix domain socket ``uds``.
+    """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``; see ``OpenAIConnection``.
 
-    It asks for ``model``, or without one for the only model that the server has.
+    It asks for ``model``, or without one for the only model that the server has. What answers as another model than
+    ``expected``, or than the first that has answered, is taken for a server that is away.
 
-    A lost connection, or an answer that the server is on its way up or down, is tried again for
-    ``retry_seconds``: embedding changes nothing, so a call may be repeated, and a server that restarts costs
-    its callers time, no texts. ``timeout_seconds`` bounds each request, repeats included. ``dimensions`` asks
-    for vectors cut to that size. Connections open with the first call. ``tokens_read`` counts, over its lifetime,
-    the tokens that the server says it has read for it. The request id of the caller travels along, for the log.
+    ``on_failure`` is told the ``base_url``, in the event loop, whenever a try or a call fails by anything but a limit
+    of the server, or its caller gives up waiting; it may ``turn_to`` another server.
+
+    Embedding changes nothing, so a call may be repeated, and a server that restarts costs its callers time, no
+    texts. ``dimensions`` asks for vectors cut to that size. ``tokens_read`` counts, over its lifetime, the tokens
+    that the server says it has read for it.
     """
 
     def __init__(
@@ -89,21 +56,33 @@ class OpenAIEmbedder:
         dimensions: int | None = None,
         timeout_seconds: float = 120.0,
         retry_seconds: float = 20.0,
+        expected: ModelIdentity | None = None,
+        on_failure: Callable[[str], None] = _nothing,
     ) -> None:
-        if (base_url is None) == (uds is None):
-            raise ValueError("give either base_url or uds")
+        self._connection = OpenAIConnection(
+            base_url=base_url,
+            uds=uds,
+            api_key=api_key,
+            timeout_seconds=timeout_seconds,
+            retry_seconds=retry_seconds,
+            on_loss=on_failure,
+        )
+        self._on_failure = on_failure
         self._model = model
         self._served: str | None = None
-        self._pinned = False
+        self._known = expected
         self._dimensions = dimensions
-        self._timeout_seconds = timeout_seconds
-        self._retry_seconds = retry_seconds
         self.tokens_read = 0
-        self._size: int | None = None
-        self._base_url = (base_url or "http://embedding/v1").rstrip("/")
-        self._uds = uds
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._session: aiohttp.ClientSession | None = None
+        self._size = expected.size if expected is not None else None
+
+    @property
+    def base_url(self) -> str:
+        """The server that is asked."""
+        return self._connection.base_url
+
+    def turn_to(self, base_url: str) -> None:
+        """Ask another server from now on, with what is being tried again, too. It has to have the same model."""
+        self._connection.base_url = base_url
 
     async def identity(self) -> ModelIdentity:
         """Return name, size and digest as the server has them.
@@ -112,14 +91,18 @@ class OpenAIEmbedder:
         the SHA-256 of the model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also
         where no model is asked for and the server has several.
         """
-        row = await self._model_row()
-        self._pinned = row.digest is not None
-        # The first name counts: a server that changes its model meanwhile must not fill one store with two.
-        self._served = self._served or row.id
-        told = row.size and (self._dimensions or row.size)
-        size = self._size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
-        digest = row.digest or hashlib.sha256(row.id.encode()).hexdigest()
-        return ModelIdentity(row.id, size, digest, WRAPPER_VERSION)
+        with self._watched():
+            row = await self._model_row()
+            self._served = self._served or row.id
+            told = row.size and (self._dimensions or row.size)
+            size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
+            identity = ModelIdentity(row.id, size, row.digest or _digest_of(row.id), WRAPPER_VERSION)
+            # The first counts: a server that changes its model meanwhile must not fill one store with two.
+            if self._known is None:
+                self._known, self._size = identity, size
+            elif identity != self._known:
+                raise _changed(str(identity), str(self._known))
+            return identity
 
     async def listed(self) -> list[str]:
         """Return the names of the models that the server lists; [] if it has no such list. Raises UnavailableError."""
@@ -135,34 +118,34 @@ class OpenAIEmbedder:
         its queue is full, TooLargeError and InvalidInputError when it refuses the texts, SettingsError when
         the address, the key or the model is wrong.
         """
-        if self._size is None and not texts:
-            await self.identity()
-        parts = [await self._embed(part, lane) for part in _requests(texts)]
-        rows = np.concatenate(parts) if parts else np.empty((0, self._size or 0), dtype=np.float32)
-        if self._size is None:
-            self._size = rows.shape[1]
-        if rows.shape[1] != self._size:
-            raise _nonsense(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
-        return rows
+        with self._watched():
+            if self._size is None and not texts:
+                await self.identity()
+            parts = [await self._embed(part, lane) for part in _requests(texts)]
+            rows = np.concatenate(parts) if parts else np.empty((0, self._size or 0), dtype=np.float32)
+            if self._size is None:
+                self._size = rows.shape[1]
+            if rows.shape[1] != self._size:
+                raise _nonsense(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
+            return rows
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
-        if self._session is not None:
-            await self._session.close()
+        await self._connection.close()
 
-    def _open(self) -> aiohttp.ClientSession:
-        # Opened by the first call: a session belongs to the event loop that runs when it is made.
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
-                headers=self._headers,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-                trust_env=self._uds is None,  # a proxy is for what is elsewhere
-            )
-        return self._session
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        base_url = self.base_url
+        try:
+            yield
+        except (OverloadedError, TooLargeError):
+            raise  # it is there
+        except BaseException:  # a caller that gives up, too: a server that hangs fails in no other way
+            self._on_failure(base_url)
+            raise
 
     async def _rows(self) -> list[ModelRow]:
-        response = await self._send("GET", "/models")
+        response = await self._connection.send("GET", "/models")
         try:
             return ModelsResponse.model_validate(response.json()).data
         except (ValueError, ValidationError) as error:
@@ -190,60 +173,16 @@ class OpenAIEmbedder:
             body["model"] = model  # most servers insist on it, even those that have one
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
-        response = await self._send("POST", "/embeddings", json=body, headers={LANE_HEADER: lane.value})
+        response = await self._connection.send("POST", "/embeddings", json=body, headers={LANE_HEADER: lane.value})
         try:
             answer = EmbeddingsResponse.model_validate(response.json())
             rows = _rows(answer, len(texts))
         except (ValueError, ValidationError) as error:
             raise _nonsense("something that is not a vector for each text") from error
-        if self._pinned and answer.model != self._served:  # ours, started again with another model
-            raise UnavailableError("embedding", f"the server has {answer.model} now, not {self._served}")
+        if self._known is not None and _is_ours(self._known) and answer.model != self._known.name:
+            raise _changed(answer.model, self._known.name)
         self.tokens_read += answer.usage.total_tokens
         return rows
-
-    async def _send(
-        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **arguments: Any
-    ) -> _Answer:
-        arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}
-        loop = asyncio.get_running_loop()
-        last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
-        delay = _FIRST_DELAY_SECONDS
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                while True:
-                    try:
-                        return await self._try(method, path, **arguments)
-                    except _PassingError as passing:
-                        if loop.time() + delay > last_try:
-                            raise passing.failure from passing
-                    RETRIES.labels("embedding").inc()
-                    await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
-                    delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
-        except TimeoutError as error:
-            raise UnavailableError("embedding", f"no answer within {self._timeout_seconds:g} s") from error
-
-    async def _try(self, method: str, path: str, **arguments: Any) -> _Answer:
-        try:
-            url = self._base_url + path
-            async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
-                answer = _Answer(response.status, await response.read())
-        except _LOST as error:
-            raise _PassingError(_unreachable(error)) from error
-        except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
-            raise _unreachable(error) from error
-        except ValueError as error:  # what aiohttp says of an address or a header that cannot be sent
-            raise SettingsError(f"{error}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY") from error
-        if 200 <= answer.status < 300:
-            return answer
-        failure = _failure(answer)
-        if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
-            raise _PassingError(failure)
-        raise failure
-
-
-def _request_id() -> dict[str, str]:
-    bound = structlog.contextvars.get_contextvars().get("request_id")
-    return {REQUEST_ID_HEADER: bound} if bound else {}
 
 
 def _requests(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -277,36 +216,17 @@ def _vector(embedding: list[float] | str) -> NDArray[np.float64]:
     return np.asarray(embedding, dtype=np.float64)
 
 
-def _failure(answer: _Answer) -> VicwError:
-    status, detail = answer.status, _detail(answer)
-    said = f"the embedding server answered {status}: {detail}"
-    if status == 429:
-        _log.warning("the embedding server is full", said=detail)
-        # Without what it says: how much waits there is what all tenants have sent, and this goes to one of them.
-        return OverloadedError("the embedding server has too many texts waiting", dependency="embedding")
-    if status == 413:
-        return TooLargeError(said)
-    if status in {401, 403, 404, 405}:
-        return SettingsError(f"{said}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY, VICW_EMBEDDING_MODEL")
-    if 400 <= status < 500 and status != 408:
-        return InvalidInputError(FieldProblem("text", said, "Shorten the text, or look at VICW_EMBEDDING_*"))
-    return UnavailableError("embedding", said)
+def _digest_of(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
-def _detail(answer: _Answer) -> str:
-    try:
-        body = answer.json()
-    except ValueError:
-        return answer.body.decode("utf-8", "replace")[:200]
-    if isinstance(body, dict):
-        error = body.get("error")
-        return str(body.get("detail") or (error.get("message") if isinstance(error, dict) else error) or body)[:500]
-    return str(body)[:500]
+def _is_ours(model: ModelIdentity) -> bool:
+    """Tell whether the server has told its file's digest: then its answers name the model that it has."""
+    return model.digest != _digest_of(model.name)
 
 
-def _unreachable(error: Exception) -> UnavailableError:
-    kind = UnknownHostError if isinstance(error, aiohttp.ClientConnectorDNSError) else UnavailableError
-    return kind("embedding", str(error) or type(error).__name__)
+def _changed(now: str, known: str) -> UnavailableError:
+    return UnavailableError("embedding", f"the server has {now} now, not {known}")
 
 
 def _nonsense(what: str) -> UnavailableError:

@@ -102,6 +102,11 @@ class EdgeRegistry:
                 FieldProblem(field, f"edge type {name!r} is not registered", f"Use one of {', '.join(self._types)}")
             ) from None
 
+    def require(self, names: Iterable[str]) -> None:
+        """Raise UnknownTypeError if one of these types is not registered."""
+        for name in names:
+            self.get(name)
+
     def check(
         self, name: str, source: Label, target: Label, *, target_subtype: str | None = None, field: str = "type"
     ) -> EdgeType:

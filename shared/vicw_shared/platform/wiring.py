@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections.abc import Coroutine
 
+from vicw_shared.background import keep_doing
 from vicw_shared.extensions import load_registries
 from vicw_shared.platform.engines import Engines, open_engines
 from vicw_shared.platform.settings import PlatformSettings
@@ -31,17 +30,7 @@ class PlatformWiring:
 
     async def start(self) -> None:
         """Begin what goes on in the background while the service answers; ``close`` ends it."""
-        self._keep(self.engines.indexes.follow(), "indexes")
-
-    def _keep(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Do ``work`` in the background until ``close``."""
-        task = asyncio.create_task(work, name=name)
-
-        async def stop() -> None:
-            task.cancel()
-            await asyncio.wait({task})
-
-        self._stack.push_async_callback(stop)
+        keep_doing(self.engines.indexes.follow(), self._stack, "indexes")
 
     async def _build(self) -> None:
         """Make what works with the open engines."""

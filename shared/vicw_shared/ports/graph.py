@@ -147,7 +147,8 @@ class Puts(Protocol):
         """Insert edges of registered types; one with a known id keeps its ``created_at`` and ``created_by``.
 
         Those of a type that a payload repeats (``IN_PAYLOAD``) make the new payload of their source's
-        Chunks pending. Raises NotFoundError if an end does not exist.
+        Chunks pending. Raises UnknownTypeError for a type that is not registered, NotFoundError if an end does not
+        exist.
         """
         ...
 

@@ -1,6 +1,7 @@
 """Settings, one small frozen class a concern, each read once in wiring from ``VICW_…`` variables."""
 
 from vicw_shared.settings.concerns import (
+    LONGEST_LOOK_SECONDS,
     EmbeddingSettings,
     IngestSettings,
     LimitSettings,
@@ -16,6 +17,7 @@ from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSet
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [
+    "LONGEST_LOOK_SECONDS",
     "EmbeddingSettings",
     "IngestSettings",
     "LimitSettings",

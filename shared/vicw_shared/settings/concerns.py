@@ -78,7 +78,8 @@ class EmbeddingSettings(WithSecrets):
     url: str | None = Field(
         None,
         description="Base URL of an OpenAI-compatible server (…/v1) to use instead of our own process. Several are "
-        "separated by commas: the one that has the model of the store is used; during a change of the model, both",
+        "separated by commas: one that has the model of the store is used, another that has it when that one is away; "
+        "during a change of the model, name one of each model",
     )
     api_key: SecretStr | None = Field(
         None,
@@ -105,7 +106,7 @@ class EmbeddingSettings(WithSecrets):
     @property
     def urls(self) -> tuple[str, ...]:
         """The servers that ``url`` names, in order."""
-        return tuple(filter(None, (part.strip() for part in (self.url or "").split(","))))
+        return tuple(filter(None, (part.strip().rstrip("/") for part in (self.url or "").split(","))))
 
     @property
     def chosen_model(self) -> str | None:
@@ -148,16 +149,21 @@ class IngestSettings(BaseSettings):
         return int(self.max_backlog * self.backlog_share)
 
 
+LONGEST_LOOK_SECONDS = 2.0
+"""What whoever changes the model takes for the interval of every service, whatever it is set to there."""
+
+
 class ReindexSettings(BaseSettings):
     """The change of the embedding model of a store that is in use."""
 
     model_config = config("VICW_REINDEX_")
 
     look_seconds: float = Field(
-        2.0,
+        LONGEST_LOOK_SECONDS,
         gt=0,
-        description="How often a service apart looks which model is in use, in seconds; the same in all services and "
-        "where `vicw reindex` runs, which waits three times as long before each step that all have to know of",
+        le=LONGEST_LOOK_SECONDS,
+        description="How often a service apart looks which model is in use, in seconds; 2 at most, since `vicw "
+        "reindex` waits three times as long before each step that all have to know of",
     )
     patience_seconds: float = Field(
         300.0, gt=0, description="How long `vicw reindex` tries again while an engine is away, in seconds"

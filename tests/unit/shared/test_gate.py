@@ -18,6 +18,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import UnavailableError
 from vicw_shared.http import KeyGate, create_app, is_loopback, known_keys, tenant_of
+from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint, split_token
 from vicw_shared.settings import LimitSettings
 
@@ -27,7 +28,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 @pytest.fixture
 async def ring(store: Path) -> SqliteKeyRing:
     with DataDir(store) as data_dir:
-        await SqliteGraphStore(data_dir).close()
+        await SqliteGraphStore(data_dir, EdgeRegistry.with_core_types()).close()
     return SqliteKeyRing(store / "graph.sqlite3")
 
 

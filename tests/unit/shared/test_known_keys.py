@@ -14,6 +14,7 @@ from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
 from vicw_shared.http import known_keys
 from vicw_shared.http.known_keys import KnownKeys
+from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -46,7 +47,7 @@ class Ring(SqliteKeyRing):
 @pytest.fixture
 async def ring(store: Path) -> Ring:
     with DataDir(store) as data_dir:
-        await SqliteGraphStore(data_dir).close()
+        await SqliteGraphStore(data_dir, EdgeRegistry.with_core_types()).close()
     return Ring(store / "graph.sqlite3")
 
 

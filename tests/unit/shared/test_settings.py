@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings
 from vicw_client._protocol import DEFAULT_URL
 from vicw_shared import settings
 from vicw_shared.errors import SettingsError
-from vicw_shared.settings import EmbeddingSettings, RetrievalSettings, ServerSettings
+from vicw_shared.settings import EmbeddingSettings, ReindexSettings, RetrievalSettings, ServerSettings
 from vicw_shared.settings.document import CONCERNS, render
 from vicw_shared.settings.variables import VARIABLES, named_by_variable
 
@@ -49,6 +49,7 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
         (ServerSettings, "VICW_PORT", "http", "should be a valid integer. Mend it, or unset it for the default, 8080"),
         (ServerSettings, "VICW_PORT", "99999", "should be less than or equal to 65535. Mend it"),
         (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore', 'blend' or 'rrf'. Mend it"),
+        (ReindexSettings, "VICW_REINDEX_LOOK_SECONDS", "2.1", "should be less than or equal to 2. Mend it"),
         (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Mend it, or unset it"),
     ],
 )

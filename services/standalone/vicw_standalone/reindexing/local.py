@@ -11,6 +11,7 @@ from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import ConflictError, ModelMismatchError
+from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import Embedder, ModelChange, ModelIdentity
@@ -29,7 +30,7 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[DataDir, SqliteGrap
     storage = settings.storage
     require_store(storage.data_dir)
     with DataDir(storage.data_dir, min_free_mb=storage.min_free_mb) as data_dir:
-        graph = SqliteGraphStore(data_dir)
+        graph = SqliteGraphStore(data_dir, load_registries().edges)
         try:
             yield data_dir, graph
         finally:

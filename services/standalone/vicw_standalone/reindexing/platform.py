@@ -17,7 +17,7 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ChangePhase, ModelIdentity
-from vicw_shared.settings import IngestSettings
+from vicw_shared.settings import LONGEST_LOOK_SECONDS, IngestSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.apart import read_platform
 from vicw_standalone.reindexing.status import Status
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from vicw_shared.platform.settings import PlatformSettings
 
 _log = structlog.get_logger()
-_WAITS = 3
-"""Looks of a service at the model in use after which all are taken to have seen it."""
+_KNOWN_SECONDS = 3 * LONGEST_LOOK_SECONDS
+"""After which all services are taken to have looked at the record."""
 _START_SECONDS = 20.0
 
 
@@ -63,17 +63,17 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
     """
     with named_by_variable():
         ingest = IngestSettings()
-    graph, opened, look_seconds = platform.graph, platform.indexes, platform.settings.reindex.look_seconds
+    graph, opened, settings = platform.graph, platform.indexes, platform.settings.reindex
     used = (await graph.models()).used
     async with AsyncExitStack() as stack:
         target = await _target(platform, model)
         stack.push_async_callback(target.vectors.close)
         alone = used is not None and used != target.model and await _is_gone(opened, used)
-        indexes = Indexes(graph, opened.open, look_seconds=look_seconds, alone=lambda other: alone and other == used)
+        indexes = Indexes(graph, opened.open, look_seconds=settings.look_seconds, alone=lambda m: alone and m == used)
         stack.push_async_callback(indexes.close)
 
         async def everybody_knows() -> None:
-            await asyncio.sleep(_WAITS * look_seconds)
+            await asyncio.sleep(_KNOWN_SECONDS)
             await indexes.look()
 
         async def swap(index: Index) -> None:
@@ -85,7 +85,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
             Indexer(graph, indexes, ingest.batch, ingest.max_tries),
             Steps(everybody_knows, swap),
             progress,
-            patience_seconds=platform.settings.reindex.patience_seconds,
+            patience_seconds=settings.patience_seconds,
         ).run()
 
 

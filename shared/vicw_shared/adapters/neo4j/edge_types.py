@@ -18,8 +18,3 @@ class EdgeTypes:
     def held(self, types: Iterable[str]) -> tuple[str, ...]:
         """Return those of ``types`` that the database may hold, each once."""
         return tuple(name for name in dict.fromkeys(types) if name in self.all)
-
-    def require(self, types: Iterable[str]) -> None:
-        """Raise UnknownTypeError if one of ``types`` is not registered."""
-        for name in types:
-            self.registry.get(name)

@@ -44,7 +44,7 @@ _type = attrgetter("type")
 
 @measured("neo4j", inside="write")
 class Neo4jTransaction:
-    """GraphTransaction over one attempt of a managed transaction. A type that is not registered is an error."""
+    """GraphTransaction over one attempt of a managed transaction."""
 
     def __init__(self, run: Run, tenant: str, context: str, types: EdgeTypes) -> None:
         self._run = run
@@ -135,7 +135,7 @@ class Neo4jTransaction:
             await self._run(text.DESCRIBE, sources=renamed)
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
-        self._types.require({edge.type for edge in edges})
+        self._types.registry.require({edge.type for edge in edges})
         await self._find_ends(edges)
         for edge_type, group in _grouped(edges, _type):
             for batch in batched(_once(group), _BATCH):

@@ -28,7 +28,7 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
@@ -51,13 +51,14 @@ _BATCH = 500
 class SqliteGraphStore(SqliteOutbox):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
-    def __init__(self, data_dir: DataDir, *, beside: bool = False) -> None:
-        """Open the file, and bring its schema to this program's.
+    def __init__(self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False) -> None:
+        """Open the file, and bring its schema to this program's. Edges of types in ``registry`` may be written.
 
         With ``beside`` another process may have the directory: the schema is left as it is, and must be this
         program's. Nothing may be claimed then.
         """
         self._data_dir = data_dir
+        self._registry = registry
         self._changer: tuple[str, float] | None = None
         super().__init__(Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate))
 
@@ -65,7 +66,9 @@ class SqliteGraphStore(SqliteOutbox):
         self._data_dir.require_room()
         async with self._writing:
             # A cancelled request must still end its transaction, or it would hold the next one's.
-            return await finish(self._transact(SqliteTransaction(self._database, tenant, context), work))
+            return await finish(
+                self._transact(SqliteTransaction(self._database, self._registry, tenant, context), work)
+            )
 
     async def _transact[T](self, transaction: GraphTransaction, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         await self._database.write(lambda c: c.execute("BEGIN IMMEDIATE"))

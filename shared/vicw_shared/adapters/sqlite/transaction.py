@@ -24,7 +24,7 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
-from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.ports import Counters, Gap, Receipt
 from vicw_shared.telemetry.engines import measured
@@ -52,8 +52,9 @@ _ARRIVAL = ""
 class SqliteTransaction:
     """GraphTransaction over the writer's connection."""
 
-    def __init__(self, database: Database, tenant: str, context: str) -> None:
+    def __init__(self, database: Database, registry: EdgeRegistry, tenant: str, context: str) -> None:
         self._database = database
+        self._registry = registry
         self._tenant = tenant
         self._context = context
 
@@ -170,6 +171,8 @@ class SqliteTransaction:
         await self._do(work)
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
+        self._registry.require({edge.type for edge in edges})
+
         def work(connection: sqlite3.Connection) -> None:
             keys = _keys(connection, self._tenant, {uid for e in edges for uid in (e.source, e.target)})
             connection.executemany(_PUT_EDGE, [edge_row(e, keys[e.source], keys[e.target]) for e in edges])

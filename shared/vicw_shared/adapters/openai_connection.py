@@ -1,0 +1,186 @@
+"""HTTP to a server that speaks the OpenAI wire: what is tried again, for how long, what each refusal means."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import structlog
+
+from vicw_shared.errors import (
+    FieldProblem,
+    InvalidInputError,
+    OverloadedError,
+    SettingsError,
+    TooLargeError,
+    UnavailableError,
+    UnknownHostError,
+    VicwError,
+)
+from vicw_shared.logs import REQUEST_ID_HEADER
+from vicw_shared.telemetry.engines import RETRIES
+from vicw_shared.telemetry.spans import trace_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+_CONNECT_SECONDS = 5.0
+_FIRST_DELAY_SECONDS = 0.05
+_LONGEST_DELAY_SECONDS = 1.0
+_log = structlog.get_logger()
+_LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
+_COMING_BACK = {502, 503, 504}
+
+
+class _PassingError(Exception):
+    """A failure that another try may not meet."""
+
+    def __init__(self, failure: UnavailableError) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server has answered."""
+
+    status: int
+    body: bytes
+
+    def json(self) -> Any:
+        """Raise ValueError if it is not JSON."""
+        return json.loads(self.body)
+
+
+class OpenAIConnection:
+    """Reaches the server at ``base_url`` (``…/v1``), or the one on the unix domain socket ``uds``.
+
+    A lost connection, or an answer that the server is on its way up or down, is tried again for ``retry_seconds``.
+    ``timeout_seconds`` bounds each request, repeats included. ``on_loss`` is told the
+    ``base_url`` of each such try; the next one goes to what it is by then. Connections open with the first request.
+    The request id of the caller travels along, for the log.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None,
+        uds: Path | None,
+        api_key: str | None,
+        timeout_seconds: float,
+        retry_seconds: float,
+        on_loss: Callable[[str], None],
+    ) -> None:
+        if (base_url is None) == (uds is None):
+            raise ValueError("give either base_url or uds")
+        self.base_url = (base_url or "http://embedding/v1").rstrip("/")
+        self._uds = uds
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout_seconds = timeout_seconds
+        self._retry_seconds = retry_seconds
+        self._on_loss = on_loss
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **arguments: Any
+    ) -> Answer:
+        """Return the answer to one request; ``arguments`` are those of aiohttp.
+
+        Raises UnavailableError when the server cannot be reached or does not answer in time, OverloadedError when
+        its queue is full, TooLargeError and InvalidInputError when it refuses what it is sent, SettingsError when
+        the address, the key or the model is wrong.
+        """
+        arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}
+        loop = asyncio.get_running_loop()
+        last_try = loop.time() + min(self._retry_seconds, self._timeout_seconds)
+        delay = _FIRST_DELAY_SECONDS
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                while True:
+                    base_url = self.base_url
+                    try:
+                        return await self._try(method, base_url + path, **arguments)
+                    except _PassingError as passing:
+                        self._on_loss(base_url)
+                        if loop.time() + delay > last_try:
+                            raise passing.failure from passing
+                    RETRIES.labels("embedding").inc()
+                    await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+                    delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
+        except TimeoutError as error:
+            raise UnavailableError("embedding", f"no answer within {self._timeout_seconds:g} s") from error
+
+    async def close(self) -> None:
+        """Close connections. Safe to call twice."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _try(self, method: str, url: str, **arguments: Any) -> Answer:
+        try:
+            async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
+                answer = Answer(response.status, await response.read())
+        except _LOST as error:
+            raise _PassingError(_unreachable(error)) from error
+        except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
+            raise _unreachable(error) from error
+        except ValueError as error:  # what aiohttp says of an address or a header that cannot be sent
+            raise SettingsError(f"{error}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY") from error
+        if 200 <= answer.status < 300:
+            return answer
+        failure = _failure(answer)
+        if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
+            raise _PassingError(failure)
+        raise failure
+
+    def _open(self) -> aiohttp.ClientSession:
+        # Opened by the first call: a session belongs to the event loop that runs when it is made.
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
+                headers=self._headers,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+                trust_env=self._uds is None,  # a proxy is for what is elsewhere
+            )
+        return self._session
+
+
+def _request_id() -> dict[str, str]:
+    bound = structlog.contextvars.get_contextvars().get("request_id")
+    return {REQUEST_ID_HEADER: bound} if bound else {}
+
+
+def _failure(answer: Answer) -> VicwError:
+    status, detail = answer.status, _detail(answer)
+    said = f"the embedding server answered {status}: {detail}"
+    if status == 429:
+        _log.warning("the embedding server is full", said=detail)
+        # Without what it says: how much waits there is what all tenants have sent, and this goes to one of them.
+        return OverloadedError("the embedding server has too many texts waiting", dependency="embedding")
+    if status == 413:
+        return TooLargeError(said)
+    if status in {401, 403, 404, 405}:
+        return SettingsError(f"{said}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY, VICW_EMBEDDING_MODEL")
+    if 400 <= status < 500 and status != 408:
+        return InvalidInputError(FieldProblem("text", said, "Shorten the text, or look at VICW_EMBEDDING_*"))
+    return UnavailableError("embedding", said)
+
+
+def _detail(answer: Answer) -> str:
+    try:
+        body = answer.json()
+    except ValueError:
+        return answer.body.decode("utf-8", "replace")[:200]
+    if isinstance(body, dict):
+        error = body.get("error")
+        return str(body.get("detail") or (error.get("message") if isinstance(error, dict) else error) or body)[:500]
+    return str(body)[:500]
+
+
+def _unreachable(error: Exception) -> UnavailableError:
+    kind = UnknownHostError if isinstance(error, aiohttp.ClientConnectorDNSError) else UnavailableError
+    return kind("embedding", str(error) or type(error).__name__)
