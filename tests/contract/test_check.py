@@ -167,11 +167,31 @@ async def test_a_store_as_requests_leave_it_is_clean(side: Side) -> None:
 
 
 @pytest.mark.usefixtures("small_pages")
-@pytest.mark.parametrize("seed", range(6 * TIMES))
+async def test_how_far_it_is_is_told(store: Path) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+    async with embedded(store) as side:
+        await fill(side)
+        registry = EdgeRegistry.with_core_types()
+
+        def progress(what: str, done: int, total: int) -> None:
+            told.setdefault(what, []).append((done, total))
+
+        report = await check(side.graph, side.graph, side.vectors, registry, progress)
+    assert list(told) == ["passages", "points", "nodes", "edges", "steps"]
+    assert all(steps == sorted(steps) and len(steps) > 1 for steps in told.values())
+    last = {what: steps[-1] for what, steps in told.items()}
+    assert last["points"] == last["passages"] == (report.points, report.points)
+    assert last["nodes"] == (report.nodes, report.nodes)
+    assert last["edges"] == (report.edges, 0)
+    assert last["steps"][0] == last["steps"][1]
+
+
+@pytest.mark.usefixtures("small_pages")
+@pytest.mark.parametrize("seed", range(2 * TIMES))
 async def test_whatever_is_broken_is_found_and_nothing_else_is(side: Side, seed: int) -> None:
     await fill(side)
     breaker = Breaker(side, seed)
-    for one in breaker.draw.choices(BREAKS, k=10):
+    for one in breaker.draw.sample(BREAKS, k=len(BREAKS)):
         await one(breaker)
         assert sorted((await side.check()).violations) == await violations_of(side)
     assert (await side.check()).violations

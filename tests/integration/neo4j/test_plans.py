@@ -117,6 +117,21 @@ async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, f
     assert scans == {}
 
 
+@pytest.mark.parametrize("filled", [False, True])
+@pytest.mark.parametrize("chain", [NEXT, HAPPENED_AFTER])
+async def test_who_is_next_in_a_chain_is_read_off_its_index(
+    graph: Neo4jGraphStore, server: Neo4jServer, filled: bool, chain: str
+) -> None:
+    if filled:
+        await fill(graph)
+    with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        plan = session.run(neo4j.Query("EXPLAIN " + nodes.links(chain)), VALUES).consume().plan
+    assert plan is not None
+    found = {operator for operator, _ in operators(plan)}
+    assert found & {"PartialSort", "PartialTop"}, "only what is at one place is put in order"
+    assert not found & {"Sort", "Top"}
+
+
 VALUES: dict[str, Any] = {
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},

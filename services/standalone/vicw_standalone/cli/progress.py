@@ -15,7 +15,7 @@ type Report = Callable[[str, int, int], None]
 
 @contextmanager
 def progress_bar(description: str) -> Iterator[Report]:
-    """Show how far it is and what time is left; yield what is told of progress."""
+    """Show on a terminal how far it is and what time is left; yield what is told of progress."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -23,6 +23,7 @@ def progress_bar(description: str) -> Iterator[Report]:
         TimeRemainingColumn(),
         console=err,
         transient=True,
+        disable=not err.is_terminal,  # it would end in an empty line
     )
     with bar:
         task = bar.add_task(description, total=None)

@@ -39,7 +39,8 @@ def _joined(chain: str) -> str:
     )
 
 
-_FOLLOWER = {chain: _follower(chain) for chain in _ORDER}
+FOLLOWER = {chain: _follower(chain) for chain in _ORDER}
+"""The look-up of who comes next in each chain, by the chain's index."""
 _JOINED = {chain: _joined(chain) for chain in _ORDER}
 
 
@@ -127,7 +128,7 @@ def _link(connection: sqlite3.Connection, chain: str, event: Node) -> Link | Non
         flow = (event.flow_id,) if chain == NEXT else ()
         width = _ORDER[chain].count(",") + 1
         values = (event.tenant, event.context, *flow, *key[:width], uid)
-        found = connection.execute(_FOLLOWER[chain], values).fetchone()
+        found = connection.execute(FOLLOWER[chain], values).fetchone()
         follower = found[0] if found else None
     joined, strays = False, set[bytes]()
     for (later,) in connection.execute(_JOINED[chain], stored):
