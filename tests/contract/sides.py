@@ -37,7 +37,7 @@ from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSetting
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
-from vicw_sleep.reconcile import point_ids, reconcile
+from vicw_sleep.reconcile import reconcile
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""
@@ -103,7 +103,7 @@ class Side:
 
     async def lose(self, every: int) -> tuple[int, int]:
         """Lose every so many-th point, gain one that nobody knows; bring the stores to agreement."""
-        ids = sorted(await point_ids(self.vectors))
+        ids = sorted(await self.points())
         await self.vectors.delete(ids[::every])
         (dense,) = await self.embedder.embed(["nobody's"], Lane.BULK)
         await self.vectors.upsert([Point(str(uuid.UUID(int=every)), dense, None, {"tenant": "t"})])
@@ -136,9 +136,18 @@ class Side:
             found += [edge for edge, _, _ in page]
         return {edge.id: edge for edge in found}
 
+    async def points(self) -> set[str]:
+        """Return the ids of all points."""
+        found: set[str] = set()
+        after: str | None = None
+        while page := await self.vectors.ids(after=after, limit=_PAGE):
+            found.update(page)
+            after = page[-1]
+        return found
+
     async def payloads(self) -> dict[str, dict[str, Any]]:
         """Return what every point says of itself; lists are sets to a filter."""
-        payloads = await self.vectors.payloads(sorted(await point_ids(self.vectors)))
+        payloads = await self.vectors.payloads(sorted(await self.points()))
         return {
             point: {field: sorted(value) if isinstance(value, list) else value for field, value in payload.items()}
             for point, payload in payloads.items()

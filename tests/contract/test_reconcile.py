@@ -128,8 +128,7 @@ async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: 
 
 
 async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("reconcile", "disagreement"):
-        monkeypatch.setattr(f"vicw_sleep.{module}.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.disagreement.PAGE", 2)
     spoilt = await spoil(side, 5, portable=0)
     assert len((await side.check()).violations) == 5
     place: Place | None = Place()

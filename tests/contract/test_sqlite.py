@@ -11,9 +11,11 @@ import pytest
 from contract.graphs import node, put
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Backlog
 from vicw_shared.uids import make_uid
 
@@ -82,3 +84,17 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
         connection.close()
         with pytest.raises(SchemaVersionError, match="vicw serve"):
             SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
+
+
+@pytest.mark.parametrize(("chain", "index"), [(NEXT, "node_flow"), (HAPPENED_AFTER, "node_clock")])
+async def test_who_is_next_in_a_chain_is_read_off_its_index(store: Path, chain: str, index: str) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            values = (1,) * FOLLOWER[chain].count("?")
+            (search, sort) = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {FOLLOWER[chain]}", values)]
+        connection.close()
+    assert search.startswith(f"SEARCH node USING INDEX {index} (tenant=? AND context=?")
+    assert ">" in search, "from a place on"
+    # Only what is at one place is put in order; newer engines name that otherwise.
+    assert sort in {"USE TEMP B-TREE FOR RIGHT PART OF ORDER BY", "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}

@@ -1,78 +1,95 @@
-"""The invariants of a store, as ``vicw check`` proves them. Read-only."""
+"""The invariants of a store, as ``vicw check`` proves them. Read-only.
+
+Everything is read page by page, and judged by look-ups of what a page names: the memory that it takes does not grow
+with the store. What is found wanting in a page is looked at once more, for somebody may be at work on it.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.chain import ChainKey, clock_key, next_key
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
-from vicw_sleep.disagreement import Disagreement, Kind, compared, unindexed
-from vicw_sleep.reconcile import point_ids
+from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, unindexed
+from vicw_sleep.steps import gaps
 
-_PAGE = 5000
-_CHAINS = ("NEXT", "HAPPENED_AFTER")
+MOST_TOLD = 5000
+"""Violations that are told; the others are counted."""
+_WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
+"""Labels of nodes that another node's point stands for."""
+
+Progress = Callable[[str, int, int], None]
+"""Is told what is looked at, how many of it are done, of how many; 0: nobody knows."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What was counted, and every violation as a sentence. ``waiting`` passages are not indexed yet."""
+    """What was counted, and every violation as a sentence: the first MOST_TOLD, and how many are ``untold``.
+
+    ``waiting`` passages are not indexed yet.
+    """
 
     nodes: int = 0
     edges: int = 0
     points: int = 0
     waiting: int = 0
     violations: list[str] = field(default_factory=list)
+    untold: int = 0
+
+    @property
+    def room(self) -> int:
+        """How many more violations can be told."""
+        return MOST_TOLD - len(self.violations)
+
+    def tell(self, violations: Sequence[str]) -> None:
+        """Take violations in."""
+        self.untold += max(0, len(violations) - self.room)
+        self.violations += violations[: self.room]
 
 
-_Member = tuple[ChainKey, str]
-"""A live Event of a chain: its key and its uid."""
-
-
-async def check(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, registry: EdgeRegistry) -> Report:
+async def check(
+    audit: GraphAudit,
+    outbox: Outbox,
+    vectors: VectorStore,
+    registry: EdgeRegistry,
+    progress: Progress = lambda what, done, total: None,
+) -> Report:
     """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
     in order, without side branches; every node of a context is in exactly one; steps are gap-free; no edge is outside
     the registry.
     """
     report = Report()
-    await _check_points(audit, outbox, vectors, report)
-    flows, clocks, steps, homes = await _read_nodes(audit, report)
-    chain_edges = await _check_edges(audit, registry, homes, report)
-    report.violations += _home_violations(homes)
-    report.violations += _step_violations(steps)
-    next_pairs = {(e.source, e.target) for e in chain_edges if e.type == "NEXT"}
-    clock_pairs = {(e.target, e.source) for e in chain_edges if e.type == "HAPPENED_AFTER"}
-    report.violations += _chain_violations("NEXT", flows.values(), next_pairs)
-    report.violations += _chain_violations("HAPPENED_AFTER", clocks.values(), clock_pairs)
+    counts = {label: await audit.count(label) for label in Label}
+    await _check_passages(audit, outbox, vectors, report, lambda done: progress("passages", done, counts[Label.CHUNK]))
+    await _check_points(audit, vectors, report, lambda done: progress("points", done, counts[Label.CHUNK]))
+    await _check_nodes(audit, vectors, report, lambda done: progress("nodes", done, sum(counts.values())))
+    await _check_edges(audit, registry, report, lambda done: progress("edges", done, 0))
+    told, untold = await gaps(audit, report.room, lambda done: progress("steps", done, counts[Label.EVENT]))
+    report.tell(told)
+    report.untold += untold
     return report
 
 
-async def _check_points(audit: GraphAudit, outbox: Outbox, vectors: VectorStore, report: Report) -> None:
-    points = await point_ids(vectors)
-    report.points = len(points)
-    waiting: set[str] = set()
-    orphans = set(points)
+_Done = Callable[[int], None]
+
+
+async def _check_passages(
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore, report: Report, progress: _Done
+) -> None:
     after: str | None = None
+    done = 0
     while True:
         page, found = await compared(audit, outbox, vectors, after=after)
         if not page:
             break
         after = page[-1].point_id
-        orphans.difference_update(point.point_id for point in page)
-        waiting |= unindexed(page)
-        report.violations += [_said(uid, found[uid]) for uid in sorted(found)]
-    report.waiting = len(waiting)
-    report.violations += [f"Point {uid} has no Chunk" for uid in sorted(orphans)]
-    indexed = points.difference(waiting)
-    for label in (Label.ENTITY, Label.EVENT, Label.CONCEPT):
-        async for node in _nodes(audit, label):
-            if node.indexed != (node.qdrant_id in indexed):
-                said, there_is = ("", "no") if node.indexed else ("not ", "a")
-                report.violations.append(f"{label} {node.uid} is {said}marked indexed but has {there_is} point")
+        report.waiting += len(unindexed(page))
+        report.tell([_said(uid, found[uid]) for uid in sorted(found)])
+        done += len(page)
+        progress(done)
 
 
 def _said(uid: str, found: Disagreement) -> str:
@@ -87,79 +104,91 @@ def _said(uid: str, found: Disagreement) -> str:
             return f"Point {uid} is not what the graph says: {', '.join(found.fields)}"
 
 
-async def _read_nodes(
-    audit: GraphAudit, report: Report
-) -> tuple[
-    dict[tuple[str, str, str], list[_Member]],
-    dict[tuple[str, str], list[_Member]],
-    dict[tuple[str, str, str], list[int]],
-    dict[str, int],
-]:
-    flows: dict[tuple[str, str, str], list[_Member]] = defaultdict(list)
-    clocks: dict[tuple[str, str], list[_Member]] = defaultdict(list)
-    steps: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    homes: dict[str, int] = {}
-    for label in Label:
-        async for node in _nodes(audit, label):
-            report.nodes += 1
-            if label is not Label.CONTEXT:
-                homes[node.uid] = 0
-            if node.arrival is None:
-                continue
-            if node.flow_id is not None and node.flow_step is not None:
-                steps[node.tenant, node.context, node.flow_id].append(node.flow_step)
-            if node.retired_at is None and node.timestamp is not None:
-                clocks[node.tenant, node.context].append((clock_key(node), node.uid))
-                if node.flow_id is not None:
-                    flows[node.tenant, node.context, node.flow_id].append((next_key(node), node.uid))
-    return flows, clocks, steps, homes
-
-
-async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, homes: dict[str, int], report: Report) -> list[Edge]:
-    """Count BELONGS_TO into ``homes``, report edges outside the registry, return the chains' edges."""
-    chains: list[Edge] = []
-    after: Edge | None = None
-    while page := await audit.edge_page(after=after, limit=_PAGE):
-        after = page[-1][0]
-        for edge, source, target in page:
-            report.edges += 1
-            if source is None or target is None:
-                report.violations.append(f"Edge {edge.id} ({edge.type}) has an end that does not exist")
-                continue
-            try:
-                registry.check(edge.type, source, target)
-            except InvalidInputError as error:
-                report.violations.append(f"Edge {edge.id}: {error.detail}")
-            if edge.type == "BELONGS_TO":
-                homes[edge.source] = homes.get(edge.source, 0) + 1
-            elif edge.type in _CHAINS:
-                chains.append(edge)
-    return chains
-
-
-def _home_violations(homes: dict[str, int]) -> Iterator[str]:
-    for uid, count in homes.items():
-        if count != 1:
-            yield f"Node {uid} belongs to {count} contexts instead of one"
-
-
-def _step_violations(steps: dict[tuple[str, str, str], list[int]]) -> Iterator[str]:
-    for (_, context, flow), given in steps.items():
-        if set(given) != set(range(1, len(set(given)) + 1)):
-            yield f"Flow {flow!r} of {context!r}: steps are not gap-free from 1"
-
-
-def _chain_violations(name: str, chains: Iterable[list[_Member]], found: set[tuple[str, str]]) -> Iterator[str]:
-    expected = {pair for chain in chains for pair in pairwise(uid for _, uid in sorted(chain))}
-    for earlier, later in sorted(expected - found):
-        yield f"{name} chain is broken: nothing joins {earlier} to {later}"
-    for earlier, later in sorted(found - expected):
-        yield f"{name} chain has a stray edge between {earlier} and {later}"
-
-
-async def _nodes(audit: GraphAudit, label: Label) -> AsyncIterator[Node]:
+async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report, progress: _Done) -> None:
     after: str | None = None
-    while page := await audit.page(label, after=after, limit=_PAGE):
-        after = page[-1].uid
-        for node in page:
-            yield node
+    while True:
+        page, orphans = await orphaned(audit, vectors, after=after)
+        if not page:
+            break
+        after = page[-1]
+        report.points += len(page)
+        report.tell([f"Point {uid} has no Chunk" for uid in orphans])
+        progress(report.points)
+
+
+async def _check_nodes(audit: GraphAudit, vectors: VectorStore, report: Report, progress: _Done) -> None:
+    for label in Label:
+        after: str | None = None
+        while page := await audit.page(label, after=after, limit=PAGE):
+            if found := await _node_violations(audit, vectors, label, page):
+                again = await audit.page(label, after=after, limit=PAGE)
+                still = set(await _node_violations(audit, vectors, label, again))
+                report.tell([violation for violation in found if violation in still])
+            after = page[-1].uid
+            report.nodes += len(page)
+            progress(report.nodes)
+
+
+async def _node_violations(audit: GraphAudit, vectors: VectorStore, label: Label, page: Sequence[Node]) -> list[str]:
+    found: list[str] = []
+    if label is not Label.CONTEXT:
+        found += await _home_violations(audit, page)
+    if label in _WITH_POINTS:
+        found += await _index_violations(audit, vectors, page)
+    if label is Label.EVENT:
+        found += [
+            f"Event {event.uid} has a flow, but no step in it"
+            for event in page
+            if event.arrival is not None and event.flow_id is not None and event.flow_step is None
+        ]
+        for chain in (NEXT, HAPPENED_AFTER):
+            found += await _chain_violations(audit, chain, page)
+    return found
+
+
+async def _home_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]:
+    homes = await audit.homes([node.uid for node in page])
+    counts = {node.uid: homes.get(node.uid, 0) for node in page}
+    return [f"Node {uid} belongs to {count} contexts instead of one" for uid, count in counts.items() if count != 1]
+
+
+async def _index_violations(audit: GraphAudit, vectors: VectorStore, page: Sequence[Node]) -> list[str]:
+    named = list({node.qdrant_id for node in page if node.qdrant_id is not None})
+    indexed = await vectors.present(named) - await audit.unindexed(named) if named else set[str]()
+    found: list[str] = []
+    for node in page:
+        if node.indexed != (node.qdrant_id in indexed):
+            said, there_is = ("", "no") if node.indexed else ("not ", "a")
+            found.append(f"{node.label} {node.uid} is {said}marked indexed but has {there_is} point")
+    return found
+
+
+async def _chain_violations(audit: GraphAudit, chain: str, events: Sequence[Node]) -> list[str]:
+    found: list[str] = []
+    for uid, link in (await audit.links(chain, events)).items():
+        if link.misplaced:
+            found.append(f"{chain} chain: Event {uid} is not found at its place")
+        if link.follower is not None and not link.joined:
+            found.append(f"{chain} chain is broken: nothing joins {uid} to {link.follower}")
+        found += [f"{chain} chain has a stray edge between {uid} and {stray}" for stray in sorted(link.strays)]
+    return found
+
+
+async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: Report, progress: _Done) -> None:
+    after: Edge | None = None
+    while page := await audit.edge_page(after=after, limit=PAGE):
+        after = page[-1][0]
+        report.edges += len(page)
+        report.tell(list(_edge_violations(registry, page)))
+        progress(report.edges)
+
+
+def _edge_violations(registry: EdgeRegistry, page: Iterable[tuple[Edge, Label | None, Label | None]]) -> Iterator[str]:
+    for edge, source, target in page:
+        if source is None or target is None:
+            yield f"Edge {edge.id} ({edge.type}) has an end that does not exist"
+            continue
+        try:
+            registry.check(edge.type, source, target)
+        except InvalidInputError as error:
+            yield f"Edge {edge.id}: {error.detail}"

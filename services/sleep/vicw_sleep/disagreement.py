@@ -1,4 +1,4 @@
-"""Where the vector store and the graph disagree about a page of passages, and nobody is going to mend it."""
+"""Where the vector store and the graph disagree about a page of passages or points, and nobody is going to mend it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vicw_shared.comparing import compare
 from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
 
 PAGE = 1000
-"""Passages compared at once."""
+"""Passages, or points, compared at once."""
 
 
 class Kind(Enum):
@@ -78,3 +78,9 @@ async def _disagreements(outbox: Outbox, vectors: VectorStore, page: Sequence[Pe
 def unindexed(page: Sequence[PendingPoint]) -> set[str]:
     """Return the passages that are not marked indexed."""
     return {point.point_id for point in page if point.chunk is not None and not point.chunk.indexed}
+
+
+async def orphaned(audit: GraphAudit, vectors: VectorStore, *, after: str | None) -> tuple[list[str], list[str]]:
+    """Return the page of points after ``after``, and those of them that are no passage's."""
+    page = await vectors.ids(after=after, limit=PAGE)
+    return page, sorted(set(page) - await audit.known(page)) if page else []

@@ -15,7 +15,7 @@ from enum import StrEnum
 from prometheus_client import Counter
 
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
-from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared
+from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned
 
 _MISSING = {Kind.NO_POINT, Kind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
@@ -91,20 +91,9 @@ async def _requeue_differing(
 
 
 async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:
-    page = await vectors.ids(after=place.after, limit=PAGE)
+    page, orphans = await orphaned(audit, vectors, after=place.after)
     if not page:
         return 0, None
-    orphans = sorted(set(page) - await audit.known(page))
     if orphans:
         await vectors.delete(orphans)
     return len(orphans), Place(Side.POINTS, page[-1])
-
-
-async def point_ids(vectors: VectorStore) -> set[str]:
-    """Return the ids of all points."""
-    found: set[str] = set()
-    after: str | None = None
-    while page := await vectors.ids(after=after, limit=PAGE):
-        found.update(page)
-        after = page[-1]
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicw_shared.clock import to_us
-from vicw_shared.model.core5 import Node
+from vicw_shared.model.core5 import Label, Node
 
 NEXT = "NEXT"
 HAPPENED_AFTER = "HAPPENED_AFTER"
@@ -24,3 +24,12 @@ def clock_key(node: Node) -> ChainKey:
     assert node.timestamp is not None
     assert node.arrival is not None
     return (to_us(node.timestamp), node.arrival, 0, 0)
+
+
+def chain_key(chain: str, node: Node) -> ChainKey | None:
+    """Return a node's place in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none, as retired Events are."""
+    if node.label is not Label.EVENT or node.retired_at is not None or None in (node.arrival, node.timestamp):
+        return None
+    if chain == HAPPENED_AFTER:
+        return clock_key(node)
+    return next_key(node) if None not in (node.flow_id, node.flow_step) else None

@@ -3,13 +3,13 @@
 Operations only, never query text: no query language serves two engines.
 """
 
+from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ChangePhase, ModelChange, Models
 from vicw_shared.ports.embedder import Embedder, Lane, ModelIdentity
 from vicw_shared.ports.graph import (
     Counters,
     Direction,
     Gap,
-    GraphAudit,
     GraphStore,
     GraphTransaction,
     ItemRef,
@@ -30,6 +30,7 @@ from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 
 __all__ = [
+    "MOST_STRAYS",
     "Audience",
     "Backlog",
     "ChangePhase",
@@ -44,6 +45,7 @@ __all__ = [
     "ItemRef",
     "KeyRing",
     "Lane",
+    "Link",
     "Lookups",
     "ModelChange",
     "ModelIdentity",

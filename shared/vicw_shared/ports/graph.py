@@ -12,11 +12,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import ModelIdentity
-from vicw_shared.ports.outbox import PendingPoint
 from vicw_shared.ports.scope import Scope
 
 
@@ -243,34 +242,4 @@ class StoreRecord(Protocol):
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
         """Remove receipts of all tenants that were created before an instant, ``limit`` at most; return how many."""
-        ...
-
-
-class GraphAudit(Protocol):
-    """What a check and a new index read: pages over everything, of all tenants."""
-
-    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
-        """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
-        ...
-
-    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
-        """Return the ``page`` of the Chunks as a claim would: each as an UPSERT with what its payload says.
-
-        A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim, and nothing to settle.
-        """
-        ...
-
-    async def count(self, label: Label) -> int:
-        """Return how many nodes of a label there are."""
-        ...
-
-    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
-        """Return which of these uids are a Chunk's, whosever it is."""
-        ...
-
-    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
-        """Return up to ``limit`` edges in the engine's order, those after ``after``, with the labels of their ends.
-
-        None for a label: that end does not exist.
-        """
         ...

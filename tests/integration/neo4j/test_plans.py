@@ -17,6 +17,7 @@ from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox, records, text
 from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
 
 TYPES = tuple(edge_type.name for edge_type in EdgeRegistry.with_core_types())
@@ -41,6 +42,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
     yield from ((f"nodes.gaps {flow}", nodes.gaps(flow)) for flow in (True, False))
+    yield from ((f"nodes.links {chain}", nodes.links(chain)) for chain in (NEXT, HAPPENED_AFTER))
     yield from ((f"edges.put {name}", edges.put(name)) for name in TYPES)
     yield from ((f"edges.drop {name}", edges.drop(name)) for name in TYPES)
     yield from ((f"edges.page {name}", edges.page(name)) for name in TYPES)
@@ -115,10 +117,26 @@ async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, f
     assert scans == {}
 
 
+@pytest.mark.parametrize("filled", [False, True])
+@pytest.mark.parametrize("chain", [NEXT, HAPPENED_AFTER])
+async def test_who_is_next_in_a_chain_is_read_off_its_index(
+    graph: Neo4jGraphStore, server: Neo4jServer, filled: bool, chain: str
+) -> None:
+    if filled:
+        await fill(graph)
+    with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        plan = session.run(neo4j.Query("EXPLAIN " + nodes.links(chain)), VALUES).consume().plan
+    assert plan is not None
+    found = {operator for operator, _ in operators(plan)}
+    assert found & {"PartialSort", "PartialTop"}, "only what is at one place is put in order"
+    assert not found & {"Sort", "Top"}
+
+
 VALUES: dict[str, Any] = {
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
+    "events": [{"uid": "a", "place": "a", "end": "b"}],
     **dict.fromkeys(("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"),
-    **dict.fromkeys(("limit", "now", "until", "rest", "before", "created_at", "schema"), 1),
+    **dict.fromkeys(("limit", "most", "now", "until", "rest", "before", "created_at", "schema"), 1),
 }
 """Plausible values: the planner looks at their types."""

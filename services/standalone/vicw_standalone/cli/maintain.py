@@ -14,11 +14,12 @@ from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import fail, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
-    from vicw_sleep.check import Report
+    from vicw_sleep.check import Progress, Report
 
 
 def register(app: typer.Typer) -> None:
@@ -32,21 +33,25 @@ def check_command(data_dir: DataDirOption = None, platform: PlatformOption = Fal
 
     Points agree with what the graph marks as indexed and the reverse, their payloads with what it says, chains are
     unbroken and in order, every node is in exactly one context, steps are gap-free, no edge is outside the registry.
-    The server must be stopped; of the platform, whatever writes: what changes meanwhile may look broken.
+    The server must be stopped; of the platform, whatever writes: what changes meanwhile may look broken, though what is
+    found wanting is looked at once more.
 
-    Exit code 1 and the list of violations if any is broken; 2 if it could not check: the store is in use, there is
-    none, its vector index is missing, it cannot be read, a setting is wrong.
+    Exit code 1 and the list of violations if any is broken, 5000 of them at most; 2 if it could not check: the store is
+    in use, there is none, its vector index is missing, it cannot be read, a setting is wrong.
     """
     try:
         settings = read_settings(data_dir=data_dir)
         configure_logs(LogSettings(level="warning"))
-        report = asyncio.run(_check_platform() if platform else _check(settings))
+        with progress_bar("checking") as progress:
+            report = asyncio.run(_check_platform(progress) if platform else _check(settings, progress))
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
     out.print(f"{report.nodes} nodes, {report.edges} edges, {report.points} points, {report.waiting} waiting")
     for violation in report.violations:
         out.print(violation, markup=False)
-    if report.violations:
+    if report.untold:
+        out.print(f"and {report.untold} more")
+    if report.violations or report.untold:
         raise typer.Exit(1)
     out.print("clean")
 
@@ -68,19 +73,19 @@ def doctor_command(data_dir: DataDirOption = None) -> None:
         raise typer.Exit(1)
 
 
-async def _check_platform() -> Report:
+async def _check_platform(progress: Progress) -> Report:
     from vicw_sleep.check import check
     from vicw_standalone.apart import open_stores
 
     async with open_stores() as (graph, vectors):
-        return await check(graph, graph, vectors, load_registries().edges)
+        return await check(graph, graph, vectors, load_registries().edges, progress)
 
 
-async def _check(settings: Settings) -> Report:
+async def _check(settings: Settings, progress: Progress) -> Report:
     from vicw_sleep.check import check
     from vicw_standalone.offline import open_offline
 
     async with open_offline(settings) as (graph, vectors):
         if vectors is None:
             raise UnavailableError("vectors", "the index is missing. `vicw reindex` rebuilds it")
-        return await check(graph, graph, vectors, load_registries().edges)
+        return await check(graph, graph, vectors, load_registries().edges, progress)

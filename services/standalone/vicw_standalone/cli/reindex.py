@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
@@ -20,14 +18,13 @@ from vicw_standalone.cli.ask import UrlOption
 from vicw_standalone.cli.console import err, fail, out, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.reindexing import Reindexed
     from vicw_standalone.reindexing.platform import Platform
     from vicw_standalone.settings import Settings
-
-type Report = Callable[[str, int, int], None]
 
 
 def register(app: typer.Typer) -> None:
@@ -90,7 +87,7 @@ def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
     elif drop_old:
         _tell_dropped(map(str, _run(opened(platform.drop_old))))
     else:
-        with progress_bar() as report:
+        with progress_bar("reindexing") as report:
             done = _run(opened(lambda engines: platform.reindex(engines, model, report)))
         _tell_done(done, " --platform")
 
@@ -103,7 +100,7 @@ def _on_directory(settings: Settings, model: str | None, drop_old: bool, status:
     elif drop_old:
         _tell_dropped(map(str, _run(lambda: local.drop_old(settings))))
     else:
-        with progress_bar() as report:
+        with progress_bar("reindexing") as report:
             done = _run(lambda: local.reindex(settings, model, report))
         _tell_done(done)
         _tell_overruled(model if done.before is not None else None)
@@ -120,7 +117,7 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
         else:
             server.start(model)
             try:
-                with progress_bar() as report:
+                with progress_bar("reindexing") as report:
                     done = server.watch(report)
             except KeyboardInterrupt:
                 problem("the server goes on with it; `vicw reindex --status` says how far it is")
@@ -139,31 +136,6 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
     except KeyboardInterrupt:
         problem("stopped. The index in use is as it was; run the same command again to go on")
         raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def progress_bar() -> Iterator[Report]:
-    """Show how far it is and what time is left; yield what is told of progress."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("reindexing", total=None)
-        phase = ""
-
-        def report(now: str, done: int, total: int) -> None:
-            nonlocal phase
-            if now != phase:
-                phase = now
-                bar.reset(task, description=phase, total=total or None)
-            bar.update(task, completed=done, total=total or None)
-
-        yield report
 
 
 def _tell_done(done: Reindexed, option: str = "") -> None:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.keys import chain_end, place_of
 from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import PendingPoint
+from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
 from vicw_shared.telemetry.engines import measured
 
 
@@ -35,6 +36,21 @@ class Neo4jAudit:
 
     async def known(self, chunk_uids: Sequence[str]) -> set[str]:
         return {row["uid"] for row in await self._database.read(nodes.KNOWN_CHUNKS, uids=list(chunk_uids))}
+
+    async def unindexed(self, chunk_uids: Sequence[str]) -> set[str]:
+        return {row["uid"] for row in await self._database.read(nodes.UNINDEXED_CHUNKS, uids=list(chunk_uids))}
+
+    async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+        return {row["uid"]: row["count"] for row in await self._database.read(nodes.HOMES, uids=list(uids))}
+
+    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
+        places = [(event.uid, place_of(chain, event)) for event in events]
+        # Nothing is before an empty end: what is in no chain has no follower.
+        rows = [{"uid": uid, "place": at or "", "end": chain_end(at) if at else ""} for uid, at in places]
+        found = await self._database.read(nodes.links(chain), events=rows, most=MOST_STRAYS)
+        return {
+            row["uid"]: Link(row["follower"], row["joined"], tuple(row["strays"]), row["misplaced"]) for row in found
+        }
 
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         found: list[tuple[Edge, Label | None, Label | None]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from vicw_shared.model import Label, Node
-from vicw_shared.model.chain import ChainKey, clock_key, next_key
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
@@ -32,9 +32,9 @@ def chain_prefix(tenant: str, context: str, flow: str | None) -> str:
     return make_uid(tenant, context, *parts) + ":"
 
 
-def chain_end(prefix: str) -> str:
-    """Return text that sorts after every place of a chain and before any other chain's."""
-    return prefix[:-1] + ";"
+def chain_end(place: str) -> str:
+    """Return text that sorts after every place of a chain and before any other chain's; ``place`` may be its prefix."""
+    return place.partition(":")[0] + ";"
 
 
 def place(prefix: str, key: ChainKey) -> str:
@@ -42,15 +42,20 @@ def place(prefix: str, key: ChainKey) -> str:
     return prefix + "".join(f"{part + _OFFSET:020d}" for part in key)
 
 
+def place_of(chain: str, node: Node) -> str | None:
+    """Return a node's place in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none."""
+    key = chain_key(chain, node)
+    flow = node.flow_id if chain == NEXT else None
+    return place(chain_prefix(node.tenant, node.context, flow), key) if key is not None else None
+
+
 def derived(node: Node) -> dict[str, object]:
     """Return the derived properties of a node; None where it has none."""
     has_key = node.label in _ITEM_LABELS and node.source_id is not None
-    live = node.label is Label.EVENT and None not in (node.arrival, node.timestamp) and node.retired_at is None
-    in_flow = live and node.flow_id is not None and node.flow_step is not None
     keys: dict[str, object] = {
         "item_key": item_key(node.tenant, node.context, node.source_id or "") if has_key else None,
-        "clock_at": place(chain_prefix(node.tenant, node.context, None), clock_key(node)) if live else None,
-        "flow_at": place(chain_prefix(node.tenant, node.context, node.flow_id), next_key(node)) if in_flow else None,
+        "clock_at": place_of(HAPPENED_AFTER, node),
+        "flow_at": place_of(NEXT, node),
     }
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)

@@ -12,14 +12,13 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import entries
+from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_neighbours
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
-    edge_of,
     marks,
     node_of,
     pack,
@@ -28,7 +27,7 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
@@ -36,7 +35,6 @@ from vicw_shared.ports import (
     ModelIdentity,
     Models,
     Neighbour,
-    PendingPoint,
     Receipt,
     Scope,
     Spread,
@@ -48,7 +46,7 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox):
+class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
     def __init__(self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False) -> None:
@@ -60,7 +58,9 @@ class SqliteGraphStore(SqliteOutbox):
         self._data_dir = data_dir
         self._registry = registry
         self._changer: tuple[str, float] | None = None
-        super().__init__(Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate))
+        database = Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate)
+        SqliteOutbox.__init__(self, database)
+        SqliteAudit.__init__(self, database)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()
@@ -168,44 +168,6 @@ class SqliteGraphStore(SqliteOutbox):
             return False
         self._changer = (holder, time.monotonic() + seconds)
         return True
-
-    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
-        sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
-        start = pack(after) if after else b""
-        return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
-
-    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
-        start = pack(after) if after else b""
-        return await self._database.read(lambda c: entries.passages(c, start, limit))
-
-    async def count(self, label: Label) -> int:
-        sql = "SELECT count(*) FROM node WHERE label = ?"
-        return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
-
-    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
-        def work(connection: sqlite3.Connection) -> set[str]:
-            found: set[str] = set()
-            for batch in batched(chunk_uids, _BATCH):
-                sql = f"SELECT uid FROM node WHERE uid IN ({marks(len(batch))}) AND label = 'Chunk'"  # noqa: S608
-                found.update(unpack(uid) for (uid,) in connection.execute(sql, tuple(map(pack, batch))))
-            return found
-
-        return await self._database.read(work)
-
-    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
-        sql = (
-            "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "
-            "e.created_by, e.properties, s.label, t.label "
-            "FROM edge e LEFT JOIN node s ON s.pk = e.source LEFT JOIN node t ON t.pk = e.target "
-            "WHERE e.id > ? ORDER BY e.id LIMIT ?"
-        )
-        start = pack(after.id) if after else b""
-
-        def work(connection: sqlite3.Connection) -> list[tuple[Edge, Label | None, Label | None]]:
-            rows = connection.execute(sql, (start, limit))
-            return [(edge_of(r), r[8] and Label(r[8]), r[9] and Label(r[9])) for r in rows]
-
-        return await self._database.read(work)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._database.close)

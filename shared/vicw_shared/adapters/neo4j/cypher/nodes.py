@@ -6,6 +6,7 @@ from functools import cache
 
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, ITEM, node, relabelled, seek
 from vicw_shared.model import Label
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 
 FIND = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN {node('n')} AS node"
 
@@ -37,6 +38,12 @@ CONTEXTS = (
 
 KNOWN_CHUNKS = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids RETURN k.uid AS uid"
 
+UNINDEXED_CHUNKS = (
+    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids AND NOT k.indexed RETURN k.uid AS uid"
+)
+
+HOMES = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid, COUNT {{ (n)-[:BELONGS_TO]->() }} AS count"
+
 ANY_INDEXED = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid > '' AND k.indexed RETURN k.uid AS uid LIMIT 1"
 
 
@@ -67,6 +74,21 @@ def gaps(flow: bool) -> str:
         f"CALL (place) {{ OPTIONAL MATCH (n:Event) {hint} WHERE n.{at} > place AND n.{at} < $end "
         f"RETURN n.uid AS after ORDER BY n.{at} LIMIT 1 }} "
         "RETURN number, before, after"
+    )
+
+
+@cache
+def links(chain: str) -> str:
+    """Return, for each Event, its follower in a chain by the chain's index, and what the chain's edges say instead."""
+    at, edge = ("flow_at", f"(n)-[:{NEXT}]->") if chain == NEXT else ("clock_at", f"(n)<-[:{HAPPENED_AFTER}]-")
+    return (
+        f"UNWIND $events AS event MATCH (n:Event) {seek('n', 'Event', 'uid')} WHERE n.uid = event.uid "
+        f"CALL (event) {{ OPTIONAL MATCH (m:Event) {seek('m', 'Event', at)} "
+        f"WHERE m.{at} >= event.place AND m.{at} < event.end AND (m.{at} > event.place OR m.uid > event.uid) "
+        f"RETURN m ORDER BY m.{at}, m.uid LIMIT 1 }} "
+        f"RETURN n.uid AS uid, m.uid AS follower, EXISTS {{ {edge}(m) }} AS joined, "
+        f"COLLECT {{ MATCH {edge}(o) WHERE m IS NULL OR o <> m RETURN DISTINCT o.uid LIMIT $most }} AS strays, "
+        f"coalesce(n.{at}, '') <> event.place AS misplaced"
     )
 
 

@@ -1,0 +1,114 @@
+"""Whether the steps of every flow count from 1 without a gap.
+
+No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. So a step is
+noted as one number, a hash of its flow plus the step. The steps of a flow are then one run of numbers, and what begins
+a run has to be a first step. That takes eight bytes a step, and no more than so many steps are looked at in one go over
+the Events: what a larger store takes is more goes, not more memory.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from functools import lru_cache
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import GraphAudit
+from vicw_shared.uids import make_uid
+from vicw_sleep.disagreement import PAGE
+
+AT_ONCE = 4_000_000
+"""Steps noted at once, about: 32 MB of them, and as much again while they are judged."""
+_BLOCK = 2**20
+"""Numbers that are noted in one go or not at all, so that a flow may have any length."""
+_RANGE = 2**64
+
+
+async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) -> tuple[list[str], int]:
+    """Return a sentence for each step but a first that no step of its flow goes before, and how many more there are.
+
+    At most ``most`` are said, once another look has not found the step before.
+    """
+    parts = 1 + await audit.count(Label.EVENT) // AT_ONCE
+    found: list[int] = []
+    more = events = 0
+    for part in range(parts):
+        noted = _Noted(part, parts)
+        async for page in _pages(audit):
+            noted.add(page)
+            events += len(page)
+            progress(events // parts)
+        starts = noted.starts()
+        room = most - len(found)
+        found += starts[:room].tolist()
+        more += len(starts[room:])
+    return (await _said(audit, set(found)) if found else []), more
+
+
+class _Noted:
+    """The steps in every ``parts``-th block of numbers, and in each the last one before it."""
+
+    def __init__(self, part: int, parts: int) -> None:
+        self._part = part
+        self._parts = parts
+        self._steps = array("Q")
+        self._firsts = array("Q")
+
+    def add(self, events: Iterable[Node]) -> None:
+        for number, step, _ in _numbered(events):
+            if self._holds(number) or self._holds(number + 1):
+                self._steps.append(number)
+                if step == 1:
+                    self._firsts.append(number)
+
+    def starts(self) -> NDArray[np.uint64]:
+        """Return the numbers that begin a run, but are no first step."""
+        steps = np.asarray(self._steps)
+        steps.sort()
+        begins = np.ones(len(steps), dtype=bool)
+        begins[1:] = steps[1:] - steps[:-1] > 1
+        starts = steps[begins]
+        starts = starts[starts // _BLOCK % self._parts == self._part]
+        return np.setdiff1d(starts, np.asarray(self._firsts))
+
+    def _holds(self, number: int) -> bool:
+        return number // _BLOCK % self._parts == self._part
+
+
+async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
+    """Name the flows, unless what was missing is there now: it may have been stored behind the first look."""
+    said: dict[int, str] = {}
+    preceded: set[int] = set()
+    async for page in _pages(audit):
+        for number, step, event in _numbered(page):
+            if number in starts:
+                flow = f"Flow {event.flow_id!r} of {event.context!r}"
+                there = f"there is {step}, but not {step - 1}"
+                said[number] = f"{flow}: steps are not gap-free from 1: {there}"
+            if number + 1 in starts:
+                preceded.add(number + 1)
+    return [said[number] for number in sorted(said.keys() - preceded)]
+
+
+async def _pages(audit: GraphAudit) -> AsyncIterator[list[Node]]:
+    after: str | None = None
+    while page := await audit.page(Label.EVENT, after=after, limit=PAGE):
+        after = page[-1].uid
+        yield page
+
+
+def _numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
+    """Return the number of each Event that has a step, and the step."""
+    for event in events:
+        step = event.flow_step
+        if event.arrival is not None and event.flow_id is not None and step is not None:
+            yield (_base(event.tenant, event.context, event.flow_id) + step) % _RANGE, step, event
+
+
+@lru_cache(maxsize=1000)
+def _base(tenant: str, context: str, flow: str) -> int:
+    return UUID(make_uid(tenant, context, flow)).int % _RANGE

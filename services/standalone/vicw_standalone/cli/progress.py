@@ -1,0 +1,39 @@
+"""How far a long command is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from vicw_standalone.cli.console import err
+
+type Report = Callable[[str, int, int], None]
+"""Is told what is done, how many of it are, of how many; 0: nobody knows."""
+
+
+@contextmanager
+def progress_bar(description: str) -> Iterator[Report]:
+    """Show on a terminal how far it is and what time is left; yield what is told of progress."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,  # it would end in an empty line
+    )
+    with bar:
+        task = bar.add_task(description, total=None)
+        phase = ""
+
+        def report(now: str, done: int, total: int) -> None:
+            nonlocal phase
+            if now != phase:
+                phase = now
+                bar.reset(task, description=phase, total=total or None)
+            bar.update(task, completed=done, total=total or None)
+
+        yield report

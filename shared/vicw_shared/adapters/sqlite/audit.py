@@ -1,0 +1,139 @@
+"""What a check reads on SQLite: pages over everything."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import batched
+
+from vicw_shared.adapters.sqlite import entries
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
+from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
+from vicw_shared.telemetry.engines import measured
+
+_BATCH = 500
+_ORDER = {NEXT: "unstepped, step, timestamp, flow_step", HAPPENED_AFTER: "timestamp, arrival"}
+"""What each chain is ordered by: the columns of its index, in their order."""
+_ENDS = {NEXT: ("source", "target"), HAPPENED_AFTER: ("target", "source")}
+"""Where the edges of each chain have the earlier Event, and where the later one."""
+
+
+def _follower(chain: str) -> str:
+    columns = f"{_ORDER[chain]}, uid"
+    flow = " AND flow_id = ? AND flow_step IS NOT NULL" if chain == NEXT else ""
+    return (
+        f"SELECT uid FROM node WHERE tenant = ? AND context = ?{flow} "  # noqa: S608
+        "AND arrival IS NOT NULL AND retired_at IS NULL AND timestamp IS NOT NULL "
+        f"AND ({columns}) > ({marks(columns.count(',') + 1)}) ORDER BY {columns} LIMIT 1"
+    )
+
+
+def _joined(chain: str) -> str:
+    earlier, later = _ENDS[chain]
+    return (
+        f"SELECT l.uid FROM edge e JOIN node l ON l.pk = e.{later} "  # noqa: S608
+        f"WHERE e.{earlier} = ? AND e.type = '{chain}'"
+    )
+
+
+FOLLOWER = {chain: _follower(chain) for chain in _ORDER}
+"""The look-up of who comes next in each chain, by the chain's index."""
+_JOINED = {chain: _joined(chain) for chain in _ORDER}
+
+
+@measured("sqlite")
+class SqliteAudit:
+    """GraphAudit over the database of a graph."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
+        sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
+        start = pack(after) if after else b""
+        return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
+
+    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
+        start = pack(after) if after else b""
+        return await self._database.read(lambda c: entries.passages(c, start, limit))
+
+    async def count(self, label: Label) -> int:
+        sql = "SELECT count(*) FROM node WHERE label = ?"
+        return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
+
+    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
+        return await self._chunks(chunk_uids, "label = 'Chunk'")
+
+    async def unindexed(self, chunk_uids: Sequence[str]) -> set[str]:
+        return await self._chunks(chunk_uids, "label = 'Chunk' AND NOT indexed")
+
+    async def _chunks(self, uids: Sequence[str], which: str) -> set[str]:
+        def work(connection: sqlite3.Connection) -> set[str]:
+            found: set[str] = set()
+            for batch in batched(uids, _BATCH):
+                sql = f"SELECT uid FROM node WHERE uid IN ({marks(len(batch))}) AND {which}"  # noqa: S608
+                found.update(unpack(uid) for (uid,) in connection.execute(sql, tuple(map(pack, batch))))
+            return found
+
+        return await self._database.read(work)
+
+    async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+        def work(connection: sqlite3.Connection) -> dict[str, int]:
+            found: dict[str, int] = {}
+            for batch in batched(uids, _BATCH):
+                rows = connection.execute(
+                    "SELECT n.uid, count(t.pk) FROM node n "  # noqa: S608
+                    "LEFT JOIN edge e ON e.source = n.pk AND e.type = 'BELONGS_TO' LEFT JOIN node t ON t.pk = e.target "
+                    f"WHERE n.uid IN ({marks(len(batch))}) GROUP BY n.uid",
+                    tuple(map(pack, batch)),
+                )
+                found.update((unpack(uid), count) for uid, count in rows)
+            return found
+
+        return await self._database.read(work)
+
+    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
+        def work(connection: sqlite3.Connection) -> dict[str, Link]:
+            links = ((event.uid, _link(connection, chain, event)) for event in events)
+            return {uid: link for uid, link in links if link is not None}
+
+        return await self._database.read(work)
+
+    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+        sql = (
+            "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "
+            "e.created_by, e.properties, s.label, t.label "
+            "FROM edge e LEFT JOIN node s ON s.pk = e.source LEFT JOIN node t ON t.pk = e.target "
+            "WHERE e.id > ? ORDER BY e.id LIMIT ?"
+        )
+        start = pack(after.id) if after else b""
+
+        def work(connection: sqlite3.Connection) -> list[tuple[Edge, Label | None, Label | None]]:
+            rows = connection.execute(sql, (start, limit))
+            return [(edge_of(r), r[8] and Label(r[8]), r[9] and Label(r[9])) for r in rows]
+
+        return await self._database.read(work)
+
+
+def _link(connection: sqlite3.Connection, chain: str, event: Node) -> Link | None:
+    uid = pack(event.uid)
+    stored = connection.execute("SELECT pk FROM node WHERE uid = ?", (uid,)).fetchone()
+    if stored is None:
+        return None
+    follower: bytes | None = None
+    if (key := chain_key(chain, event)) is not None:
+        flow = (event.flow_id,) if chain == NEXT else ()
+        width = _ORDER[chain].count(",") + 1
+        values = (event.tenant, event.context, *flow, *key[:width], uid)
+        found = connection.execute(FOLLOWER[chain], values).fetchone()
+        follower = found[0] if found else None
+    joined, strays = False, set[bytes]()
+    for (later,) in connection.execute(_JOINED[chain], stored):
+        if later == follower:
+            joined = True
+        elif len(strays) < MOST_STRAYS:
+            strays.add(later)
+    return Link(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, strays)))

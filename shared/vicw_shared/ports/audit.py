@@ -1,0 +1,74 @@
+"""The port of a check, and of what makes an index anew: everything there is, of all tenants, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.ports.outbox import PendingPoint
+
+MOST_STRAYS = 100
+"""Wrong neighbours that are told of one Event in a chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What stands after an Event in a chain.
+
+    ``follower`` is the chain's next member (None: there is none, or the Event is no member), ``joined`` tells whether
+    an edge of the chain joins the two, ``strays`` are other nodes that such edges have follow it, MOST_STRAYS at most.
+    ``misplaced``: who looks for the Event in the chain's order does not find it where its fields say it is.
+    """
+
+    follower: str | None
+    joined: bool
+    strays: tuple[str, ...] = ()
+    misplaced: bool = False
+
+
+class GraphAudit(Protocol):
+    """What a check and a new index read."""
+
+    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
+        """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
+        ...
+
+    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
+        """Return the ``page`` of the Chunks as a claim would: each as an UPSERT with what its payload says.
+
+        A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim, and nothing to settle.
+        """
+        ...
+
+    async def count(self, label: Label) -> int:
+        """Return how many nodes of a label there are."""
+        ...
+
+    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
+        """Return which of these uids are a Chunk's, whosever it is."""
+        ...
+
+    async def unindexed(self, chunk_uids: Sequence[str]) -> set[str]:
+        """Return which of these uids are those of a Chunk that is not marked indexed."""
+        ...
+
+    async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return how many BELONGS_TO edges lead out of each of these nodes. Unknown uids are left out."""
+        ...
+
+    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
+        """Return what stands after each of these Events in its NEXT or HAPPENED_AFTER ``chain``.
+
+        An Event's place is what its fields say, as they are given here. Of two Events with one key the lower uid goes
+        first. Events that are not stored are left out.
+        """
+        ...
+
+    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
+        """Return up to ``limit`` edges in the engine's order, those after ``after``, with the labels of their ends.
+
+        None for a label: that end does not exist.
+        """
+        ...
