@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Coroutine
 from dataclasses import replace
 from datetime import timedelta
 
@@ -22,7 +23,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.clock import now
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import DataDirError, ModelMismatchError, StorageFullError
+from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
@@ -31,6 +32,7 @@ from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
+from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
 
@@ -119,9 +121,8 @@ class Standalone:
             raise ModelMismatchError(
                 f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
             )
-        folder = folder_of(self.data_dir.path, identity, identity)
-        if not EdgeVectorStore.exists(folder) and await self.graph.any_indexed():
-            raise DataDirError(f"The vector index {folder} is missing. `vicw reindex` rebuilds it from the graph")
+        if not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
+            await mark_lost(self.graph)
 
     async def open_index(self, model: ModelIdentity) -> Index:
         """Return a model's index, in a folder of its own. Raises ModelMismatchError if no embedder of it runs."""
@@ -148,7 +149,7 @@ class Standalone:
             await store.close()
 
     async def _agree_on_points(self) -> None:
-        if self.vectors.unclean:
+        if self.vectors.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph, self.graph, self.vectors)
             self.vectors.agreed()
             _log.info(
@@ -169,8 +170,13 @@ class Standalone:
         return self.indexes.reading.embedder
 
     def start_indexer(self) -> None:
-        """Index in the background until ``close``."""
-        task = asyncio.create_task(self.indexer.run(), name="indexer")
+        """Index, and rebuild an index that was lost, in the background until ``close``."""
+        self._keep(self.indexer.run(), "indexer")
+        if self.indexes.rebuilding is not None:
+            self._keep(rebuild(self.graph, self.indexes, lambda: self.vectors), "rebuilding")
+
+    def _keep(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
 
         async def stop() -> None:
             task.cancel()
@@ -196,6 +202,7 @@ class Standalone:
             index.query_prefix,
             self.settings.limits,
             self.settings.retrieval,
+            rebuilding=self.indexes.rebuilding is not None,
         )
 
     async def probe_embedding(self) -> None:
@@ -222,8 +229,15 @@ class Standalone:
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
 
     async def describe(self, tenant: str) -> dict[str, object]:
-        """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
-        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog(tenant)).waiting}
+        """Return what a client may want to know of a store that answers: its name, the passages not found yet.
+
+        Of an index that was lost it says since when it is being rebuilt.
+        """
+        waiting = (await self.graph.backlog(tenant)).waiting
+        facts: dict[str, object] = {"store": await self.graph.store_id(), "passages_waiting": waiting}
+        if self.indexes.rebuilding is not None:
+            facts["rebuilding"] = self.indexes.rebuilding.isoformat()
+        return facts
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

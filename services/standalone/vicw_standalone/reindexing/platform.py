@@ -14,7 +14,7 @@ from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes
+from vicw_shared.indexes import LOOKS, Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ChangePhase, ModelIdentity
 from vicw_shared.settings import IngestSettings
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from vicw_shared.platform.settings import PlatformSettings
 
 _log = structlog.get_logger()
-_WAITS = 3
-"""Looks of a service at the model in use after which all are taken to have seen it."""
 _START_SECONDS = 20.0
 
 
@@ -50,9 +48,9 @@ async def open_platform() -> AsyncIterator[Platform]:
     from vicw_shared.platform.engines import PlatformIndexes
 
     async with AsyncExitStack() as stack:
-        indexes = PlatformIndexes(settings, stack)
         graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
         stack.push_async_callback(graph.close)
+        indexes = PlatformIndexes(settings, graph, stack)
         yield Platform(settings, graph, indexes)
 
 
@@ -73,7 +71,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
         stack.push_async_callback(indexes.close)
 
         async def everybody_knows() -> None:
-            await asyncio.sleep(_WAITS * look_seconds)
+            await asyncio.sleep(LOOKS * look_seconds)
             await indexes.look()
 
         async def swap(index: Index) -> None:
