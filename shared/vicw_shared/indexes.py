@@ -1,7 +1,8 @@
 """The vector indexes that a process works with; which they are changes while the store changes its model.
 
 The graph's record says it (docs/decisions/0009). Who reads follows it a moment later; who writes looks at it after
-each claim, so that no claim is settled by the word of an older record.
+each claim, so that no claim is settled by the word of an older record. It says, too, whether the index in use was lost
+and is being rebuilt (docs/decisions/0012).
 """
 
 from __future__ import annotations
@@ -10,13 +11,22 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 import structlog
+from prometheus_client import Gauge
 
 from vicw_shared.errors import ModelMismatchError, UnavailableError, VicwError
 from vicw_shared.ports import Embedder, ModelIdentity, Models, StoreRecord, VectorStore
+from vicw_shared.settings import LONGEST_LOOK_SECONDS
 
 _log = structlog.get_logger()
+REBUILDING = Gauge(
+    "vicw_index_rebuilding",
+    "1 while the index in use, which was lost, is being rebuilt",
+    multiprocess_mode="livemostrecent",
+)
+_KNOWN_SECONDS = 3 * LONGEST_LOOK_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,11 @@ class Indexes:
         return self._models
 
     @property
+    def rebuilding(self) -> datetime | None:
+        """Since when the index in use is known to lack what the graph has; None: it is whole, as far as is known."""
+        return self._models.rebuilding
+
+    @property
     def behind(self) -> str | None:
         """What this process lacks to follow the record, as a sentence; None: nothing."""
         return next((error.detail for error in self._lacking.values()), None)
@@ -107,6 +122,7 @@ class Indexes:
         async with self._lock:
             looked_at = time.monotonic()
             models = await self._record.models()
+            REBUILDING.set(models.rebuilding is not None)
             if models != self._models or self._lacking:
                 await self._follow(models)
             self._looked_at = looked_at
@@ -134,6 +150,7 @@ class Indexes:
         return tuple(model for model in self._models.written if model in self._open or not self._alone(model))
 
     async def _follow(self, models: Models) -> None:
+        _tell_rebuilding(self._models.rebuilding, models.rebuilding)
         before, self._models = self._lacking, models
         lacking: dict[ModelIdentity, VicwError] = {}
         for model in self._written():
@@ -150,9 +167,21 @@ class Indexes:
         _tell_lacking(before, lacking)
 
 
+async def everybody_knows() -> None:
+    """Return when all services are taken to have seen what the record said when this was called."""
+    await asyncio.sleep(_KNOWN_SECONDS)
+
+
 def _tell_switch(before: Index | None, now: Index) -> None:
     if before is not None:
         _log.info("the model in use has changed", before=str(before.model), now=str(now.model))
+
+
+def _tell_rebuilding(before: datetime | None, now: datetime | None) -> None:
+    if now is not None and before is None:
+        _log.warning("the vector index was lost and is being rebuilt; meanwhile words answer", since=now.isoformat())
+    elif before is not None and now is None:
+        _log.info("the vector index has all that the graph has again")
 
 
 def _tell_lacking(before: Mapping[ModelIdentity, VicwError], now: Mapping[ModelIdentity, VicwError]) -> None:

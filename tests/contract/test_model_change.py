@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
-from contract.graphs import Graph, edge, node, put
+from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity, Models, PendingKind
@@ -26,6 +27,30 @@ async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -
     assert await graph.models() == Models(NEW, leaving)
     await graph.set_model(NEW)
     assert (await graph.models(), await graph.model()) == (Models(NEW), NEW)
+
+
+async def test_the_mark_of_a_lost_index_is_kept_until_it_is_cleared_by_its_instant(graph: Graph) -> None:
+    await graph.set_model(OLD)
+    assert (await graph.models()).rebuilding is None
+    await graph.mark_rebuilding(AT)
+    assert await graph.models() == Models(OLD, None, AT)
+    again = AT + timedelta(microseconds=1)
+    await graph.mark_rebuilding(again)
+    assert not await graph.clear_rebuilding(AT), "it was lost once more"
+    assert (await graph.models()).rebuilding == again
+    assert await graph.clear_rebuilding(again)
+    assert (await graph.models()).rebuilding is None
+    assert not await graph.clear_rebuilding(again)
+
+
+async def test_the_mark_of_a_lost_index_goes_with_its_model(graph: Graph) -> None:
+    await graph.set_model(OLD)
+    await graph.mark_rebuilding(AT)
+    joining, leaving = ModelChange(NEW, ChangePhase.JOINING), ModelChange(OLD, ChangePhase.LEAVING)
+    await graph.set_model(OLD, joining)
+    assert await graph.models() == Models(OLD, joining, AT)
+    await graph.set_model(NEW, leaving)
+    assert await graph.models() == Models(NEW, leaving), "the other index has everything"
 
 
 def test_an_index_that_is_being_filled_is_not_written_by_others() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import uuid
 from collections.abc import AsyncIterator
 
 import numpy as np
@@ -24,7 +25,14 @@ from servers.qdrant import QdrantServer
 from vicw_shared.adapters.conditions import FLAGS, INSTANTS, KEYWORDS
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore
 from vicw_shared.adapters.qdrant.errors import translated
-from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError, SettingsError, VicwError
+from vicw_shared.errors import (
+    ConflictError,
+    ModelMismatchError,
+    NotFoundError,
+    SettingsError,
+    UnavailableError,
+    VicwError,
+)
 from vicw_shared.ports import ModelIdentity, Point
 
 MODEL = ModelIdentity("some-model", 4, "0" * 64, 1)
@@ -69,6 +77,29 @@ async def test_an_empty_server_gets_a_collection_that_remembers_its_model(collec
     assert (opened.model, opened.points, opened.current) == (MODEL, 0, True)
     assert await collections.open(MODEL) == opened
     assert await collections.all() == [opened]
+
+
+async def test_whoever_has_to_know_is_told_before_a_missing_collection_is_made(client: AsyncQdrantClient) -> None:
+    told: list[tuple[ModelIdentity, bool]] = []
+
+    async def tell(model: ModelIdentity) -> None:
+        told.append((model, await client.collection_exists(made.name_of(model))))
+        if len(told) == 1:
+            raise UnavailableError("graph", "is down")
+
+    made = QdrantCollections(client, f"test-{uuid.uuid4().hex[:12]}", before_making=tell)
+    try:
+        with pytest.raises(UnavailableError):
+            await made.open(MODEL)
+        assert not await client.collection_exists(made.name_of(MODEL)), "nobody knows yet"
+        await made.open(MODEL)
+        await made.open(MODEL)
+        assert told == [(MODEL, False)] * 2
+        await client.delete_collection(made.name_of(MODEL))
+        assert (await made.open(MODEL)).current, "the alias is there again, too"
+        assert told == [(MODEL, False)] * 3
+    finally:
+        await client.delete_collection(made.name_of(MODEL))
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=["name", "size", "digest", "wrapper"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from prometheus_client import REGISTRY
 from contract.graphs import node, put
 from contract.sides import Side, embedded, platform
 from qdrant_servers import server_if_any
+from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point
 from vicw_sleep.reconcile import Place, Reconciled, reconcile
@@ -125,6 +128,54 @@ async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: 
     late: Any = Late()
     assert await reconcile(side.graph, side.graph, late) == NOTHING
     assert looks == [5, 5]
+
+
+async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side: Side) -> None:
+    passages = sorted(await side.payloads())
+    await side.vectors.delete(passages)
+    lost = Place(lost_at=now())
+    assert await reconcile(side.graph, side.graph, side.vectors, start=lost) == Reconciled(5, 0, 0, None)
+    again = await reconcile(side.graph, side.graph, side.vectors, start=lost)
+    assert again == NOTHING, "they are queued, and lack their points still"
+    await side.indexer.drain()
+    await ingest(side, {"id": "later", "text": "it waits as it always did"})
+    done = await reconcile(side.graph, side.graph, side.vectors, start=lost)
+    assert done == replace(NOTHING, rebuilt=lost.lost_at)
+    assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING, "there is no mark to clear"
+
+
+async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side) -> None:
+    passages = sorted(await side.payloads())
+    await side.graph.requeue(passages[:1])
+    claimed = await side.graph.claim(10, seconds=60)
+    lost = Place(lost_at=now())
+    assert await reconcile(side.graph, side.graph, side.vectors, start=lost) == NOTHING
+    await side.graph.postpone(claimed, seconds=None, error="it cannot be embedded")
+    done = await reconcile(side.graph, side.graph, side.vectors, start=lost)
+    assert done == replace(NOTHING, rebuilt=lost.lost_at)
+    await side.graph.replay()
+
+
+async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("reconcile", "disagreement"):
+        monkeypatch.setattr(f"vicw_sleep.{module}.PAGE", 2)
+    first, *_, last = sorted(await side.payloads())
+    lost = Place(lost_at=now())
+
+    async def rebuilt() -> datetime | None:
+        place: Place | None = lost
+        while place is not None:
+            done = await reconcile(side.graph, side.graph, side.vectors, start=place, pages=1)
+            place = done.next
+        return done.rebuilt
+
+    for lacking in (first, last):
+        await side.vectors.delete([lacking])
+        assert await rebuilt() is None
+        await side.indexer.drain()
+    assert await rebuilt() == lost.lost_at
 
 
 async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:

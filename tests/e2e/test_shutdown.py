@@ -38,6 +38,15 @@ def _found(server: Server, query: str = "lighthouse keeper") -> int:
     return len(answer.raise_for_status().json()["results"])
 
 
+def _left_out(server: Server) -> list[str]:
+    left_out: list[str] = _post(server, "/retrieve", {"query": "lighthouse"}).raise_for_status().json()["degraded"]
+    return left_out
+
+
+def _rebuilt(server: Server) -> None:
+    eventually(lambda: _left_out(server), lambda left_out: left_out == [], 60, "the index is whole again")
+
+
 def _refused(server: Server, *words: str) -> None:
     """The server does not start: exit code 1, one sentence with these words, no traceback."""
     before = len(server.log) if server.log_path.exists() else 0
@@ -162,20 +171,39 @@ def test_another_model_is_refused_until_reindex(serve: Serve, tmp_path: Path) ->
     require_clean(server)
 
 
-def test_a_lost_vector_folder_is_refused_until_reindex(serve: Serve) -> None:
+def test_a_lost_vector_folder_is_rebuilt_while_words_answer(serve: Serve) -> None:
+    server = serve(VICW_INGEST_BATCH="8")
+    server.start()
+    assert _remember(server, 200).status_code == 201
+    assert server.stop() == 0
+    shutil.rmtree(server.data_dir / "vectors")
+    assert run(server, "check").returncode == 2
+
+    for started in (1, 2):
+        server.start()
+        assert (_found(server), _left_out(server)) == (200, ["dense", "bm25"])
+        assert "rebuilding" in httpx.get(f"{server.url}/readyz", timeout=30, trust_env=False).json()
+        if started == 1:
+            server.kill()
+    _rebuilt(server)
+    assert _found(server) == 200
+    assert "rebuilding" not in httpx.get(f"{server.url}/readyz", timeout=30, trust_env=False).json()
+    assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_lost_vector_folder_is_rebuilt_by_reindex_too(serve: Serve) -> None:
     server = serve()
     server.start()
     assert _remember(server, 30).status_code == 201
     assert server.stop() == 0
     shutil.rmtree(server.data_dir / "vectors")
-
-    _refused(server, "vectors", "vicw reindex")
-    assert run(server, "check").returncode == 2
-
     done = run(server, "reindex")
     assert done.returncode == 0, done.stderr
     assert "30 passages" in done.stdout
     require_clean(server)
+    server.start()
+    assert _left_out(server) == []
 
 
 @pytest.mark.crash
@@ -200,7 +228,9 @@ def test_a_killed_reindex_goes_on_when_it_is_run_again_or_the_server_starts(serv
         assert _backlog(server) > 0
 
     server.start()
-    eventually(lambda: _found(server), lambda found: found == 120, 60, "the rest, indexed by the server")
+    assert (_found(server), _left_out(server)) == (120, ["dense", "bm25"])
+    _rebuilt(server)
+    assert _found(server) == 120
     assert server.stop() == 0
     require_clean(server)
 

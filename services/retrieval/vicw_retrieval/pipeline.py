@@ -39,8 +39,9 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     """Return the evidence for a question.
 
     While the graph is down, or has no room for this question, that is what the vectors' payloads know of what is live
-    and public. Raises InvalidInputError for a field over its limit; UnavailableError or OverloadedError if every
-    channel fails, or the graph where only it can tell what was true or known at another time.
+    and public; while the vector index lacks what the graph has, what the graph finds by words. Raises InvalidInputError
+    for a field over its limit; UnavailableError or OverloadedError if every channel fails, or the graph where only it
+    can tell what was true or known at another time.
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
@@ -87,10 +88,7 @@ async def _find(
     """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
-    sizes: Mapping[str, int] = {}
-    with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it
-        async with asyncio.timeout(ports.settings.budget_ms / 1000):
-            sizes = await ports.vectors.domains(search.scope.tenant)
+    sizes = await _sizes(search, ports)
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
     with search.watch.stage("domain"):
         decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
@@ -105,6 +103,16 @@ async def _find(
                     kept, wave = await search.find(narrowed, only)
             candidates = kept
     return decision, candidates, wave
+
+
+async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
+    """Return how many points each domain has; {} where nobody can tell."""
+    if search.by_words:
+        return {}
+    with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it
+        async with asyncio.timeout(ports.settings.budget_ms / 1000):
+            return await ports.vectors.domains(search.scope.tenant)
+    return {}
 
 
 async def _surroundings(

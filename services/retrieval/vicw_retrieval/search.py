@@ -32,7 +32,10 @@ _WIDENINGS = 4
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPorts:
-    """What the read path works with. ``query_prefix`` is the embedding model's."""
+    """What the read path works with. ``query_prefix`` is the embedding model's.
+
+    While the vector index is ``rebuilding`` it lacks what the graph has.
+    """
 
     graph: GraphStore
     vectors: VectorStore
@@ -41,21 +44,26 @@ class RetrievalPorts:
     limits: LimitSettings
     settings: RetrievalSettings
     outage: Outage = field(default_factory=Outage)
+    rebuilding: bool = False
 
 
 class Search:
-    """The channels of one request, which may run twice: over everything, then inside a domain."""
+    """The channels of one request, which may run twice: over everything, then inside a domain.
+
+    ``by_words``: it asks the graph's full-text index, not the channels.
+    """
 
     def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, watch: Stopwatch) -> None:
         self.scope = scope
         self.watch = watch
         self.degraded: list[str] = []
+        self.by_words = ports.rebuilding and request.channels is None  # vectors lack something; no caller insists
         self.wrapped_query = ""
         self._ports = ports
         self._request = request
         self._terms = sparse.encode_query(request.query)
         self._vector: NDArray[np.float32] | None = None
-        self._wanted = set(request.channels or Channel)
+        self._wanted = [channel for channel in Channel if channel in (request.channels or Channel)]
         self._limit = max(ports.settings.candidates, request.limit)
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
@@ -79,23 +87,33 @@ class Search:
         return candidates, wave
 
     async def _run(self, scope: Scope, domain: str | None, without: tuple[str, ...] = ()) -> Wave:
-        """Run the wanted channels at the same time, then score what only one of them found in the other."""
+        """Ask the channels, then score what only one of them found in the other."""
+        with self.watch.stage("channels"):
+            ranked = await self._ask(scope, domain, without)
+        with self.watch.stage("complete"):
+            return await self._complete(ranked)
+
+    async def _ask(self, scope: Scope, domain: str | None, without: tuple[str, ...]) -> dict[str, list[VectorHit]]:
+        """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
+        if self._ports.rebuilding:
+            self.degraded += [channel.value for channel in self._wanted]
+        if self.by_words:
+            try:
+                return await self._find_words(scope)
+            except VicwError:  # what vectors there are is better than nothing
+                self.by_words = False
         limit = self._limit
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
             channels["dense"] = self._dense(scope, domain, limit, without)
         if Channel.BM25 in self._wanted and self._terms.indices:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
-        with self.watch.stage("channels"):
-            ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
-            self.degraded += failed
-            if failed and not ranked:
-                ranked = await self._find_words(scope, failed)
-        with self.watch.stage("complete"):
-            return await self._complete(ranked)
+        ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
+        self.degraded += failed
+        return await self._instead(scope, failed) if failed and not ranked else ranked
 
-    async def _find_words(self, scope: Scope, failed: Mapping[str, VicwError | None]) -> dict[str, list[VectorHit]]:
-        """Ask the graph's full-text index while the vector engine is down.
+    async def _instead(self, scope: Scope, failed: Mapping[str, VicwError | None]) -> dict[str, list[VectorHit]]:
+        """Ask for words while the vector engine is down.
 
         Raises the channels' error if the graph is down, too, or something else is what failed.
         """
@@ -103,9 +121,13 @@ class Search:
         if not away and self._request.channels is not None:
             raise _first(failed)
         try:
-            hits = await self._ports.graph.find(scope, self._request.query, self._limit)
+            return await self._find_words(scope)
         except VicwError as error:
             raise _first(failed) from error
+
+    async def _find_words(self, scope: Scope) -> dict[str, list[VectorHit]]:
+        """Ask the graph's full-text index. Raises what it raises."""
+        hits = await self._ports.graph.find(scope, self._request.query, self._limit)
         return {FULLTEXT: [VectorHit(hit.uid, hit.score) for hit in hits]}
 
     async def _rank(self, wave: Wave, scope: Scope) -> list[Candidate]:

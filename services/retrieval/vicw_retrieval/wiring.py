@@ -22,7 +22,8 @@ class Wiring(PlatformWiring):
     @property
     def ports(self) -> RetrievalPorts:
         """What a request works with from its beginning to its end."""
-        index = self.engines.indexes.reading
+        indexes = self.engines.indexes
+        index = indexes.reading
         return RetrievalPorts(
             self.engines.graph,
             index.vectors,
@@ -31,4 +32,5 @@ class Wiring(PlatformWiring):
             self.settings.limits,
             self.settings.retrieval,
             self._outage,
+            indexes.rebuilding is not None,
         )

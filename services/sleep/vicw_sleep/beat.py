@@ -31,6 +31,7 @@ from vicw_shared.adapters.celery_queue import (
     RECONCILE,
     SEND_FAILURES,
     SLEEP_QUEUE,
+    WATCH,
     connect,
     make_celery,
     send,
@@ -48,6 +49,7 @@ _RENEW_SECONDS = 5.0
 _TRY_AGAIN_SECONDS = 0.5
 _CALL_SECONDS = 2.0
 _LOOK_SECONDS = 1.0
+_MOST_PUT_OFF_SECONDS = 60.0
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
@@ -70,6 +72,7 @@ def ticks(settings: Settings) -> list[Tick]:
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
+        Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
     ]
 
 
@@ -134,13 +137,16 @@ def _send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> Non
         instant = time.monotonic()
         if instant < tick.due:
             continue
+        pause = _LOOK_SECONDS
         try:
-            told = waiting(client, tick.queue) > 0 or send(app, tick.task, expires=tick.expires)
+            if waiting(client, tick.queue):
+                pause = min(tick.seconds, _MOST_PUT_OFF_SECONDS)  # it may be a message for another task
+            elif send(app, tick.task, expires=tick.expires):
+                pause = tick.seconds
         except RedisError as error:
             SEND_FAILURES.inc()
             _log.warning("Redis does not answer", error=str(error))
-            told = False
-        tick.due = instant + (tick.seconds if told else _LOOK_SECONDS)
+        tick.due = instant + pause
 
 
 def _waiting(client: redis.Redis, queue: str) -> float:

@@ -12,6 +12,7 @@ import redis
 
 SECONDS = 900
 """How long a task may wait and work before its chain is given up."""
+_RESTING = b"resting"
 
 
 class Chain:
@@ -29,7 +30,17 @@ class Chain:
         held = self._client.get(self._key) == name.encode()
         return name if held and self._client.expire(self._key, SECONDS) else None
 
-    def end(self, name: str) -> None:
-        """Let another chain begin."""
-        if self._client.get(self._key) == name.encode():
+    def end(self, name: str, *, rest_seconds: int = 0) -> None:
+        """Let another chain begin, now or after a rest."""
+        if self._client.get(self._key) != name.encode():
+            return
+        if rest_seconds:
+            self._client.set(self._key, _RESTING, ex=rest_seconds)
+        else:
             self._client.delete(self._key)
+
+    def free(self, *, rested: bool) -> bool:
+        """Tell whether another chain may begin; where it has ``rested`` enough, it may from now on."""
+        if rested and self._client.get(self._key) == _RESTING:
+            self._client.delete(self._key)
+        return not self._client.exists(self._key)

@@ -9,13 +9,15 @@ passage is, and what is found wanting is looked at once more, for somebody may b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
 from prometheus_client import Counter
 
-from vicw_shared.ports import GraphAudit, Outbox, VectorStore
-from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned
+from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
+from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned, unindexed
 
 _MISSING = {Kind.NO_POINT, Kind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
@@ -32,10 +34,15 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a comparison is: ``after`` this passage or point; None: at the start."""
+    """How far a comparison is: ``after`` this passage or point; None: at the start.
+
+    ``lost_at`` is the mark of a lost index that it is about to lift: it has found none so far of the passages from
+    before that still lacks its point.
+    """
 
     side: Side = Side.PASSAGES
     after: str | None = None
+    lost_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +50,15 @@ class Reconciled:
     """What was found: passages whose point was missing, points that were not what the graph says (both queued again),
     points without a passage (removed).
 
-    ``next`` is where to go on; None: all is compared.
+    ``next`` is where to go on; None: all is compared. ``rebuilt`` is then the mark that has been shown to be no longer
+    true.
     """
 
     missing: int
     stale: int
     orphaned: int
     next: Place | None
+    rebuilt: datetime | None = None
 
 
 async def reconcile(
@@ -60,6 +69,7 @@ async def reconcile(
     At most ``pages`` of a thousand are compared. Idempotent; any number may run at once.
     """
     place: Place | None = start or Place()
+    rebuilt: datetime | None = None
     missing = stale = orphaned = 0
     while place is not None and (pages is None or pages > 0):
         if place.side is Side.PASSAGES:
@@ -67,27 +77,45 @@ async def reconcile(
             lacking = sum(one.kind in _MISSING for one in found.values())
             missing, stale = missing + lacking, stale + len(found) - lacking
         else:
+            rebuilt = place.lost_at
             removed, place = await _drop_orphans(audit, vectors, place)
             orphaned += removed
         pages = pages - 1 if pages is not None else None
     MISSING.inc(missing)
     STALE.inc(stale)
     ORPHANED.inc(orphaned)
-    return Reconciled(missing, stale, orphaned, place)
+    return Reconciled(missing, stale, orphaned, place, rebuilt if place is None else None)
 
 
 async def _requeue_differing(
     outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place
-) -> tuple[dict[str, Disagreement], Place | None]:
+) -> tuple[dict[str, Disagreement], Place]:
     page, found = await compared(audit, outbox, vectors, after=place.after)
     if not page:
-        return {}, Place(Side.POINTS)
+        return {}, replace(place, side=Side.POINTS, after=None)
     payloads = sorted(uid for uid, one in found.items() if one.kind is Kind.STALE)
     if points := sorted(found.keys() - set(payloads)):
         await outbox.requeue(points)
     if payloads:
         await outbox.requeue_payloads(payloads)
-    return found, Place(Side.PASSAGES, page[-1].point_id)
+    place = replace(place, after=page[-1].point_id)
+    if place.lost_at is not None and await _lack(outbox, page, found, place.lost_at):
+        place = replace(place, lost_at=None)
+    return found, place
+
+
+async def _lack(
+    outbox: Outbox, page: Sequence[PendingPoint], found: Mapping[str, Disagreement], lost_at: datetime
+) -> bool:
+    """Tell whether a passage from before ``lost_at`` still lacks its point; those that are tried no more do not count.
+
+    What has come since waits as it always does.
+    """
+    if any(one.kind in _MISSING for one in found.values()):
+        return True
+    before = {point.point_id for point in page if point.chunk is not None and point.chunk.created_at <= lost_at}
+    waiting = before & unindexed(page)
+    return bool(waiting and await outbox.queued(sorted(waiting), dead=False))
 
 
 async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:
@@ -96,4 +124,4 @@ async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -
         return 0, None
     if orphans:
         await vectors.delete(orphans)
-    return len(orphans), Place(Side.POINTS, page[-1])
+    return len(orphans), replace(place, after=page[-1])

@@ -10,6 +10,7 @@ from vicw_shared.telemetry.sharing import share_metrics
 share_metrics()  # before any other import brings Prometheus' client along
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -18,9 +19,9 @@ import structlog
 from celery import Task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import RECONCILE, connect, make_celery, send
+from vicw_shared.adapters.celery_queue import RECONCILE, WATCH, connect, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
-from vicw_shared.clock import now
+from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.forget import forget_receipts
@@ -34,6 +35,8 @@ app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
 _chain = Chain(connect(_settings.redis), "vicw:reconcile")
 _FORGET_SECONDS = 10.0
+_REST_SECONDS = 300
+"""How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
 _log = structlog.get_logger()
 prepare_worker(
     app,
@@ -47,7 +50,13 @@ prepare_worker(
 
 
 @app.task(name=RECONCILE, bind=True)
-def reconcile(self: Task[Any, Any], side: str = Side.PASSAGES, after: str | None = None, of: str | None = None) -> None:
+def reconcile(
+    self: Task[Any, Any],
+    side: str = Side.PASSAGES,
+    after: str | None = None,
+    lost_at: int | None = None,
+    of: str | None = None,
+) -> None:
     """Compare so many pages of the two stores, and leave the rest to a task of its own, one ``of`` the same chain."""
     try:
         chain = _chain.hold(of)
@@ -55,33 +64,67 @@ def reconcile(self: Task[Any, Any], side: str = Side.PASSAGES, after: str | None
         _log.warning("reconciling is left to the next round: Redis does not answer", error=str(error))
         return
     if chain is None:
-        _log.info("the stores are being compared by another chain of tasks")
+        _log.info("the stores are being compared by another chain of tasks, or were a moment ago")
         return
-    following = False
+    following, rest = False, 0
     try:
-        done = _runtime.run(self.request, partial(_reconcile, start=Place(Side(side), after), first=of is None))
+        start = Place(Side(side), after, from_us(lost_at))
+        done, lacking = _runtime.run(self.request, partial(_reconcile, start=start, first=of is None))
+        rest = _REST_SECONDS if lacking else 0
         if done.missing or done.stale or done.orphaned or done.next is None:
             told = {"missing": done.missing, "stale": done.stale, "orphaned": done.orphaned}
             _log.info("reconciled", **told, all=done.next is None)
-        if done.next is not None:
-            rest = {"side": done.next.side.value, "after": done.next.after, "of": chain}
-            following = send(app, RECONCILE, expires=SECONDS, kwargs=rest)
+        if (place := done.next) is not None:
+            left = {"side": place.side.value, "after": place.after, "lost_at": to_us(place.lost_at), "of": chain}
+            following = send(app, RECONCILE, expires=SECONDS, kwargs=left)
     except RetryableError as error:
         _log.warning("reconciling failed, the next round tries again", error=error.detail, side=side)
     finally:
         if not following:
             with suppress(RedisError):  # then its key runs out
-                _chain.end(chain)
+                _chain.end(chain, rest_seconds=rest)
 
 
-async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> Reconciled:
+@app.task(name=WATCH, bind=True)
+def watch(self: Task[Any, Any]) -> None:
+    """Make the vector index anew if it was lost; have the stores compared at once, and again until it has everything.
+
+    While passages wait, a comparison would find just that, so it rests a while between two.
+    """
+    try:
+        lacking, waiting = _runtime.run(self.request, _watch)
+        if lacking and _chain.free(rested=not waiting):
+            send(app, RECONCILE, expires=SECONDS)
+    except RetryableError as error:
+        _log.warning("the vector index could not be looked after", error=error.detail)
+    except RedisError as error:
+        _log.warning("a lost vector index is left to the next look: Redis does not answer", error=str(error))
+
+
+async def _watch(wiring: Wiring) -> tuple[bool, bool]:
+    """Return whether the index lacks something, and whether passages wait for it."""
+    engines = wiring.engines
+    await engines.restore_index()
+    lacking = engines.indexes.rebuilding is not None
+    return lacking, lacking and (await engines.graph.backlog()).waiting > 0
+
+
+async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reconciled, bool]:
+    """Return what was found, and whether the index is still known to lack something."""
     graph, indexes = wiring.engines.graph, wiring.engines.indexes
     if first:
         before = now() - timedelta(hours=_settings.ingest.receipt_hours)
         if forgotten := await forget_receipts(graph, before, seconds=_FORGET_SECONDS):
             _log.info("forgot old receipts", receipts=forgotten)
-    await indexes.look()
+        await wiring.engines.restore_index()
+        start = replace(start, lost_at=indexes.rebuilding)
+    else:
+        await indexes.look()
     if indexes.reading.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
     vectors = indexes.reading.vectors
-    return await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
+    done = await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
+    if done.rebuilt is not None:
+        await graph.clear_rebuilding(done.rebuilt)
+        await indexes.look()
+    return done, indexes.rebuilding is not None

@@ -22,7 +22,7 @@ from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import DataDirError, ModelMismatchError, StorageFullError
+from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
@@ -31,6 +31,7 @@ from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
+from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
 
@@ -111,9 +112,8 @@ class Standalone:
             raise ModelMismatchError(
                 f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
             )
-        folder = folder_of(self.data_dir.path, identity, identity)
-        if not EdgeVectorStore.exists(folder) and await self.graph.any_indexed():
-            raise DataDirError(f"The vector index {folder} is missing. `vicw reindex` rebuilds it from the graph")
+        if not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
+            await mark_lost(self.graph)
 
     async def open_index(self, model: ModelIdentity) -> Index:
         """Return a model's index, in a folder of its own. Raises ModelMismatchError if no embedder of it runs."""
@@ -140,7 +140,7 @@ class Standalone:
             await store.close()
 
     async def _agree_on_points(self) -> None:
-        if self.vectors.unclean:
+        if self.vectors.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph, self.graph, self.vectors)
             self.vectors.agreed()
             _log.info(
@@ -161,8 +161,10 @@ class Standalone:
         return self.indexes.reading.embedder
 
     def start_indexer(self) -> None:
-        """Index in the background until ``close``."""
+        """Index, and rebuild an index that was lost, in the background until ``close``."""
         keep_doing(self.indexer.run(), self._stack, "indexer")
+        if self.indexes.rebuilding is not None:
+            keep_doing(rebuild(self.graph, self.indexes, lambda: self.vectors), self._stack, "rebuilding")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -182,6 +184,7 @@ class Standalone:
             index.query_prefix,
             self.settings.limits,
             self.settings.retrieval,
+            rebuilding=self.indexes.rebuilding is not None,
         )
 
     async def probe_embedding(self) -> None:
@@ -208,8 +211,15 @@ class Standalone:
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
 
     async def describe(self, tenant: str) -> dict[str, object]:
-        """Return what a client may want to know of a store that answers: its name, the passages not found yet."""
-        return {"store": await self.graph.store_id(), "passages_waiting": (await self.graph.backlog(tenant)).waiting}
+        """Return what a client may want to know of a store that answers: its name, the passages not found yet.
+
+        Of an index that was lost it says since when it is being rebuilt.
+        """
+        waiting = (await self.graph.backlog(tenant)).waiting
+        facts: dict[str, object] = {"store": await self.graph.store_id(), "passages_waiting": waiting}
+        if self.indexes.rebuilding is not None:
+            facts["rebuilding"] = self.indexes.rebuilding.isoformat()
+        return facts
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

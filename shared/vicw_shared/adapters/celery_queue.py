@@ -26,6 +26,7 @@ from vicw_shared.telemetry.spans import Kind, span, trace_headers
 
 INDEX = "vicw.ingest.index"
 RECONCILE = "vicw.sleep.reconcile"
+WATCH = "vicw.sleep.watch"
 INGEST_QUEUE, SLEEP_QUEUE = "ingest", "sleep"
 REQUEST_ID = "vicw_request_id"
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from vicw_shared.adapters.embedders import EmbeddingServers, query_prefix
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError
-from vicw_shared.indexes import Index, Indexes
+from vicw_shared.indexes import Index, Indexes, everybody_knows
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import Embedder, ModelIdentity, Models
@@ -24,6 +25,7 @@ class Engines:
 
     graph: Neo4jGraphStore
     indexes: Indexes
+    platform: PlatformIndexes
 
     async def probe(self, name: str) -> None:
         """Raise if the engine of this name (``PROBED``) does not answer."""
@@ -38,37 +40,57 @@ class Engines:
     async def describe(self, tenant: str) -> dict[str, object]:
         """Return what a client may want to know of a store that answers: its name, the passages not found yet.
 
-        A service that cannot follow a change of the model says what it lacks.
+        A service that cannot follow a change of the model says what it lacks; of an index that was lost it says since
+        when it is being rebuilt.
         """
         waiting = (await self.graph.backlog(tenant)).waiting
         facts: dict[str, object] = {"store": await self.graph.store_id(), "passages_waiting": waiting}
         if self.indexes.behind is not None:
             facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
+        if self.indexes.rebuilding is not None:
+            facts["rebuilding"] = self.indexes.rebuilding.isoformat()
         return facts
+
+    async def restore_index(self) -> None:
+        """Make the collection in use anew if it was lost, and follow the record. Raises what opening it raises."""
+        await self.platform.prepare()
+        await self.indexes.look()
 
 
 class PlatformIndexes:
-    """Opens the collections of the platform, each with the embedding server that has its model."""
+    """Opens the collections of the platform, each with the embedding server that has its model.
 
-    def __init__(self, settings: PlatformSettings, stack: contextlib.AsyncExitStack) -> None:
+    Before it makes that of the model in use for a graph that has been indexed, it marks the index as one that is being
+    rebuilt (docs/decisions/0012): no answer then takes the empty collection for all there is.
+    """
+
+    def __init__(self, settings: PlatformSettings, graph: Neo4jGraphStore, stack: contextlib.AsyncExitStack) -> None:
         self.servers = EmbeddingServers(settings.embedding)
         stack.push_async_callback(self.servers.close)
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
-        self.collections = QdrantCollections(client, settings.qdrant.alias)
+        self.collections = QdrantCollections(client, settings.qdrant.alias, before_making=self._mark_lost)
         self._settings = settings
+        self._graph = graph
 
-    async def prepare(self, graph: Neo4jGraphStore) -> None:
-        """See that graph and alias are of one model; where nothing is stored yet, of the first server's.
+    async def prepare(self) -> None:
+        """See that graph and alias are of one model, where nothing is stored yet of the first server's, and its
+        collection there.
 
         Raises ModelMismatchError if they are not.
         """
-        models = await graph.models()
+        models = await self._graph.models()
         if models.used is None:
             _, model = await self.servers.first()
-            await graph.set_model((await self.collections.open(model)).model)
+            await self._graph.set_model((await self.collections.open(model)).model)
         elif not await self._swapped(models):
             await self.collections.open(models.used)
+
+    async def _mark_lost(self, model: ModelIdentity) -> None:
+        """Let everybody know that the collection that is about to be made is in place of one that had everything."""
+        if (await self._graph.models()).used == model and await self._graph.any_indexed():
+            await self._graph.mark_rebuilding(now())
+            await everybody_knows()
 
     async def _swapped(self, models: Models) -> bool:
         """Tell whether a change has been killed between the swap of the alias and the graph's word of it."""
@@ -102,10 +124,10 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
 
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """
-    opened = PlatformIndexes(settings, stack)
     graph = await Neo4jGraphStore.open(settings.neo4j, registry, patience_seconds=settings.graph_seconds)
     stack.push_async_callback(graph.close)
-    await opened.prepare(graph)
+    opened = PlatformIndexes(settings, graph, stack)
+    await opened.prepare()
     patience = [_START_SECONDS]
 
     async def open_index(model: ModelIdentity) -> Index:
@@ -114,4 +136,4 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
     indexes = Indexes(graph, open_index, look_seconds=settings.reindex.look_seconds)
     stack.push_async_callback(indexes.close)
     await indexes.open()
-    return Engines(graph, indexes)
+    return Engines(graph, indexes, opened)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from vicw_shared.ports.embedder import ModelIdentity
@@ -44,10 +45,14 @@ class ModelChange:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The model ``used`` (None: nothing is stored yet), and the change of it that is under way, if one is."""
+    """The model ``used`` (None: nothing is stored yet), and the change of it that is under way, if one is.
+
+    ``rebuilding`` is the mark of a lost index: since when that of the model in use is known to lack what the graph has.
+    """
 
     used: ModelIdentity | None = None
     change: ModelChange | None = None
+    rebuilding: datetime | None = None
 
     @property
     def written(self) -> tuple[ModelIdentity, ...]:

@@ -217,7 +217,7 @@ class StoreRecord(Protocol):
         ...
 
     async def models(self) -> Models:
-        """Return the model and the change of it that is under way, as they were at one moment."""
+        """Return the model, the change of it that is under way and the mark, as they were at one moment."""
         ...
 
     async def set_model(
@@ -225,8 +225,17 @@ class StoreRecord(Protocol):
     ) -> bool:
         """Remember the model and the change that is under way (None: none), in one step.
 
-        With a ``holder`` of the right to do so: only while no other has taken it; False if one has.
+        Another model than before has another index: the mark of a lost one goes. With a ``holder`` of the right to do
+        so: only while no other has taken it; False if one has.
         """
+        ...
+
+    async def mark_rebuilding(self, since: datetime) -> None:
+        """Remember that the index of the model in use lacks what the graph has, in place of an earlier mark."""
+        ...
+
+    async def clear_rebuilding(self, since: datetime) -> bool:
+        """Forget the mark if it is this one, to the microsecond; return whether it was."""
         ...
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:

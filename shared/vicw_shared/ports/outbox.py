@@ -140,8 +140,8 @@ class Outbox(Protocol):
         """
         ...
 
-    async def queued(self, chunk_uids: Sequence[str]) -> set[str]:
-        """Return which of these Chunks have an entry."""
+    async def queued(self, chunk_uids: Sequence[str], *, dead: bool = True) -> set[str]:
+        """Return which of these Chunks have an entry, with those whose entry is ``dead`` or without."""
         ...
 
     async def any_indexed(self) -> bool:

@@ -217,6 +217,12 @@ class SleepSettings(BaseSettings):
     reconcile_pages: int = Field(
         20, gt=0, description="How much of them one task compares, in pages of a thousand passages"
     )
+    look_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="How often the sleep worker looks whether the vector index is there, in seconds; one that was lost "
+        "is made anew, and the stores are compared until it has everything",
+    )
 
 
 class LogSettings(BaseSettings):

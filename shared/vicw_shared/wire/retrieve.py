@@ -92,7 +92,7 @@ class Intent(Message):
 class ChannelHit(Message):
     """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
 
-    ``fulltext``, the graph's own index, is asked while the vector engine is down.
+    ``fulltext``, the graph's own index, is asked while the vector engine is down, or its index is being rebuilt.
     """
 
     channel: Literal["dense", "bm25", "fulltext"]
@@ -201,5 +201,7 @@ class RetrieveResponse(Message):
     graph: Graph
     text: str = Field(description="Ready to paste into a prompt; never longer than budget.chars")
     took_ms: dict[str, float]
-    degraded: tuple[str, ...] = Field((), description="Channels and stages that failed or ran out of time")
+    degraded: tuple[str, ...] = Field(
+        (), description="Channels and stages that failed, ran out of time, or lack what is stored"
+    )
     explain: Explanation | None = None

@@ -54,7 +54,7 @@ async def environment(
         "VICW_EMBEDDING_URL": f"{old.url},{new.url}",
         "VICW_REINDEX_LOOK_SECONDS": "0.05",
     }
-    monkeypatch.setattr("vicw_standalone.reindexing.platform._KNOWN_SECONDS", KNOWN_SECONDS)
+    monkeypatch.setattr("vicw_shared.indexes._KNOWN_SECONDS", KNOWN_SECONDS)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     yield

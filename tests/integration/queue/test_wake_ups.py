@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from vicw_shared.adapters.celery_queue import (
     INGEST_QUEUE,
     RECONCILE,
     SLEEP_QUEUE,
+    WATCH,
     CeleryQueue,
     broker_url,
     connect,
@@ -107,6 +109,25 @@ def test_the_clock_adds_nothing_to_what_nobody_takes(settings: RedisSettings, cl
         app.close()
 
 
+def test_a_message_for_another_task_puts_the_clock_off_for_a_minute_at_most(
+    settings: RedisSettings, client: redis.Redis
+) -> None:
+    app = make_celery("test", settings)
+    hourly = Tick(RECONCILE, SLEEP_QUEUE, 3600, 60)
+    try:
+        send(app, WATCH)
+        _send_due(app, client, [hourly])
+        assert waiting(client, SLEEP_QUEUE) == 1
+        assert 0 < hourly.due - time.monotonic() <= 60
+        client.lpop(SLEEP_QUEUE)
+        hourly.due = 0
+        _send_due(app, client, [hourly])
+        assert waiting(client, SLEEP_QUEUE) == 1
+        assert hourly.due - time.monotonic() > 3500
+    finally:
+        app.close()
+
+
 async def test_a_redis_without_room_is_no_error_of_whoever_wakes(start_redis: Callable[[], RedisProcess]) -> None:
     settings = RedisSettings(url=start_redis().server.database(0))
     queue, app = CeleryQueue(settings), make_celery("test", settings)
@@ -141,6 +162,18 @@ def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
     assert chain.hold(first) == first
     chain.end(first)
     assert chain.hold(first) is None, "it is over"
+    assert chain.hold(None) not in {None, first}
+
+
+def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client: redis.Redis) -> None:
+    chain = Chain(client, "chain")
+    first = chain.hold(None)
+    assert first is not None
+    assert (chain.free(rested=False), chain.free(rested=True)) == (False, False), "it goes on"
+    chain.end(first, rest_seconds=60)
+    assert 0 < client.ttl("chain") <= 60
+    assert (chain.hold(first), chain.hold(None), chain.free(rested=False)) == (None, None, False)
+    assert chain.free(rested=True)
     assert chain.hold(None) not in {None, first}
 
 

@@ -192,10 +192,23 @@ def test_a_foreign_server_that_is_away_is_named(store: Path) -> None:
 
 def test_a_missing_vector_index_is_named(filled: Path) -> None:
     shutil.rmtree(filled / "vectors")
-    ((what, says),) = problems(settings_of(filled))
-    assert what == "vector index"
-    assert f"{filled / 'vectors'} is missing" in says
-    assert "vicw reindex" in says
+    found = findings(settings_of(filled))["vector index"]
+    assert (found.verdict, found.detail) == (Verdict.NOTE, f"{filled / 'vectors'} is missing")
+    assert "`vicw serve` rebuilds it" in found.fix
+
+
+def test_a_vector_index_that_is_being_rebuilt_is_noted(filled: Path) -> None:
+    shutil.rmtree(filled / "vectors")
+
+    async def start() -> None:
+        embedder = HashEmbedder(NAME)
+        embedder.down = True
+        async with open_memory(filled, embedder):
+            pass
+
+    asyncio.run(start())
+    found = findings(settings_of(filled))["vector index"]
+    assert (found.verdict, found.detail) == (Verdict.NOTE, "is being rebuilt")
 
 
 def test_an_unclean_vector_index_is_noted(filled: Path) -> None:

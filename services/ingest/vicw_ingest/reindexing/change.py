@@ -96,6 +96,8 @@ class Reindex:
                 await self._lock.set_model(self.target.model)  # another change is given up
                 await self.steps.everybody_knows()
                 last = await self._catch_up()
+                if models.rebuilding is not None and not await self._failing():
+                    await self.graph.clear_rebuilding(models.rebuilding)
                 return Reindexed(self.target.model, None, self._embedded, last.passages, last.points)
             if self.target.model not in models.written:
                 await self._note(models.used, ChangePhase.BUILDING)

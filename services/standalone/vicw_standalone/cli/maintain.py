@@ -87,5 +87,5 @@ async def _check(settings: Settings, progress: Progress) -> Report:
 
     async with open_offline(settings) as (graph, vectors):
         if vectors is None:
-            raise UnavailableError("vectors", "the index is missing. `vicw reindex` rebuilds it")
+            raise UnavailableError("vectors", "the index is missing. `vicw serve` rebuilds it, or `vicw reindex`")
         return await check(graph, graph, vectors, load_registries().edges, progress)

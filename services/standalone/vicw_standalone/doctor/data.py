@@ -23,6 +23,7 @@ from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import GRAPH, remedy
 
 _PATIENCE_SECONDS = 15.0
+_REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then words answer, and no vectors"
 
 
 def data(settings: Settings) -> Iterator[Finding]:
@@ -112,8 +113,10 @@ def _index(data_dir: Path, seen: Glance, in_use: bool) -> Finding:
     path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:
-            return Finding("vector index", Verdict.PROBLEM, f"{path} is missing", "`vicw reindex` rebuilds it")
+            return Finding("vector index", Verdict.NOTE, f"{path} is missing", _REBUILT)
         return Finding("vector index", Verdict.FINE, "nothing is indexed yet")
+    if seen.rebuilding:
+        return Finding("vector index", Verdict.NOTE, "is being rebuilt", _REBUILT)
     if in_use:
         return Finding("vector index", Verdict.FINE, "open in the running process")
     if not EdgeVectorStore.closed_in_order(path):

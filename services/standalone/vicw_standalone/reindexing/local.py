@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.errors import ConflictError, ModelMismatchError
+from vicw_shared.errors import ConflictError, DataDirError, ModelMismatchError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
@@ -19,6 +21,7 @@ from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders, Started
 from vicw_standalone.folders import folder_of, noted_in, open_folder, others
 from vicw_standalone.offline import require_store
+from vicw_standalone.rebuilding import mark_lost
 from vicw_standalone.reindexing.serving import remove
 from vicw_standalone.reindexing.status import Status, known
 from vicw_standalone.settings import Settings
@@ -50,8 +53,7 @@ async def reindex(settings: Settings, model: str | None, progress: Progress, *gi
         stack.push_async_callback(embedders.close)
         started = await _start(embedders, graph, model, used)
         data_dir.require_room_to_index()
-        path = folder_of(data_dir.path, started.model, used)
-        store = await asyncio.to_thread(open_folder, path, started.model, anew=True)
+        store = await _open(graph, folder_of(data_dir.path, started.model, used), started.model, used)
         stack.push_async_callback(store.close)
         target = Index(started.model, store, started.embedder)
 
@@ -68,6 +70,20 @@ async def reindex(settings: Settings, model: str | None, progress: Progress, *gi
         done = await Reindex(graph, target, indexer, steps, progress, source=started.source).run()
         store.agreed()
         return done
+
+
+async def _open(
+    graph: SqliteGraphStore, folder: Path, model: ModelIdentity, used: ModelIdentity | None
+) -> EdgeVectorStore:
+    """Open the index to fill. One that cannot be opened is made anew; that of the model in use is then a lost one."""
+    if model == used:
+        if not EdgeVectorStore.exists(folder):
+            await mark_lost(graph)
+        try:
+            return await asyncio.to_thread(open_folder, folder, model, anew=False)
+        except DataDirError:
+            await mark_lost(graph)
+    return await asyncio.to_thread(open_folder, folder, model, anew=True)
 
 
 async def _start(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes
+from vicw_shared.indexes import Index, Indexes, everybody_knows
 from vicw_shared.model import Label
 from vicw_shared.ports import ChangePhase, ModelIdentity
-from vicw_shared.settings import LONGEST_LOOK_SECONDS, IngestSettings
+from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.apart import read_platform
 from vicw_standalone.reindexing.status import Status
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from vicw_shared.platform.settings import PlatformSettings
 
 _log = structlog.get_logger()
-_KNOWN_SECONDS = 3 * LONGEST_LOOK_SECONDS
-"""After which all services are taken to have looked at the record."""
 _START_SECONDS = 20.0
 
 
@@ -50,9 +47,9 @@ async def open_platform() -> AsyncIterator[Platform]:
     from vicw_shared.platform.engines import PlatformIndexes
 
     async with AsyncExitStack() as stack:
-        indexes = PlatformIndexes(settings, stack)
         graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
         stack.push_async_callback(graph.close)
+        indexes = PlatformIndexes(settings, graph, stack)
         yield Platform(settings, graph, indexes)
 
 
@@ -72,8 +69,8 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
         indexes = Indexes(graph, opened.open, look_seconds=settings.look_seconds, alone=lambda m: alone and m == used)
         stack.push_async_callback(indexes.close)
 
-        async def everybody_knows() -> None:
-            await asyncio.sleep(_KNOWN_SECONDS)
+        async def known() -> None:
+            await everybody_knows()
             await indexes.look()
 
         async def swap(index: Index) -> None:
@@ -83,7 +80,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
             graph,
             target,
             Indexer(graph, indexes, ingest.batch, ingest.max_tries),
-            Steps(everybody_knows, swap),
+            Steps(known, swap),
             progress,
             patience_seconds=settings.patience_seconds,
         ).run()

@@ -31,6 +31,8 @@ class Status:
             if change is not None and model == change.model:
                 said = _PHASES[change.phase]
             yield f"{model} {said}" + (f": {points} points" if points is not None else "")
+        if self.models.rebuilding is not None:
+            yield f"The index in use was lost and is being rebuilt since {self.models.rebuilding:%Y-%m-%d %H:%M} UTC"
         if change is not None:
             yield "A change of the model is not over. If no `vicw reindex` is at work on it, run it again: it goes on"
 

@@ -154,8 +154,8 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
 
     async def models(self) -> Models:
         (row,) = await self._database.read(records.STORE)
-        used, change = row["store"]["model"], row["store"]["change"]
-        return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change))
+        used, change, since = (row["store"][name] for name in ("model", "change", "rebuilding"))
+        return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change), from_us(since))
 
     async def set_model(
         self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
@@ -163,6 +163,13 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         model, told = json.dumps(asdict(identity)), change.dump() if change is not None else None
         values = {"model": model, "change": told, "holder": holder}
         (row,) = await self._database.write(lambda run: run(records.SET_MODEL, **values))
+        return bool(row["count"])
+
+    async def mark_rebuilding(self, since: datetime) -> None:
+        await self._database.write(lambda run: run(records.MARK_REBUILDING, since=to_us(since)))
+
+    async def clear_rebuilding(self, since: datetime) -> bool:
+        (row,) = await self._database.write(lambda run: run(records.CLEAR_REBUILDING, since=to_us(since)))
         return bool(row["count"])
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:

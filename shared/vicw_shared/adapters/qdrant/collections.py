@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from qdrant_client import AsyncQdrantClient
@@ -33,13 +34,25 @@ class VectorCollection:
     current: bool
 
 
+async def _nothing(_: ModelIdentity) -> None:
+    """Do nothing."""
+
+
 @measured("qdrant")
 class QdrantCollections:
     """Makes, finds, swaps and drops the collections of one alias. The client stays the caller's."""
 
-    def __init__(self, client: AsyncQdrantClient, alias: str) -> None:
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        alias: str,
+        *,
+        before_making: Callable[[ModelIdentity], Awaitable[None]] = _nothing,
+    ) -> None:
+        """``before_making`` is awaited whenever a model's collection is found missing; what it raises keeps it so."""
         self._client = client
         self._alias = alias
+        self._before_making = before_making
 
     def name_of(self, model: ModelIdentity) -> str:
         """Return the name of a model's collection: another model, or wrapper, never gets the same."""
@@ -73,6 +86,7 @@ class QdrantCollections:
         name = self.name_of(model)
         with translated():
             if not await self._client.collection_exists(name):
+                await self._before_making(model)
                 await self._create(name, model)
             known = (await self._client.get_collection(name)).payload_schema
             missing = [(field, index) for field, index in indexes().items() if field not in known]

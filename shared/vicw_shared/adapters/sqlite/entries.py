@@ -151,12 +151,14 @@ def queue_payloads(connection: sqlite3.Connection, chunk_uids: Sequence[str]) ->
     return connection.executemany(_PUT.format(points=_CHUNK.format(kind="payload")), rows).rowcount
 
 
-def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> set[str]:
-    """Return which of these Chunks are in the outbox."""
+def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, dead: bool) -> set[str]:
+    """Return which of these Chunks are in the outbox, with those whose entry is ``dead`` or without."""
     found: set[str] = set()
     for batch in batched(chunk_uids, _BATCH):
-        part = [pack(uid) for uid in batch]
-        rows = connection.execute(f"SELECT point FROM outbox WHERE point IN ({marks(len(part))})", part)  # noqa: S608
+        rows = connection.execute(
+            f"SELECT point FROM outbox WHERE point IN ({marks(len(batch))}) AND (? OR due_at IS NOT NULL)",  # noqa: S608
+            (*map(pack, batch), dead),
+        )
         found.update(unpack(point) for (point,) in rows)
     return found
 

@@ -16,10 +16,13 @@ from vicw_shared.ports import ModelIdentity
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The model that filled the store, None if none has, and whether any Chunk was indexed."""
+    """The model that filled the store, None if none has, whether any Chunk was indexed, and whether its index, which
+    was lost, is being rebuilt.
+    """
 
     model: ModelIdentity | None
-    any_indexed: bool
+    any_indexed: bool = False
+    rebuilding: bool = False
 
 
 def glance(path: Path) -> Glance:
@@ -37,8 +40,10 @@ def glance(path: Path) -> Glance:
                 f"The store has schema version {version}, this program knows {len(MIGRATIONS)}. Upgrade VICW"
             )
         if version == 0:
-            return Glance(None, any_indexed=False)
-        row = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
+            return Glance(None)
+        sql = "SELECT key, value FROM meta WHERE key IN ('model', 'rebuilding')"
+        known = dict(connection.execute(sql).fetchall())
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
         (any_indexed,) = connection.execute(sql).fetchone()
-        return Glance(ModelIdentity(**json.loads(row[0])) if row else None, any_indexed=bool(any_indexed))
+        model = ModelIdentity(**json.loads(known["model"])) if "model" in known else None
+        return Glance(model, bool(any_indexed), "rebuilding" in known)

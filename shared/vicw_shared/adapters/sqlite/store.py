@@ -142,9 +142,14 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def models(self) -> Models:
         def work(connection: sqlite3.Connection) -> Models:
-            known = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('model', 'change')").fetchall())
-            used, change = known.get("model"), known.get("change")
-            return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change))
+            sql = "SELECT key, value FROM meta WHERE key IN ('model', 'change', 'rebuilding')"
+            known = dict(connection.execute(sql).fetchall())
+            used, change, since = known.get("model"), known.get("change"), known.get("rebuilding")
+            return Models(
+                used and ModelIdentity(**json.loads(used)),
+                change and ModelChange.load(change),
+                from_us(int(since)) if since is not None else None,
+            )
 
         return await self._database.read(work)
 
@@ -154,13 +159,26 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         def work(connection: sqlite3.Connection) -> bool:
             if holder is not None and (self._changer is None or self._changer[0] != holder):
                 return False
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (json.dumps(asdict(identity)),))
+            model = json.dumps(asdict(identity))
+            connection.execute(
+                "DELETE FROM meta WHERE key = 'rebuilding' AND ? <> (SELECT value FROM meta WHERE key = 'model')",
+                (model,),
+            )
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (model,))
             connection.execute("DELETE FROM meta WHERE key = 'change'")
             if change is not None:
                 connection.execute("INSERT INTO meta VALUES ('change', ?)", (change.dump(),))
             return True
 
         return await self._write_atomically(work)
+
+    async def mark_rebuilding(self, since: datetime) -> None:
+        sql = "INSERT OR REPLACE INTO meta VALUES ('rebuilding', ?)"
+        await self._write_atomically(lambda c: c.execute(sql, (str(to_us(since)),)))
+
+    async def clear_rebuilding(self, since: datetime) -> bool:
+        sql = "DELETE FROM meta WHERE key = 'rebuilding' AND value = ?"
+        return await self._write_atomically(lambda c: c.execute(sql, (str(to_us(since)),)).rowcount > 0)
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:
         # As claims are: of this process alone, since nobody else has the store open.

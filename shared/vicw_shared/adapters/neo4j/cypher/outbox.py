@@ -148,7 +148,10 @@ UNSETTLED = (
     "WHERE k.pending IS NOT NULL WITH DISTINCT k RETURN count(k.due) AS waiting, count(k) - count(k.due) AS dead"
 )
 
-QUEUED = f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL RETURN k.uid AS uid"
+QUEUED = (
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL AND ($dead OR k.due IS NOT NULL) "
+    "RETURN k.uid AS uid"
+)
 
 
 @cache

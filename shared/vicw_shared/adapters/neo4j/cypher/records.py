@@ -54,11 +54,18 @@ OPEN = (
     f"{locked('s')} RETURN s.schema AS schema"
 )
 
-STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change}} AS store"
+STORE = f"{_STORE} RETURN s{{.store_id, .schema, .model, .change, .rebuilding}} AS store"
 
 SET_MODEL = (
     f"{_STORE} {locked('s')} WITH s WHERE $holder IS NULL OR s.changer = $holder "
-    "SET s.model = $model, s.change = $change RETURN count(s) AS count"
+    "SET s.rebuilding = CASE WHEN s.model = $model THEN s.rebuilding END, s.model = $model, s.change = $change "
+    "RETURN count(s) AS count"
+)
+
+MARK_REBUILDING = f"{_STORE} SET s.rebuilding = $since"
+
+CLEAR_REBUILDING = (
+    f"{_STORE} {locked('s')} WITH s WHERE s.rebuilding = $since REMOVE s.rebuilding RETURN count(s) AS count"
 )
 
 HOLD_CHANGE = (

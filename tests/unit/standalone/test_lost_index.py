@@ -1,0 +1,169 @@
+"""The folder of the vector index was lost: it is made anew, and until it has everything answers say so."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from prometheus_client import REGISTRY
+
+from doubles import HashEmbedder
+from memory import Memory, open_memory, settings_for
+from vicw_shared.clock import now
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import PendingPoint
+from vicw_standalone import rebuilding
+from vicw_standalone.reindexing import local
+
+ITEMS: list[dict[str, Any]] = [
+    {"id": "fog", "text": "the harbour was closed by fog", "timestamp": "2026-01-01T00:00:00Z"},
+    {"id": "secret", "text": "the harbour master was bribed", "sensitivity": "personal", "about": ["Ana"]},
+    {"id": "cliff", "text": "a lighthouse on a cliff"},
+]
+LEFT_OUT = ("dense", "bm25")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rebuilding, "_LOOK_SECONDS", 0.05)
+
+
+@pytest.fixture
+async def lost(store: Path) -> Path:
+    """A store that has lost its index."""
+    async with open_memory(store) as memory:
+        await memory.ingest(*ITEMS)
+        assert (await memory.retrieve("harbour")).degraded == ()
+    shutil.rmtree(store / "vectors")
+    return store
+
+
+@asynccontextmanager
+async def without_vectors(store: Path) -> AsyncIterator[Memory]:
+    """Open a store whose passages cannot be embedded for the time being."""
+    embedder = HashEmbedder()
+    embedder.down = True
+    async with open_memory(store, embedder) as memory:
+        yield memory
+
+
+async def rebuilt(memory: Memory) -> None:
+    async with asyncio.timeout(20):
+        while (await memory.retrieve("harbour")).degraded:  # noqa: ASYNC110 - it happens in the background
+            await asyncio.sleep(0.05)
+
+
+def gauge() -> float | None:
+    return REGISTRY.get_sample_value("vicw_index_rebuilding")
+
+
+async def test_it_is_rebuilt_and_words_answer_meanwhile(lost: Path) -> None:
+    async with without_vectors(lost) as memory:
+        answer = await memory.retrieve("harbour fog")
+        assert ([r.id for r in answer.results], answer.degraded) == (["fog", "secret"], LEFT_OUT)
+        assert {hit.channel for result in answer.results for hit in result.channels} == {"fulltext"}
+        assert await memory.found("harbour", viewer={"user": "Bob"}) == ["fog"]
+        assert await memory.found("cliff") == ["cliff"]
+        assert ("rebuilding" in await memory.standalone.describe("default"), gauge()) == (True, 1)
+
+        memory.embedder.down = False
+        await rebuilt(memory)
+        assert await memory.found("cliff", limit=1) == ["cliff"]
+        answer = await memory.retrieve("harbour fog")
+        assert {hit.channel for hit in answer.results[0].channels} == {"dense", "bm25"}
+        assert ("rebuilding" in await memory.standalone.describe("default"), gauge()) == (False, 0)
+        report = await memory.check()
+        assert (report.violations, report.waiting) == ([], 0)
+
+
+async def test_whoever_insists_on_channels_gets_what_they_have(lost: Path) -> None:
+    async with without_vectors(lost) as memory:
+        answer = await memory.retrieve("harbour", channels=["bm25"])
+        assert (answer.results, answer.degraded) == ((), ("bm25",))
+
+
+async def test_while_the_graph_fails_what_vectors_there_are_answer(lost: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def down(*_: Any, **__: Any) -> NoReturn:
+        raise UnavailableError("graph", "is down")
+
+    async with open_memory(lost) as memory:
+        await rebuilt(memory)
+        await memory.standalone.graph.mark_rebuilding(now())
+        await memory.standalone.indexes.look()
+        with monkeypatch.context() as patch:
+            patch.setattr(memory.standalone.graph, "find", down)
+            answer = await memory.retrieve("harbour fog", limit=1)
+            assert ([r.id for r in answer.results], answer.degraded) == (["fog"], LEFT_OUT)
+            for method in ("owners", "nodes", "texts", "expand"):
+                patch.setattr(memory.standalone.graph, method, down)
+            answer = await memory.retrieve("harbour fog", limit=1)
+            assert ([r.id for r in answer.results], set(answer.degraded)) == (["fog"], {"graph", *LEFT_OUT})
+        answer = await memory.retrieve("harbour fog", limit=1)
+        assert answer.results[0].channels[0].channel == "fulltext"
+
+
+async def test_a_rebuilding_that_is_cut_off_goes_on_at_the_next_start(lost: Path) -> None:
+    for _ in range(2):
+        async with without_vectors(lost) as memory:
+            assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
+    (lost / "vectors" / "clean").unlink()  # as a kill leaves it
+    async with open_memory(lost) as memory:
+        assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
+        await rebuilt(memory)
+        assert not memory.standalone.vectors.unclean
+
+
+async def test_what_was_given_up_keeps_nobody_waiting(lost: Path) -> None:
+    async with without_vectors(lost) as memory:
+        graph = memory.standalone.graph
+        async with asyncio.timeout(20):
+            while (await graph.backlog()).waiting < len(ITEMS):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.02)
+        claimed: list[PendingPoint] = []
+        async with asyncio.timeout(20):
+            while not claimed:  # the indexer holds them from time to time
+                claimed = await graph.claim(1, seconds=60)
+                await asyncio.sleep(0)
+        await graph.postpone(claimed[:1], seconds=None, error="it cannot be embedded")
+        memory.embedder.down = False
+        await rebuilt(memory)
+        assert (await graph.backlog()).dead == 1
+
+
+async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> None:
+    async with without_vectors(store) as memory:
+        await memory.ingest(*ITEMS, wait=False)
+    shutil.rmtree(store / "vectors")
+    async with without_vectors(store) as memory:
+        assert (await memory.standalone.graph.models()).rebuilding is None
+
+
+async def test_reindexing_by_hand_rebuilds_it_too(lost: Path) -> None:
+    done = await local.reindex(settings_for(lost), None, lambda *_: None, HashEmbedder())
+    assert (done.embedded, done.points) == (3, 3)
+    async with open_memory(lost) as memory:
+        assert (await memory.retrieve("harbour")).degraded == ()
+        assert (await memory.check()).violations == []
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["missing", "broken"])
+async def test_reindexing_by_hand_that_is_cut_off_leaves_the_mark(lost: Path, broken: bool) -> None:
+    if broken:
+        async with open_memory(lost) as memory:
+            await rebuilt(memory)
+        (lost / "vectors" / "edge_config.json").write_text("not json")
+
+    class Unable(HashEmbedder):
+        async def embed(self, *_: Any) -> NoReturn:
+            raise RuntimeError("cut off")
+
+    with pytest.raises(RuntimeError):
+        await local.reindex(settings_for(lost), None, lambda *_: None, Unable())
+    async with without_vectors(lost) as memory:
+        assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
+        assert "lost and is being rebuilt" in "\n".join((await memory.standalone.reindexing.status()).lines())
