@@ -64,14 +64,35 @@ class PlatformIndexes:
     rebuilt (docs/decisions/0012): no answer then takes the empty collection for all there is.
     """
 
-    def __init__(self, settings: PlatformSettings, graph: Neo4jGraphStore, stack: contextlib.AsyncExitStack) -> None:
-        self.servers = EmbeddingServers(settings.embedding)
-        stack.push_async_callback(self.servers.close)
+    def __init__(
+        self,
+        settings: PlatformSettings,
+        servers: EmbeddingServers,
+        graph: Neo4jGraphStore,
+        stack: contextlib.AsyncExitStack,
+    ) -> None:
+        self.servers = servers
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
         self.collections = QdrantCollections(client, settings.qdrant.alias, before_making=self._mark_lost)
         self._settings = settings
         self._graph = graph
+
+    @classmethod
+    async def beside(
+        cls, settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack
+    ) -> tuple[Neo4jGraphStore, PlatformIndexes]:
+        """Open the graph; return it and what opens the collections beside it, all closed by ``stack``.
+
+        Raises SettingsError, UnavailableError or SchemaVersionError.
+        """
+        servers = EmbeddingServers(
+            settings.embedding
+        )  # first: that none is named is said whether the graph is up or not
+        stack.push_async_callback(servers.close)
+        graph = await Neo4jGraphStore.open(settings.neo4j, registry, patience_seconds=settings.graph_seconds)
+        stack.push_async_callback(graph.close)
+        return graph, cls(settings, servers, graph, stack)
 
     async def prepare(self) -> None:
         """See that graph and alias are of one model, where nothing is stored yet of the first server's, and its
@@ -124,9 +145,7 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
 
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """
-    graph = await Neo4jGraphStore.open(settings.neo4j, registry, patience_seconds=settings.graph_seconds)
-    stack.push_async_callback(graph.close)
-    opened = PlatformIndexes(settings, graph, stack)
+    graph, opened = await PlatformIndexes.beside(settings, registry, stack)
     await opened.prepare()
     patience = [_START_SECONDS]
 

@@ -43,13 +43,10 @@ class Platform:
 async def open_platform() -> AsyncIterator[Platform]:
     """Open the engines, whatever model is in use."""
     settings = read_platform()
-    from vicw_shared.adapters.neo4j import Neo4jGraphStore
     from vicw_shared.platform.engines import PlatformIndexes
 
     async with AsyncExitStack() as stack:
-        graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
-        stack.push_async_callback(graph.close)
-        indexes = PlatformIndexes(settings, graph, stack)
+        graph, indexes = await PlatformIndexes.beside(settings, load_registries().edges, stack)
         yield Platform(settings, graph, indexes)
 
 
