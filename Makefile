@@ -24,7 +24,9 @@ serve: setup ## Set everything up, then serve on http://127.0.0.1:8080 (HOST=, P
 
 .PHONY: up
 up: ## Build and start all services; return when they are healthy
-	$(COMPOSE) up -d --build --wait
+	@# Built once each: Compose marks an image with its service, and another mark is another image to it.
+	$(COMPOSE) build prepare model
+	$(COMPOSE) up -d --no-build --wait
 	@echo "ingest: http://127.0.0.1:$${INGEST_PORT:-8080}  retrieval: http://127.0.0.1:$${RETRIEVAL_PORT:-8081}  (API: /docs)"
 	@echo "a key: docker compose run --rm vicw keys create --platform"
 

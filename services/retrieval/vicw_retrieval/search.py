@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
 from vicw_retrieval.candidates import Candidate, Wave, fuse, group, is_full, merge
@@ -25,6 +26,7 @@ from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
 
+_log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = "fulltext"
 _WIDENINGS = 4
@@ -97,11 +99,14 @@ class Search:
         """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
         if self._ports.rebuilding:
             self.degraded += [channel.value for channel in self._wanted]
+        wordless: VicwError | None = None
         if self.by_words:
             try:
                 return await self._find_words(scope)
-            except VicwError:  # what vectors there are is better than nothing
-                self.by_words = False
+            except VicwError as error:  # what vectors there are is better than nothing
+                _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
+                self.degraded.append(FULLTEXT)
+                self.by_words, wordless = False, error
         limit = self._limit
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
@@ -110,6 +115,8 @@ class Search:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
         ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
         self.degraded += failed
+        if wordless is not None and not any(ranked.values()):
+            raise wordless  # an empty index is no answer
         return await self._instead(scope, failed) if failed and not ranked else ranked
 
     async def _instead(self, scope: Scope, failed: Mapping[str, VicwError | None]) -> dict[str, list[VectorHit]]:

