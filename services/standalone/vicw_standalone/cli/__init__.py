@@ -55,7 +55,8 @@ def main() -> None:
             raise
         problem(
             f"{error.name} is not installed here: this installation works on the services' engines only. "
-            "Add --platform; a command that has no such option (doctor, serve, bench) wants an installation with the embedded stores"
+            "Add --platform; a command that has no such option (doctor, serve, bench) wants an installation "
+            "with the embedded stores"
         )
         sys.exit(1)
     except KeyboardInterrupt:
