@@ -159,8 +159,7 @@ async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side)
 async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("reconcile", "disagreement"):
-        monkeypatch.setattr(f"vicw_sleep.{module}.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.disagreement.PAGE", 2)
     first, *_, last = sorted(await side.payloads())
     lost = Place(lost_at=now())
 
