@@ -11,6 +11,7 @@ import pytest
 from apart.running import Platform
 from collector import Collector, Seen, collecting
 from e2e.serving import eventually
+from neo4j_graphs import empty_neo4j
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
@@ -36,6 +37,7 @@ def traced(
     redis_server: RedisServer,
 ) -> Iterator[Platform]:
     """The services with traces on, in an environment that invites libraries to send theirs, too."""
+    empty_neo4j(neo4j_server)
     made = Platform(tmp_path_factory.mktemp("traced"), models_dir, neo4j_server, qdrant_server, redis_server)
     made.variables |= {
         "VICW_TRACES_ENDPOINT": collector.url,
