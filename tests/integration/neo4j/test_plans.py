@@ -117,14 +117,14 @@ async def test_no_statement_scans(graph: Neo4jGraphStore, server: Neo4jServer, f
     assert scans == {}
 
 
-@pytest.mark.parametrize("filled", [False, True])
 @pytest.mark.parametrize("chain", [NEXT, HAPPENED_AFTER])
 async def test_who_is_next_in_a_chain_is_read_off_its_index(
-    graph: Neo4jGraphStore, server: Neo4jServer, filled: bool, chain: str
+    graph: Neo4jGraphStore, server: Neo4jServer, chain: str
 ) -> None:
-    if filled:
-        await fill(graph)
+    await fill(graph)  # of a few nodes the planner may as well put all in order
     with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        # What the planner knows of the indexes is sampled in the background, and may be of what other tests had stored.
+        session.run("CALL db.prepareForReplanning(60)").consume()
         plan = session.run(neo4j.Query("EXPLAIN " + nodes.links(chain)), VALUES).consume().plan
     assert plan is not None
     found = {operator for operator, _ in operators(plan)}
