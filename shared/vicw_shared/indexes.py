@@ -17,7 +17,7 @@ import structlog
 from prometheus_client import Gauge
 
 from vicw_shared.errors import ModelMismatchError, UnavailableError, VicwError
-from vicw_shared.ports import Embedder, ModelIdentity, Models, StoreRecord, VectorStore
+from vicw_shared.ports import Embedder, ModelIdentity, Models, Outbox, StoreRecord, VectorStore
 from vicw_shared.settings import LONGEST_LOOK_SECONDS
 
 _log = structlog.get_logger()
@@ -165,6 +165,18 @@ class Indexes:
             _tell_switch(self._reading, used)
             self._reading = used
         _tell_lacking(before, lacking)
+
+
+async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str) -> dict[str, object]:
+    """Return what a client may want to know of a store that answers: its name, the passages not found yet.
+
+    Of an index that was lost it says since when it is being rebuilt.
+    """
+    waiting = (await outbox.backlog(tenant)).waiting
+    facts: dict[str, object] = {"store": await record.store_id(), "passages_waiting": waiting}
+    if indexes.rebuilding is not None:
+        facts["rebuilding"] = indexes.rebuilding.isoformat()
+    return facts
 
 
 async def everybody_knows() -> None:

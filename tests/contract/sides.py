@@ -6,7 +6,7 @@ import itertools
 import random
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ import pytest
 from contract.graphs import Graph
 from doubles import HashEmbedder
 from neo4j_graphs import empty_neo4j, open_neo4j
-from qdrant_servers import collections_for_tests
+from qdrant_servers import collections_for_tests, server_if_any
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_ingest.indexing import Indexer
@@ -196,3 +196,10 @@ async def platform(neo4j: Neo4jServer, qdrant: QdrantServer | None, **fields: An
         # Without figures that may be some minutes old: those of the two stores grow old in different ways.
         vectors = QdrantVectorStore(client, collection.name, recent_seconds=0)
         yield replace(await _side("platform", graph, vectors), collection=collection.name)
+
+
+def asked_for(request: pytest.FixtureRequest, store: Path) -> AbstractAsyncContextManager[Side]:
+    """Return the pair of stores, still to be opened, that a fixture's parameter names: "embedded" or "platform"."""
+    if request.param == "embedded":
+        return embedded(store)
+    return platform(request.getfixturevalue("neo4j_server"), server_if_any(request))

@@ -15,10 +15,9 @@ import pytest
 
 from contract.graphs import AT, edge, node, put
 from contract.judging import violations_of
-from contract.sides import START, Side, embedded, platform
+from contract.sides import START, Side, asked_for, embedded
 from doubles import SIZE
 from effort import TIMES
-from qdrant_servers import server_if_any
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.payload import payload_of
@@ -33,12 +32,7 @@ _SECONDS_APART = 60
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
 async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
-    opened = (
-        embedded(store)
-        if request.param == "embedded"
-        else platform(request.getfixturevalue("neo4j_server"), server_if_any(request))
-    )
-    async with opened as side:
+    async with asked_for(request, store) as side:
         yield side
 
 

@@ -12,8 +12,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from contract.graphs import node, put
-from contract.sides import Side, embedded, platform
-from qdrant_servers import server_if_any
+from contract.sides import Side, asked_for
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point
@@ -25,12 +24,7 @@ NOTHING = Reconciled(missing=0, stale=0, orphaned=0, next=None)
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
 async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
     """Stores with five items in them, that agree."""
-    opened = (
-        embedded(store)
-        if request.param == "embedded"
-        else platform(request.getfixturevalue("neo4j_server"), server_if_any(request))
-    )
-    async with opened as side:
+    async with asked_for(request, store) as side:
         await ingest(side, *({"id": f"m{n}", "text": f"harbour {n}", **PRIVATE} for n in range(5)))
         await side.indexer.drain()
         assert (await side.check()).violations == []

@@ -24,7 +24,7 @@ from vicw_shared.clock import now
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes
+from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.reconcile import reconcile
@@ -211,15 +211,8 @@ class Standalone:
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
 
     async def describe(self, tenant: str) -> dict[str, object]:
-        """Return what a client may want to know of a store that answers: its name, the passages not found yet.
-
-        Of an index that was lost it says since when it is being rebuilt.
-        """
-        waiting = (await self.graph.backlog(tenant)).waiting
-        facts: dict[str, object] = {"store": await self.graph.store_id(), "passages_waiting": waiting}
-        if self.indexes.rebuilding is not None:
-            facts["rebuilding"] = self.indexes.rebuilding.isoformat()
-        return facts
+        """Return what a client may want to know of a store that answers."""
+        return await described(self.graph, self.graph, self.indexes, tenant)
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

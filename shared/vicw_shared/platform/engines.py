@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError
-from vicw_shared.indexes import Index, Indexes, everybody_knows
+from vicw_shared.indexes import Index, Indexes, described, everybody_knows
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import Embedder, ModelIdentity, Models
@@ -38,17 +38,10 @@ class Engines:
                 await self.indexes.reading.embedder.identity()
 
     async def describe(self, tenant: str) -> dict[str, object]:
-        """Return what a client may want to know of a store that answers: its name, the passages not found yet.
-
-        A service that cannot follow a change of the model says what it lacks; of an index that was lost it says since
-        when it is being rebuilt.
-        """
-        waiting = (await self.graph.backlog(tenant)).waiting
-        facts: dict[str, object] = {"store": await self.graph.store_id(), "passages_waiting": waiting}
+        """Return what ``described`` does; a service that cannot follow a change of the model says what it lacks."""
+        facts = await described(self.graph, self.graph, self.indexes, tenant)
         if self.indexes.behind is not None:
             facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
-        if self.indexes.rebuilding is not None:
-            facts["rebuilding"] = self.indexes.rebuilding.isoformat()
         return facts
 
     async def restore_index(self) -> None:
