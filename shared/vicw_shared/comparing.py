@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vicw_shared.payload import payload_of
@@ -14,15 +14,16 @@ _EMBEDDED = frozenset({"text", "domain", "subtype", "name"})
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What is to be done for the points of a page, and in which ``fields`` payloads differ, by the points' ids.
+    """What is to be done for the points of a page, and in which ``fields`` payloads differ, by the passages' uids.
 
-    ``absent`` passages have no point; that of the ``reworded`` was made of another text. Of ``stale`` points only the
-    payload is to be rewritten, as it says. ``unwanted`` points stand for no item's passage.
+    ``absent`` passages lack a point, their own or a statement's; one of the ``reworded`` was made of another text. Of
+    ``stale`` passages only payloads are to be rewritten, by the points' ids. ``unwanted`` points stand for no item's
+    passage.
     """
 
     absent: list[PendingPoint] = field(default_factory=list)
     reworded: list[PendingPoint] = field(default_factory=list)
-    stale: dict[str, dict[str, object]] = field(default_factory=dict)
+    stale: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
     unwanted: list[str] = field(default_factory=list)
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -33,33 +34,43 @@ class Differences:
 
     @property
     def ids(self) -> set[str]:
-        """The points of all of them."""
+        """The passages of all of them."""
         return {*(point.point_id for point in self.lacking), *self.stale, *self.unwanted}
 
 
 async def compare(page: Sequence[PendingPoint], vectors: VectorStore) -> Differences:
     """Return where an index differs from what the graph says of these passages."""
-    stored = await vectors.payloads([point.point_id for point in page])
+    stored = await vectors.payloads([part.point_id for point in page for part in point.parts])
     found = Differences()
     for point in page:
-        uid, payload = point.point_id, stored.get(point.point_id)
-        if point.kind is PendingKind.DELETE:
-            if payload is not None:
-                found.unwanted.append(uid)
-            continue
-        if payload is None:
-            found.absent.append(point)
-            continue
-        wanted = payload_of(point)
-        names = payload.keys() | wanted.keys()
-        differing = tuple(sorted(n for n in names if _unordered(payload.get(n)) != _unordered(wanted.get(n))))
-        if differing:
-            found.fields[uid] = differing
-            if _EMBEDDED.isdisjoint(differing):
-                found.stale[uid] = wanted
-            else:
-                found.reworded.append(point)
+        _compare(point, stored, found)
     return found
+
+
+def _compare(point: PendingPoint, stored: Mapping[str, Mapping[str, object]], found: Differences) -> None:
+    """Note in which way a passage's points differ: the one that asks for most counts."""
+    uid = point.point_id
+    if point.kind is PendingKind.DELETE:
+        if uid in stored:
+            found.unwanted.append(uid)
+        return
+    wanted = {part.point_id: payload_of(part) for part in point.parts}
+    if not wanted.keys() <= stored.keys():
+        found.absent.append(point)
+        return
+    differing = {part: _differing(stored[part], payload) for part, payload in wanted.items()}
+    fields = tuple(sorted(set().union(*differing.values())))
+    if fields:
+        found.fields[uid] = fields
+        if _EMBEDDED.isdisjoint(fields):
+            found.stale[uid] = {part: wanted[part] for part, names in differing.items() if names}
+        else:
+            found.reworded.append(point)
+
+
+def _differing(payload: Mapping[str, object], wanted: Mapping[str, object]) -> set[str]:
+    names = payload.keys() | wanted.keys()
+    return {name for name in names if _unordered(payload.get(name)) != _unordered(wanted.get(name))}
 
 
 def _unordered(value: object) -> object:

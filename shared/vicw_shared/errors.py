@@ -143,6 +143,14 @@ class UnavailableError(RetryableError):
         self.dependency = dependency
 
 
+class BrokenError(UnavailableError):
+    """A dependency took a request, and answered that it failed at it."""
+
+
+class TooSlowError(UnavailableError):
+    """A dependency took a request, and did not answer it in time."""
+
+
 class UnknownHostError(UnavailableError):
     """A dependency's name means no machine: it is down, or there is none of that name."""
 

@@ -167,15 +167,17 @@ class Indexes:
         _tell_lacking(before, lacking)
 
 
-async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str) -> dict[str, object]:
-    """Return what a client may want to know of a store that answers: its name, the passages not found yet.
+async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:
+    """Return what a client may want to know of a store that answers: its name, the tenant's passages not found yet,
+    or those of all tenants.
 
-    Of an index that was lost it says since when it is being rebuilt.
+    Of an index that was lost it says since when it is being rebuilt. None waiting then means that none has been counted
+    yet, not that nothing is lacking: that is None.
     """
     waiting = (await outbox.backlog(tenant)).waiting
     facts: dict[str, object] = {"store": await record.store_id(), "passages_waiting": waiting}
     if indexes.rebuilding is not None:
-        facts["rebuilding"] = indexes.rebuilding.isoformat()
+        facts |= {"passages_waiting": waiting or None, "rebuilding": indexes.rebuilding.isoformat()}
     return facts
 
 

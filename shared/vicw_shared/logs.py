@@ -15,6 +15,9 @@ import structlog
 from vicw_shared.settings import LogSettings
 
 REQUEST_ID_HEADER = "X-Request-ID"
+_TRIED_AGAIN = ("neo4j.session", "will be retried")
+"""Logger and words of what its driver says before each further try: after a deadlock, or while Neo4j is away. A failure
+only comes of the last try, and that is raised."""
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -47,7 +50,10 @@ class _Forward(logging.Handler):
     """Writes what libraries warn of as one of our lines, instead of beside them."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        report = structlog.get_logger().error if record.levelno >= logging.ERROR else structlog.get_logger().warning
+        log = structlog.get_logger()
+        report = log.error if record.levelno >= logging.ERROR else log.warning
+        if record.name == _TRIED_AGAIN[0] and _TRIED_AGAIN[1] in record.getMessage():
+            report = log.debug
         report(record.getMessage(), logger=record.name, exc_info=record.exc_info)
 
 

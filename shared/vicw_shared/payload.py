@@ -1,17 +1,20 @@
-"""The payload of a Chunk's point: filterable fields, and what answers while the graph is down.
+"""The payload of a point: filterable fields, and what answers while the graph is down.
 
 It is a cache of the graph (design: "Vectors"); the outbox rewrites it. Instants are milliseconds.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from vicw_shared.clock import to_ms
+from vicw_shared.model import Label
 from vicw_shared.ports import PendingPoint
 from vicw_shared.text import fold
 
 
 def payload_of(point: PendingPoint) -> dict[str, object]:
-    """Return the payload of a passage. Fields that are None are left out.
+    """Return the payload of a passage, or of a statement in the place of one. Fields that are None are left out.
 
     Tags, bucket and about are what the edges of its item say, never its properties; names are folded.
     """
@@ -21,8 +24,8 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
     instants = {
         "timestamp": item.timestamp,
         "created_at": item.created_at,
-        "retired_at": item.retired_at,
-        "valid_to": item.valid_to,
+        "retired_at": _first(item.retired_at, chunk.retired_at),
+        "valid_to": _first(item.valid_to, chunk.valid_to),
         "expires_at": item.expires_at,
     }
     fields: dict[str, object] = {
@@ -30,7 +33,7 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "context": item.context,
         "domain": item.domain,
         "label": chunk.label.value,
-        "subtype": item.subtype,
+        "subtype": item.subtype if chunk.label is Label.CHUNK else chunk.subtype,
         "node_id": chunk.uid,
         "item": item.uid,
         "item_label": item.label.value,
@@ -47,3 +50,8 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         **{field: to_ms(instant) for field, instant in instants.items() if instant is not None},
     }
     return {field: value for field, value in fields.items() if value is not None}
+
+
+def _first(*instants: datetime | None) -> datetime | None:
+    """Return the earliest of what is known: a statement may end before its item does."""
+    return min((instant for instant in instants if instant is not None), default=None)

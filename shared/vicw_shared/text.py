@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import unicodedata
 
 
@@ -32,3 +33,8 @@ def flaw(text: str) -> str | None:
 def visible(text: str) -> bool:
     """Tell whether anything but white space, control and format characters is in ``text``."""
     return any(not ch.isspace() and unicodedata.category(ch) not in {"Cc", "Cf"} for ch in text)
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Cut after each ``\n``, ``\r\n`` or ``\r`` and nowhere else (``str.splitlines`` also cuts at form feeds)."""
+    return list(io.StringIO(text, newline=""))

@@ -25,9 +25,10 @@ from vicw_shared.settings import RedisSettings
 from vicw_shared.telemetry.spans import Kind, span, trace_headers
 
 INDEX = "vicw.ingest.index"
+EXTRACT = "vicw.extract.read"
 RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"
-INGEST_QUEUE, SLEEP_QUEUE = "ingest", "sleep"
+INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 
 _log = structlog.get_logger()
@@ -43,7 +44,11 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
     """Return an application on the broker; tasks are routed by name to the queue of their service."""
     app = Celery(name, broker=broker_url(settings), set_as_current=False)
     app.conf.update(
-        task_routes={"vicw.ingest.*": {"queue": INGEST_QUEUE}, "vicw.sleep.*": {"queue": SLEEP_QUEUE}},
+        task_routes={
+            "vicw.ingest.*": {"queue": INGEST_QUEUE},
+            "vicw.extract.*": {"queue": EXTRACT_QUEUE},
+            "vicw.sleep.*": {"queue": SLEEP_QUEUE},
+        },
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
@@ -112,13 +117,15 @@ after_task_publish.connect(_count_sent, weak=False)
 
 
 class CeleryQueue:
-    """WorkQueue that sends Celery tasks to the ingest workers.
+    """WorkQueue that sends a Celery ``task`` to the workers of a ``queue``: to index, if it is not said.
 
     Celery's client blocks, so it has a thread of its own. A wake-up while another waits or is being sent, or shortly
     after one that failed, is left out: the workers look by themselves, too.
     """
 
-    def __init__(self, settings: RedisSettings) -> None:
+    def __init__(self, settings: RedisSettings, *, task: str = INDEX, queue: str = INGEST_QUEUE) -> None:
+        self._task = task
+        self._queue = queue
         self._app = make_celery("vicw", settings)
         self._redis = connect(settings)
         self._timeout = settings.timeout_seconds
@@ -130,7 +137,7 @@ class CeleryQueue:
         if self._sending or time.monotonic() < self._quiet_until:
             return
         self._sending = True
-        with span(f"send {INDEX}", Kind.PRODUCER):
+        with span(f"send {self._task}", Kind.PRODUCER):
             headers = {REQUEST_ID: current_request_id(), **trace_headers()}
             sent = asyncio.get_running_loop().run_in_executor(self._thread, self._send, headers)
             sent.add_done_callback(self._done)
@@ -139,8 +146,8 @@ class CeleryQueue:
                     await asyncio.wait({sent})
 
     def _send(self, headers: dict[str, Any]) -> None:
-        if not waiting(self._redis, INGEST_QUEUE):
-            self._app.send_task(INDEX, headers=headers, retry=False, expires=EXPIRES_SECONDS)
+        if not waiting(self._redis, self._queue):
+            self._app.send_task(self._task, headers=headers, retry=False, expires=EXPIRES_SECONDS)
 
     def _done(self, sent: asyncio.Future[None]) -> None:
         self._sending = False

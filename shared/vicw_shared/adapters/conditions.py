@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vicw_shared.clock import to_ms
+from vicw_shared.model import Label
 from vicw_shared.ports import Audience, Scope
 
-TENANT, CONTEXT, DOMAIN, ITEM = "tenant", "context", "domain", "item"
+TENANT, CONTEXT, DOMAIN, ITEM, LABEL = "tenant", "context", "domain", "item", "label"
 KEYWORDS = (
     TENANT,
     CONTEXT,
     DOMAIN,
-    "label",
+    LABEL,
     "subtype",
     "node_id",
     ITEM,
@@ -79,6 +80,11 @@ type Condition = Is | AnyOf | Until | After | Group
 def of_tenant(tenant: str) -> Condition:
     """Return what every point of a tenant matches, and no other."""
     return Is(TENANT, tenant)
+
+
+def of_label(label: Label) -> Condition:
+    """Return what the points of this kind of node match: passages are Chunks, statements are Events."""
+    return Is(LABEL, label.value)
 
 
 def of_items(items: Sequence[str]) -> Condition:

@@ -37,10 +37,22 @@ from qdrant_edge import (
 from qdrant_edge import Point as EdgePoint
 from qdrant_edge import SparseVector as EdgeSparseVector
 
-from vicw_shared.adapters.conditions import DOMAIN, FLAGS, INSTANTS, KEYWORDS, TENANT, of_items, of_tenant, within
+from vicw_shared.adapters.conditions import (
+    DOMAIN,
+    FLAGS,
+    INSTANTS,
+    KEYWORDS,
+    LABEL,
+    TENANT,
+    of_items,
+    of_label,
+    of_tenant,
+    within,
+)
 from vicw_shared.adapters.edge_filters import EdgeCondition, edge_conditions
 from vicw_shared.errors import DataDirError, UnavailableError
-from vicw_shared.ports import Point, Scope, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.model import Label
+from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
 from vicw_shared.telemetry.engines import measured
 
 _DENSE, _SPARSE = "dense", "bm25"
@@ -65,6 +77,7 @@ class EdgeVectorStore:
         self._shard: EdgeShard | None = self._open(size)
         (path / _CLEAN).unlink(missing_ok=True)
         self._tenants = {str(hit.value) for hit in self._shard.facet(FacetRequest(TENANT, 10_000, True)).hits}
+        self._labels = {str(hit.value) for hit in self._shard.facet(FacetRequest(LABEL, 100, True)).hits}
         self._idf: dict[int, float] = {}
         self._domains: dict[str, dict[str, int]] = {}
         self._counted_points = 0
@@ -111,6 +124,7 @@ class EdgeVectorStore:
         for start in range(0, len(points), _PART):
             part = points[start : start + _PART]
             self._tenants.update(str(point.payload[TENANT]) for point in part)
+            self._labels.update(str(point.payload[LABEL]) for point in part)
             operation = UpdateOperation.upsert_points([_edge_point(point) for point in part])
             await self._update(operation)
 
@@ -132,7 +146,7 @@ class EdgeVectorStore:
             return []
 
         def work(shard: EdgeShard) -> list[VectorHit]:
-            chosen = self._filter(shard, query.scope, query.without)
+            chosen = self._filter(shard, query)
             request = QueryRequest(query.limit, query=nearest, filter=chosen, with_payload=False)
             return [VectorHit(str(hit.id), hit.score) for hit in shard.query(request)]
 
@@ -144,20 +158,23 @@ class EdgeVectorStore:
 
         return await self._do(work)
 
-    def _filter(self, shard: EdgeShard, scope: Scope, without: Sequence[str]) -> Filter | None:
+    def _filter(self, shard: EdgeShard, query: VectorQuery) -> Filter | None:
         """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
-        if scope.tenant not in self._tenants:
+        scope = query.scope
+        if scope.tenant not in self._tenants or query.label not in self._labels:
             return Filter(must=[HasIdCondition(set())])
         wanted = within(scope)
-        must = edge_conditions(wanted.must) + self._of_tenant(scope.tenant)
+        must = edge_conditions(wanted.must) + self._of(scope.tenant, query.label)
         must_not = [condition for condition in edge_conditions(wanted.must_not) if _matches_any(shard, condition)]
-        if without:
-            must_not += edge_conditions([of_items(without)])
+        if query.without:
+            must_not += edge_conditions([of_items(query.without)])
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
-    def _of_tenant(self, tenant: str) -> list[EdgeCondition]:
-        """Return what tells a tenant's points from others'; nothing while there are no others."""
-        return [] if self._tenants == {tenant} else edge_conditions([of_tenant(tenant)])
+    def _of(self, tenant: str, label: Label) -> list[EdgeCondition]:
+        """Return what tells a tenant's points of a label from others; nothing while there are no others."""
+        of_whom = [] if self._tenants == {tenant} else [of_tenant(tenant)]
+        of_what = [] if self._labels == {label} else [of_label(label)]
+        return edge_conditions([*of_whom, *of_what])
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
@@ -171,7 +188,7 @@ class EdgeVectorStore:
 
     async def domains(self, tenant: str) -> dict[str, int]:
         def work(shard: EdgeShard) -> dict[str, int]:
-            mine = self._of_tenant(tenant)
+            mine = self._of(tenant, Label.CHUNK)
             request = FacetRequest(DOMAIN, 1000, False, Filter(must=mine) if mine else None)
             return {str(hit.value): hit.count for hit in shard.facet(request).hits}
 

@@ -12,11 +12,13 @@ import aiohttp
 import structlog
 
 from vicw_shared.errors import (
+    BrokenError,
     FieldProblem,
     InvalidInputError,
     OverloadedError,
     SettingsError,
     TooLargeError,
+    TooSlowError,
     UnavailableError,
     UnknownHostError,
     VicwError,
@@ -43,6 +45,18 @@ class _PassingError(Exception):
     def __init__(self, failure: UnavailableError) -> None:
         super().__init__(failure.detail)
         self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What is at the other end: its name as a dependency, what it is called, how its variables begin."""
+
+    dependency: str
+    called: str
+    variables: str
+
+
+EMBEDDING = Peer("embedding", "the embedding server", "VICW_EMBEDDING_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +88,18 @@ class OpenAIConnection:
         api_key: str | None,
         timeout_seconds: float,
         retry_seconds: float,
-        on_loss: Callable[[str], None],
+        on_loss: Callable[[str], None] = lambda _: None,
+        peer: Peer = EMBEDDING,
     ) -> None:
         if (base_url is None) == (uds is None):
             raise ValueError("give either base_url or uds")
-        self.base_url = (base_url or "http://embedding/v1").rstrip("/")
+        self.base_url = (base_url or f"http://{peer.dependency}/v1").rstrip("/")
         self._uds = uds
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout_seconds = timeout_seconds
         self._retry_seconds = retry_seconds
         self._on_loss = on_loss
+        self._peer = peer
         self._session: aiohttp.ClientSession | None = None
 
     async def send(
@@ -109,11 +125,11 @@ class OpenAIConnection:
                         self._on_loss(base_url)
                         if loop.time() + delay > last_try:
                             raise passing.failure from passing
-                    RETRIES.labels("embedding").inc()
+                    RETRIES.labels(self._peer.dependency).inc()
                     await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
                     delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
         except TimeoutError as error:
-            raise UnavailableError("embedding", f"no answer within {self._timeout_seconds:g} s") from error
+            raise TooSlowError(self._peer.dependency, f"no answer within {self._timeout_seconds:g} s") from error
 
     async def close(self) -> None:
         """Close connections. Safe to call twice."""
@@ -125,14 +141,14 @@ class OpenAIConnection:
             async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
                 answer = Answer(response.status, await response.read())
         except _LOST as error:
-            raise _PassingError(_unreachable(error)) from error
+            raise _PassingError(_unreachable(self._peer, error)) from error
         except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
-            raise _unreachable(error) from error
+            raise _unreachable(self._peer, error) from error
         except ValueError as error:  # what aiohttp says of an address or a header that cannot be sent
-            raise SettingsError(f"{error}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY") from error
+            raise SettingsError(f"{error}. Look at {_named(self._peer, 'URL', 'API_KEY')}") from error
         if 200 <= answer.status < 300:
             return answer
-        failure = _failure(answer)
+        failure = _failure(self._peer, answer)
         if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
             raise _PassingError(failure)
         raise failure
@@ -154,20 +170,25 @@ def _request_id() -> dict[str, str]:
     return {REQUEST_ID_HEADER: bound} if bound else {}
 
 
-def _failure(answer: Answer) -> VicwError:
+def _failure(peer: Peer, answer: Answer) -> VicwError:
     status, detail = answer.status, _detail(answer)
-    said = f"the embedding server answered {status}: {detail}"
+    said = f"{peer.called} answered {status}: {detail}"
     if status == 429:
-        _log.warning("the embedding server is full", said=detail)
+        _log.warning("a server is full", server=peer.dependency, said=detail)
         # Without what it says: how much waits there is what all tenants have sent, and this goes to one of them.
-        return OverloadedError("the embedding server has too many texts waiting", dependency="embedding")
+        return OverloadedError(f"{peer.called} has too much waiting", dependency=peer.dependency)
     if status == 413:
         return TooLargeError(said)
     if status in {401, 403, 404, 405}:
-        return SettingsError(f"{said}. Look at VICW_EMBEDDING_URL, VICW_EMBEDDING_API_KEY, VICW_EMBEDDING_MODEL")
+        return SettingsError(f"{said}. Look at {_named(peer, 'URL', 'API_KEY', 'MODEL')}")
     if 400 <= status < 500 and status != 408:
-        return InvalidInputError(FieldProblem("text", said, "Shorten the text, or look at VICW_EMBEDDING_*"))
-    return UnavailableError("embedding", said)
+        return InvalidInputError(FieldProblem("text", said, f"Shorten the text, or look at {peer.variables}*"))
+    kind = BrokenError if status not in _COMING_BACK else UnavailableError
+    return kind(peer.dependency, said)
+
+
+def _named(peer: Peer, *settings: str) -> str:
+    return ", ".join(peer.variables + name for name in settings)
 
 
 def _detail(answer: Answer) -> str:
@@ -181,6 +202,6 @@ def _detail(answer: Answer) -> str:
     return str(body)[:500]
 
 
-def _unreachable(error: Exception) -> UnavailableError:
+def _unreachable(peer: Peer, error: Exception) -> UnavailableError:
     kind = UnknownHostError if isinstance(error, aiohttp.ClientConnectorDNSError) else UnavailableError
-    return kind("embedding", str(error) or type(error).__name__)
+    return kind(peer.dependency, str(error) or type(error).__name__)

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vicw_shared.errors import VicwError
 from vicw_shared.http import problems
 from vicw_shared.http.bodies import Bodies
-from vicw_shared.http.gate import Gate, documented
+from vicw_shared.http.gate import Asker, Gate, documented
 from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
@@ -49,15 +49,15 @@ def create_app(
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
     optional: Mapping[str, Probe] | None = None,
     gate: Gate | None = None,
-    describe: Callable[[str], Awaitable[Mapping[str, object]]] | None = None,
+    describe: Callable[[str | None], Awaitable[Mapping[str, object]]] | None = None,
     more_metrics: Callable[[], Awaitable[bytes]] | None = None,
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
     ``probes`` are of what it needs to answer, ``optional`` of what it can do without: ``/readyz`` names both.
-    ``describe`` gives what it says besides to a tenant when the service is ready. ``gate`` admits to that, and to
-    the metrics, which are figures of all tenants. ``more_metrics`` gives those of a process behind this one, in
-    Prometheus' text format, under names that this one does not have.
+    ``describe`` gives what it says besides to a tenant when the service is ready (None: to who may see the figures of
+    all tenants). ``gate`` admits to that, and to the metrics, which are such figures. ``more_metrics`` gives those of a
+    process behind this one, in Prometheus' text format, under names that this one does not have.
     """
     app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
         title=title,
@@ -89,15 +89,15 @@ def create_app(
         asked = {**probes, **(optional or {})}
         answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
         failing = {name: reason for name, reason in answers if reason}
-        tenant = await _tenant(request, gate)
+        asker = await _asker(request, gate)
         # Reasons name hosts and ports: not for strangers.
-        told = failing if gate is None or tenant is not None else dict.fromkeys(failing, "does not work")
+        told = failing if gate is None or asker is not None else dict.fromkeys(failing, "does not work")
         facts: Mapping[str, object] = {"failing": told} if told else {}
         if failing.keys() & probes.keys():
             response.status_code = 503
             return {"status": "not ready", **facts}
-        if describe is not None and tenant is not None:
-            facts = {**facts, **await describe(tenant)}
+        if describe is not None and asker is not None:
+            facts = {**facts, **await describe(None if Right.ADMIN in asker.rights else asker.tenant)}
         return {"status": "ready", "dependencies": sorted(asked), **facts}
 
     @app.get(
@@ -117,12 +117,12 @@ def create_app(
     return app
 
 
-async def _tenant(request: Request, gate: Gate | None) -> str | None:
+async def _asker(request: Request, gate: Gate | None) -> Asker | None:
     """Return whose key a probe carries; None for nobody's, which is no error: anybody may ask if it is ready."""
     if gate is None or (gate.required and "authorization" not in request.headers):
         return None
     try:
-        return await gate.admit(request, None)
+        return await gate.identify(request)
     except VicwError:
         return None
 

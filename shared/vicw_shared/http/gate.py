@@ -6,15 +6,17 @@ The tenant is never taken from a request's body. Where only this machine can ask
 from __future__ import annotations
 
 import ipaddress
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.security import HTTPBearer
 from prometheus_client import Counter
 
-from vicw_shared.errors import UnauthorizedError
+from vicw_shared.errors import ForbiddenError, UnauthorizedError
 from vicw_shared.http.body import StrictRoute
 from vicw_shared.model.keys import Right
 
@@ -39,6 +41,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who sent a request: its tenant, "" where there are none, and what they may."""
+
+    tenant: str
+    rights: tuple[Right, ...] = tuple(Right)
+
+
 class Gate(ABC):
     """Admits requests, or refuses them. Unless it is ``required``, one without a key is admitted, too."""
 
@@ -48,11 +58,22 @@ class Gate(ABC):
         self._how = how
 
     @abstractmethod
-    async def admit(self, request: Request, right: Right | None) -> str:
-        """Return the request's tenant; "" where there are none.
+    async def identify(self, request: Request) -> Asker:
+        """Return who asks. Raises UnauthorizedError without a key that holds, or UnavailableError."""
 
-        Raises UnauthorizedError without a key that holds, ForbiddenError for one without the right (None: any).
+    async def admit(self, request: Request, right: Right | None) -> str:
+        """Return the request's tenant.
+
+        Raises as ``identify``, and ForbiddenError for a key without the right (None: any will do).
         """
+        asker = await self.identify(request)
+        if right is not None and right not in asker.rights:
+            REFUSED.labels("right").inc()
+            raise ForbiddenError(
+                f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
+                f"--tenant {shlex.quote(asker.tenant)} --right {right}` makes one"
+            )
+        return asker.tenant
 
     def route(self, right: Right | None) -> type[StrictRoute]:
         """Return a class of routes that need ``right``; ``tenant_of`` then tells the request's tenant."""

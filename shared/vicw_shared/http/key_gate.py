@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 from fastapi import Request
 
-from vicw_shared.errors import ForbiddenError
-from vicw_shared.http.gate import HEADER, REFUSED, Gate
+from vicw_shared.http.gate import HEADER, Asker, Gate
 from vicw_shared.http.known_keys import KnownKeys
-from vicw_shared.model.keys import ApiKey, Right, split_token
+from vicw_shared.model.keys import split_token
 from vicw_shared.ports import KeyRing
 
 
@@ -22,21 +21,14 @@ class KeyGate(Gate):
         self._keys = KnownKeys(keys)
         self._tenant = tenant
 
-    async def admit(self, request: Request, right: Right | None) -> str:
-        """Return the tenant of the request's key; raises as every gate, and UnavailableError."""
+    async def identify(self, request: Request) -> Asker:
+        """Return whose key the request carries; where none is required, who sends none may do everything."""
         if HEADER not in request.headers and not self.required:
-            return self._tenant
-        key = await self._identify(self._token(request))
-        if right is not None and right not in key.rights:
-            REFUSED.labels("right").inc()
-            raise ForbiddenError(f"This key does not have the right `{right}`. Ask with one that has")
-        return key.tenant
-
-    async def _identify(self, token: str) -> ApiKey:
-        parts = split_token(token)
+            return Asker(self._tenant)
+        parts = split_token(self._token(request))
         if parts is None:
             raise self._refused("malformed", "The Authorization header holds no key of ours")
         key = await self._keys.find(parts[0])
         if key is None or not key.matches(parts[1]):
             raise self._refused("unknown", "This key is not known, or was revoked")
-        return key
+        return Asker(key.tenant, key.rights)

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import Counter
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from vicw_shared.errors import InvalidInputError, NotFoundError, RetryableError, UnauthorizedError, VicwError
 from vicw_shared.wire.faults import describe
@@ -33,17 +34,31 @@ def install(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return respond(InvalidInputError(*describe([_inside(e) for e in error.errors()])))
 
-    async def http(_: Request, error: Exception) -> Response:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if error.status_code == 404:
             return respond(NotFoundError("There is nothing at this address; /docs lists what there is"))
-        named = VicwError(str(error.detail))
+        headers, detail = dict(error.headers or {}), str(error.detail)
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(sorted(_methods(request)))
+            detail = f"{request.method} is not allowed at {request.url.path}. Send {headers['Allow']}"
+        named = VicwError(detail)
         named.status, named.title, named.slug = error.status_code, str(error.detail), f"http-{error.status_code}"
-        return respond(named, headers=error.headers)
+        return respond(named, headers=headers)
 
     app.add_exception_handler(VicwError, known)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return what the request's path takes; a route that refuses a method tells only of its own."""
+    return {
+        method
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        for route in request.app.routes
+        if route.matches({**request.scope, "method": method})[0] is Match.FULL
+    }
 
 
 def respond(error: VicwError, headers: Any = None) -> Response:

@@ -35,6 +35,7 @@ class Node:
     arrival (from 1); ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1).
     ``title`` is
     the caller's own name for it, ``name`` what to show: the title, else the speaker, else the text's first words.
+    ``aliases`` are the names that a named thing had before.
     ``indexed`` tells whether the point ``qdrant_id`` is in the vector store.
     """
 
@@ -48,6 +49,7 @@ class Node:
     created_at: datetime
     qdrant_id: str | None = None
     title: str | None = None
+    aliases: tuple[str, ...] = ()
     text: str | None = None
     speaker: str | None = None
     source: str | None = None
@@ -71,6 +73,11 @@ class Node:
     importance: float | None = None
     protected: bool = False
     indexed: bool = False
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether it is a sentence of a Chunk: an Event with a point of its own, whatever its subtype."""
+        return self.label is Label.EVENT and self.qdrant_id == self.uid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

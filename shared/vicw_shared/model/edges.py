@@ -18,6 +18,8 @@ from vicw_shared.text import fold
 Pair = tuple[Label, Label]
 TOLD_BY = "item"
 """The edge property that names the item whose extraction told of the edge."""
+DESCRIPTION = "description"
+"""The property of a MENTIONS edge that keeps what its item says that the thing is."""
 IN_PAYLOAD = frozenset({"ABOUT", "TAGGED"})
 """Types that filters look at: the payloads of their source's Chunks repeat them."""
 
@@ -159,6 +161,7 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_THINGS, "C"), 0.5, target_subtypes=frozenset({"tag", "bucket"})),
     EdgeType("IS_PERSON", Category.IDENTITY, _pairs("N", "N"), 1.0),
     EdgeType("MERGED_INTO", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 1.0),
+    EdgeType("DISTINCT_FROM", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 0.1),
     EdgeType("HAS_RELATIONSHIP", Category.IDENTITY, _pairs("N", "N"), 0.7),
     EdgeType("BELONGS_TO", Category.STRUCTURAL, _pairs(_THINGS + "K", "X"), 0.1, OnConsolidate.DROP),
     EdgeType("CONTAINS", Category.STRUCTURAL, _pairs("NC", _THINGS), 0.5),

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.text import flaw, visible
 
 _SECRET_BYTES = 32
 _ID_BYTES = 6
@@ -42,8 +46,23 @@ class ApiKey:
         return hmac.compare_digest(self.digest, _digest(secret)) and self.revoked_at is None
 
 
+def tenant_flaw(name: str) -> str | None:
+    """Say what makes ``name`` none for a tenant: nothing visible in it, or a character that nobody sees or can type."""
+    if not visible(name):
+        return "is empty"
+    if problem := flaw(name):
+        return problem
+    control = next((ch for ch in name if unicodedata.category(ch) == "Cc"), None)
+    return f"contains a control character (U+{ord(control):04X})" if control is not None else None
+
+
 def mint(tenant: str, rights: tuple[Right, ...], now: datetime, note: str = "") -> tuple[ApiKey, str]:
-    """Return a new key and the token that its owner sends, which cannot be had again."""
+    """Return a new key and the token that its owner sends, which cannot be had again.
+
+    Raises InvalidInputError for a name that no tenant can have.
+    """
+    if problem := tenant_flaw(tenant):
+        raise InvalidInputError(FieldProblem("tenant", problem, "Name it in visible characters"))
     key_id, secret = secrets.token_hex(_ID_BYTES), secrets.token_urlsafe(_SECRET_BYTES)
     ordered = tuple(right for right in Right if right in rights)
     key = ApiKey(id=key_id, tenant=tenant, rights=ordered, digest=_digest(secret), created_at=now, note=note)

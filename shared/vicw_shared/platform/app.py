@@ -41,7 +41,7 @@ def create_platform_app(
     async def probe(name: str) -> None:
         await wiring.engines.probe(name)
 
-    async def describe(tenant: str) -> dict[str, object]:
+    async def describe(tenant: str | None) -> dict[str, object]:
         return await wiring.engines.describe(tenant)
 
     gate = KeyGate(lambda: wiring.engines.graph.key_ring, required=not is_loopback(server.host), tenant=server.tenant)

@@ -37,7 +37,7 @@ class Engines:
             case "embedding":
                 await self.indexes.reading.embedder.identity()
 
-    async def describe(self, tenant: str) -> dict[str, object]:
+    async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return what ``described`` does; a service that cannot follow a change of the model says what it lacks."""
         facts = await described(self.graph, self.graph, self.indexes, tenant)
         if self.indexes.behind is not None:

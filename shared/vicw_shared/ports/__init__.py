@@ -23,10 +23,14 @@ from vicw_shared.ports.graph import (
     StoreRecord,
     TextHit,
 )
+from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.keys import KeyRing
+from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.scope import Audience, Scope
+from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 
 __all__ = [
@@ -34,22 +38,27 @@ __all__ = [
     "Audience",
     "Backlog",
     "ChangePhase",
+    "Completion",
     "Counters",
     "Direction",
     "Embedder",
     "Failure",
+    "Finish",
     "Gap",
     "GraphAudit",
     "GraphStore",
     "GraphTransaction",
+    "ItemIndex",
     "ItemRef",
     "KeyRing",
     "Lane",
+    "LanguageModel",
     "Link",
     "Lookups",
     "ModelChange",
     "ModelIdentity",
     "Models",
+    "NameIndex",
     "Neighbour",
     "Ordering",
     "Outbox",
@@ -59,12 +68,16 @@ __all__ = [
     "Puts",
     "Receipt",
     "Receipts",
+    "Role",
     "Scope",
     "ScoreQuery",
     "SparseVector",
     "Spread",
     "StoreRecord",
     "TextHit",
+    "Turn",
+    "UnreadItem",
+    "UnreadItems",
     "Unsettled",
     "VectorHit",
     "VectorQuery",

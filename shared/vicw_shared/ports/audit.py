@@ -46,16 +46,20 @@ class GraphAudit(Protocol):
         """Return how many nodes of a label there are."""
         ...
 
-    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
-        """Return which of these uids are a Chunk's, whosever it is."""
+    async def known(self, uids: Sequence[str]) -> set[str]:
+        """Return which of these uids are those of a Chunk or a statement, whosever it is."""
         ...
 
-    async def unindexed(self, chunk_uids: Sequence[str]) -> set[str]:
-        """Return which of these uids are those of a Chunk that is not marked indexed."""
+    async def unindexed(self, uids: Sequence[str]) -> set[str]:
+        """Return which of these uids are those of a Chunk or a statement that is not marked indexed."""
         ...
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
         """Return how many BELONGS_TO edges lead out of each of these nodes. Unknown uids are left out."""
+        ...
+
+    async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the MERGED_INTO edges out of these nodes, as (source, target)."""
         ...
 
     async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:

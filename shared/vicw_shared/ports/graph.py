@@ -14,8 +14,11 @@ from typing import Protocol
 
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
+from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import ModelIdentity
+from vicw_shared.ports.items import ItemIndex
+from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.scope import Scope
 
 
@@ -114,12 +117,37 @@ class Lookups(Protocol):
         """Return the latest version (live or retired) of each of the context's items with these ids."""
         ...
 
-    async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
-        """Return all edges of these types that touch one of ``uids``, each once; of an unknown type there are none."""
+    async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
+        """Return all edges of these types that touch one of ``uids``, each once; of an unknown type there are none.
+
+        With a ``direction``: only those that lead out of one of them, or into one.
+        """
+        ...
+
+    async def named(
+        self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
+    ) -> dict[str, list[Node]]:
+        """Return the context's live named things that are, or once were, called each of these folded ``names``.
+
+        With ``word``: those of whose name it is one word, as "ana" is of "Ana Souza" (see ``model.names``). Whatever
+        their subtype and whether merged or not; at most ``limit`` a name, which of more is the engine's choice.
+        A name that nothing has is left out. What this transaction has put counts.
+        """
+        ...
+
+    async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
+        """Return how many edges each of these nodes has, either way, BELONGS_TO and MERGED_INTO aside."""
         ...
 
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
         """Return the edges that the extractions of these items (uids) told of: those whose property ``item`` is one."""
+        ...
+
+    async def isolated(self, uids: Sequence[str]) -> set[str]:
+        """Return which of these nodes no edge joins to a node that is not retired, BELONGS_TO aside.
+
+        What this transaction has put counts.
+        """
         ...
 
 
@@ -132,6 +160,10 @@ class Ordering(Protocol):
 
     async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
         """Say where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
+        ...
+
+    async def latest(self, before: ChainKey, limit: int) -> list[Node]:
+        """Return the context's items that stand right before a place in its HAPPENED_AFTER chain, the latest first."""
         ...
 
 
@@ -155,12 +187,20 @@ class Puts(Protocol):
         """Remove edges, with the same consequence for payloads. Those that are not there are ignored."""
         ...
 
+    async def put_unread(self, items: Sequence[str]) -> None:
+        """Have these items (uids) read by a language model, as if it had never been tried."""
+        ...
+
+    async def take_unread(self, item: str) -> bool:
+        """Let nobody read this item any more; return whether it waited for that, dead or not."""
+        ...
+
 
 class GraphTransaction(Receipts, Lookups, Ordering, Puts, Protocol):
     """What a write may do, under its context's lock. Everything it did is rolled back if the work raises."""
 
 
-class GraphStore(Protocol):
+class GraphStore(NameIndex, ItemIndex, Protocol):
     """The Core-5 graph of all tenants."""
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

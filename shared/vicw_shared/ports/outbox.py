@@ -7,7 +7,7 @@ holds it and dies loses it when the lease is over (design: "Write path").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -27,9 +27,10 @@ class PendingKind(StrEnum):
 class PendingPoint:
     """A claimed entry: a Chunk whose point lags behind, its item, and what the item's edges say of it.
 
-    ``about`` are the names and uids of its ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
-    targets. ``seq`` is that of the latest change, ``tries`` counts the failures since. For DELETE both nodes are
-    None.
+    The Chunk's ``statements`` have points of their own, which are made, rewritten and missed together with its own.
+    ``about`` are the names and uids of the item's ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
+    targets; names that they had before are among them. ``seq`` is that of the latest change, ``tries`` counts the
+    failures since. For DELETE both nodes are None.
     """
 
     seq: int
@@ -41,6 +42,15 @@ class PendingPoint:
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
     tries: int = 0
+    statements: tuple[Node, ...] = ()
+
+    @property
+    def parts(self) -> tuple[PendingPoint, ...]:
+        """Return one for each point: the Chunk's own, then those of its statements, with the statement as ``chunk``."""
+        if not self.statements:
+            return (self,)
+        own = replace(self, statements=())
+        return own, *(replace(own, point_id=said.uid, chunk=said) for said in self.statements)
 
 
 @dataclass(frozen=True, slots=True)

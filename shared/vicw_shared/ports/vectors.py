@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.model import Label
 from vicw_shared.ports.scope import Scope
 
 
@@ -34,7 +35,7 @@ class Point:
 class VectorQuery:
     """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits.
 
-    The passages of the items ``without`` (uids) are left out.
+    Hits are passages, or statements (Label.EVENT). Those of the items ``without`` (uids) are left out.
     """
 
     scope: Scope
@@ -42,6 +43,7 @@ class VectorQuery:
     dense: NDArray[np.float32] | None = None
     sparse: SparseVector | None = None
     without: tuple[str, ...] = ()
+    label: Label = Label.CHUNK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

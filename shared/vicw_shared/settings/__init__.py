@@ -14,6 +14,7 @@ from vicw_shared.settings.concerns import (
     WorkerSettings,
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
+from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "EmbeddingSettings",
     "IngestSettings",
     "LimitSettings",
+    "LlmSettings",
     "LogSettings",
     "MetricsSettings",
     "Neo4jSettings",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
 
 
@@ -20,6 +22,12 @@ def _default_data_dir() -> Path:
     return Path.home() / ".local" / "share" / "vicw"
 
 
+def _tenant(name: str) -> str:
+    if problem := tenant_flaw(name):
+        raise PydanticCustomError("tenant", "{problem}", {"problem": problem})
+    return name
+
+
 class ServerSettings(BaseSettings):
     """Where a service listens, and as whom it answers."""
 
@@ -27,7 +35,9 @@ class ServerSettings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on")
     port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
-    tenant: str = Field("default", min_length=1, description="Tenant that requests without a key belong to")
+    tenant: Annotated[str, AfterValidator(_tenant)] = Field(
+        "default", description="Tenant that requests without a key belong to"
+    )
     shutdown_seconds: float = Field(
         8.0, gt=0, description="How long requests in flight may take after SIGTERM, in seconds"
     )
@@ -63,6 +73,8 @@ class LimitSettings(BaseSettings):
     extracted: int = Field(1000, gt=0, description="Nodes plus relations in one item's extraction")
     query_chars: int = Field(20_000, gt=0, description="Characters in a query")
     results: int = Field(200, gt=0, description="Results of one retrieve request")
+    graph_nodes: int = Field(500, gt=0, description="Nodes in one answer of /graph")
+    hops: int = Field(10, gt=0, description="Hops of one walk")
     budget_chars: int = Field(1_000_000, gt=0, description="Characters in the text of an answer")
 
 
@@ -119,6 +131,11 @@ class IngestSettings(BaseSettings):
 
     model_config = config("VICW_INGEST_")
 
+    secrets: Literal["mask", "refuse", "off"] = Field(
+        "mask",
+        description="What becomes of keys, tokens, passwords and private keys in what is to be stored: `mask` (only "
+        "their kind is stored), `refuse` (the request is refused), `off` (they are stored)",
+    )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
     wait_seconds: float = Field(
@@ -141,6 +158,26 @@ class IngestSettings(BaseSettings):
     )
     receipt_hours: float = Field(
         168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
+    )
+    hub_edges: int = Field(
+        2000,
+        gt=0,
+        description="Edges of a name, symbol, date or amount that the rules found; with as many it is a common word, "
+        "and is linked to no further text",
+    )
+    session_minutes: float = Field(
+        240.0,
+        ge=0,
+        description="A pause after which a chat without flow ids is a new session, in minutes; 0 infers no flows",
+    )
+    candidate_threshold: float = Field(
+        0.88,
+        ge=0.5,
+        le=1,
+        description="How alike two names are spelt, from 0 to 1, for GET /entities/candidates to propose them as one",
+    )
+    candidate_names: int = Field(
+        5000, gt=1, description="Names that GET /entities/candidates compares; it says so where there are more"
     )
 
     @property
@@ -188,6 +225,15 @@ class RetrievalSettings(BaseSettings):
     )
     graph_ms: int = Field(
         2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
+    )
+    fanout: int = Field(
+        30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"
+    )
+    fanout_read: int = Field(
+        1000, gt=0, description="How many of them are read to find those that the asker may see and still believes"
+    )
+    context_read: int = Field(
+        5000, gt=0, description="Nodes of a context that are looked at where a walk begins at the whole of it"
     )
     infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")
 

@@ -18,6 +18,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.RedisSettings,
     settings.EmbeddingSettings,
     settings.IngestSettings,
+    settings.LlmSettings,
     settings.ReindexSettings,
     settings.RetrievalSettings,
     settings.LimitSettings,
@@ -41,7 +42,8 @@ _CLIENT = """
 #VICW_API_KEY=
 """
 _HEAD = """\
-# Every setting of VICW, each with its default. Set what you want to change in the environment.
+# Every setting of VICW, each with its default. Set what you want to change in the environment; of the platform in
+# containers, in a file `.env` beside docker-compose.yml.
 # A secret (a password, a key) can be read from a file, too: name that in its variable with _FILE behind it.
 # Made by `python -m vicw_shared.settings`; a test keeps it in step with the code.
 """

@@ -7,6 +7,8 @@ from pydantic import Field, SecretStr
 from vicw_shared.settings.concerns import config
 from vicw_shared.settings.secrets import WithSecrets
 
+_MOMENT_SECONDS = 0.1
+
 
 class Neo4jSettings(WithSecrets):
     """Neo4j, the graph of the platform."""
@@ -30,9 +32,13 @@ class Neo4jSettings(WithSecrets):
     )
 
     def hurried(self, seconds: float) -> Neo4jSettings:
-        """Return these settings with no more patience than ``seconds`` for anything."""
-        waits = ("acquire_seconds", "query_seconds", "retry_seconds")
-        return self.model_copy(update={name: min(getattr(self, name), seconds) for name in waits})
+        """Return these settings with no more patience than ``seconds`` for anything.
+
+        What fails is tried again for a moment, for connections die with a server that is back since, and no longer:
+        where nobody listens, that is known at once.
+        """
+        most = {"acquire_seconds": seconds, "query_seconds": seconds, "retry_seconds": min(_MOMENT_SECONDS, seconds)}
+        return self.model_copy(update={name: min(getattr(self, name), value) for name, value in most.items()})
 
 
 class QdrantSettings(WithSecrets):

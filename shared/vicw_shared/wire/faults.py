@@ -26,6 +26,7 @@ _SAID = {
     "model_type": ("should be an object", "Send a JSON object"),
     "model_attributes_type": ("should be an object", "Send a JSON object"),
     "dict_type": ("should be an object", "Send a JSON object"),
+    "bool_type": ("should be true or false", "Send true or false, without quotation marks"),
     "too_short": ("is empty", "Send at least one"),
     "timestamp_zone": ("has no time zone", "End it with Z or an offset such as +02:00"),
 }

@@ -120,6 +120,14 @@ class ItemStatus(StrEnum):
     UPDATED = "updated"
 
 
+class ExtractionState(StrEnum):
+    """How far a language model is with an item. Whatever it says, the item is stored and found."""
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+
+
 class NodeRef(Message):
     """A node that was made of an item, or that it points to."""
 
@@ -127,6 +135,13 @@ class NodeRef(Message):
     label: Label
     subtype: str
     name: str
+
+
+class MaskedSecret(Message):
+    """A kind of secret that was masked in a field."""
+
+    field: str = Field(description="Where it stood in the request, such as `items[3].metadata.config.key`")
+    kind: str = Field(description="What it was, such as `aws-access-key`")
 
 
 class IngestedItem(Message):
@@ -139,6 +154,12 @@ class IngestedItem(Message):
     flow_id: str | None
     flow_step: int | None
     nodes: tuple[NodeRef, ...] = Field(description="Its passages, speaker, tags, extraction")
+    masked: tuple[MaskedSecret, ...] = Field((), description="Secrets of which only the kind was stored")
+    extraction: ExtractionState | None = Field(
+        None,
+        description="What a language model tells of it: `pending` (it follows, or is tried again), `done`, `failed` "
+        "(given up); null where none reads it",
+    )
 
 
 class IngestResponse(Message):
@@ -174,5 +195,7 @@ class JobStatus(Message):
     items: int = Field(description="Items of the job")
     passages_waiting: int = Field(description="Passages that /retrieve does not find yet")
     passages_failed: int = Field(0, description="Passages that were given up: /retrieve does not find them")
+    extractions_waiting: int = Field(0, description="Items that a language model has still to read")
+    extractions_failed: int = Field(0, description="Items that a language model was given up on")
     failures: tuple[PassageFailure, ...] = Field((), description="Passages that have failed, at most a hundred")
-    result: IngestResponse
+    result: IngestResponse | None = Field(description="What was answered with the job's id; null while it is running")

@@ -156,6 +156,9 @@ class GraphNode(Message):
     label: Label
     subtype: str
     name: str
+    aliases: tuple[str, ...] = Field(
+        (), description="Names that it had before, and names of the things in this answer that it stands for"
+    )
     text: str | None = None
     context: str
     domain: str
@@ -202,6 +205,7 @@ class RetrieveResponse(Message):
     text: str = Field(description="Ready to paste into a prompt; never longer than budget.chars")
     took_ms: dict[str, float]
     degraded: tuple[str, ...] = Field(
-        (), description="Channels and stages that failed, ran out of time, or lack what is stored"
+        (),
+        description="Channels and stages that failed, ran out of time, or lack what is stored, sorted",
     )
     explain: Explanation | None = None

@@ -10,6 +10,7 @@ from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import chain_end, place_of
 from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
+from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
 from vicw_shared.telemetry.engines import measured
@@ -34,14 +35,20 @@ class Neo4jAudit:
         (row,) = await self._database.read(nodes.count(label))
         return int(row["count"])
 
-    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
-        return {row["uid"] for row in await self._database.read(nodes.KNOWN_CHUNKS, uids=list(chunk_uids))}
+    async def known(self, uids: Sequence[str]) -> set[str]:
+        return {row["uid"] for row in await self._database.read(nodes.WITH_POINTS, uids=list(uids))}
 
-    async def unindexed(self, chunk_uids: Sequence[str]) -> set[str]:
-        return {row["uid"] for row in await self._database.read(nodes.UNINDEXED_CHUNKS, uids=list(chunk_uids))}
+    async def unindexed(self, uids: Sequence[str]) -> set[str]:
+        return {row["uid"] for row in await self._database.read(nodes.UNINDEXED, uids=list(uids))}
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
         return {row["uid"]: row["count"] for row in await self._database.read(nodes.HOMES, uids=list(uids))}
+
+    async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
+        if not self._types.held([MERGED_INTO]):
+            return []
+        rows = await self._database.read(edges.MERGED, uids=list(uids))
+        return [(row["source"], row["target"]) for row in rows]
 
     async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
         places = [(event.uid, place_of(chain, event)) for event in events]

@@ -33,7 +33,9 @@ class Run(Protocol):
 class Database:
     """One driver. Every value is bound; what is joined into a query's text comes from the ``cypher`` package."""
 
-    def __init__(self, settings: Neo4jSettings) -> None:
+    def __init__(self, settings: Neo4jSettings, *, bound: str = "VICW_NEO4J_QUERY_SECONDS") -> None:
+        """``bound`` is the variable that ``query_seconds`` comes from."""
+        self._bound = bound
         password = settings.password.get_secret_value() if settings.password is not None else None
         self._name = settings.database
         self._seconds = settings.query_seconds
@@ -56,9 +58,15 @@ class Database:
     async def read(self, query: str, /, **values: Any) -> list[Record]:
         """Run one reading statement in a transaction of its own, within ``query_seconds`` with all its retries."""
         with translated():
-            # Ours is the first deadline: the server's own does not help where it hangs.
-            async with asyncio.timeout(self._seconds):
-                return await self._execute(neo4j.Query(query, timeout=self._seconds + 1), values)
+            try:
+                # Ours is the first deadline: the server's own does not help where it hangs.
+                async with asyncio.timeout(self._seconds) as deadline:
+                    return await self._execute(neo4j.Query(query, timeout=self._seconds + 1), values)
+            except TimeoutError as error:
+                if not deadline.expired():
+                    raise
+                told = f"Neo4j: no answer within {self._seconds:g} s ({self._bound})"
+                raise UnavailableError("graph", told) from error
 
     async def wait(self, query: str, /, **values: Any) -> list[Record]:
         """Run one statement that may take as long as it takes."""

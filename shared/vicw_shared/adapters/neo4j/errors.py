@@ -43,7 +43,7 @@ def translated() -> Iterator[None]:
     except (Neo4jError, DriverError) as error:
         raise translate(error) from error
     except TimeoutError as error:
-        raise UnavailableError(_GRAPH, "Neo4j: no answer within VICW_NEO4J_QUERY_SECONDS") from error
+        raise UnavailableError(_GRAPH, f"Neo4j: {str(error) or 'no answer in time'}") from error
     except ValueError as error:
         # The driver's word for an address that cannot be read or resolved; ours are all VicwErrors.
         if "address" not in str(error).lower():

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
+from vicw_shared.model.names import NAME_PREFIX, NAMED_LABELS, Term, TermKind, is_named_thing, terms_of
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
@@ -59,7 +60,48 @@ def derived(node: Node) -> dict[str, object]:
     }
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)
+    if node.label in NAMED_LABELS:
+        keys["terms"] = terms_mark(term_rows(node))
     return keys
+
+
+def term_key(tenant: str, text: str, *, word: bool) -> str:
+    """Return the key of a name, or of a word of names, in all contexts of a tenant."""
+    return make_uid(tenant, "word" if word else "name", text)
+
+
+def home_key(tenant: str, context: str) -> str:
+    """Return a context's key beside ``term_key``."""
+    return make_uid(tenant, context)
+
+
+def name_place(tenant: str, context: str, folded: str) -> str:
+    """Return where a name is in its context's list: text that sorts as names do, by their beginnings."""
+    return f"{make_uid(tenant, context, 'names')}:{folded[:NAME_PREFIX]}"
+
+
+def term_rows(node: Node) -> list[dict[str, object]]:
+    """Return the properties of a node's term records: none for what is no live named thing."""
+    if not is_named_thing(node):
+        return []
+    home = home_key(node.tenant, node.context)
+    return [_term_row(node, home, term) for term in terms_of(node.label, node.name, node.aliases)]
+
+
+def terms_mark(rows: list[dict[str, object]]) -> str | None:
+    """Return what tells whether a node's terms are others than before; None: it has none."""
+    return make_uid(*(str(row["term"]) for row in rows)) if rows else None
+
+
+def _term_row(node: Node, home: str, term: Term) -> dict[str, object]:
+    row: dict[str, object] = {
+        "subtype": "term",
+        "term": term_key(node.tenant, term.text, word=term.kind is TermKind.WORD),
+        "home": home,
+    }
+    if term.kind is TermKind.NAME:
+        row["place"] = name_place(node.tenant, node.context, term.text)
+    return row
 
 
 def arrivals_record(tenant: str, context: str) -> str:
@@ -70,6 +112,11 @@ def arrivals_record(tenant: str, context: str) -> str:
 def steps_record(tenant: str, context: str, flow: str) -> str:
     """Return the key of the record that counts a flow's steps."""
     return f"steps:{make_uid(tenant, context, flow)}"
+
+
+def unread_record(item: str) -> str:
+    """Return the key of the record that an item has still to be read."""
+    return f"unread:{item}"
 
 
 def receipt_record(tenant: str, key: str) -> str:

@@ -151,7 +151,7 @@ def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, st
 
 def point_of(row: Record) -> PendingPoint:
     """Return an entry with what the payload says."""
-    marks: list[tuple[str, str]] = row["marks"] or []
+    marks: list[list[str]] = row["marks"] or []
     if row["item"] is None:  # of nothing, so nothing of it may be found
         return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)
     return PendingPoint(
@@ -160,10 +160,11 @@ def point_of(row: Record) -> PendingPoint:
         kind=PendingKind(row["kind"]),
         chunk=node_of(row["chunk"]),
         item=node_of(row["item"]),
-        about=tuple(said for pair in row["about"] or () for said in pair),
-        tags=tuple(name for kind, name in marks if kind != "bucket"),
-        buckets=tuple(name for kind, name in marks if kind == "bucket"),
+        about=tuple(said for names in row["about"] or () for said in names),
+        tags=tuple(name for kind, *names in marks if kind != "bucket" for name in names),
+        buckets=tuple(name for kind, *names in marks if kind == "bucket" for name in names),
         tries=row["tries"] or 0,
+        statements=tuple(node_of(said) for said in sorted(row["statements"], key=lambda said: str(said["uid"]))),
     )
 
 

@@ -28,6 +28,7 @@ def node_row(node: Node) -> dict[str, object]:
         "created_at": to_us(node.created_at),
         "qdrant_id": node.qdrant_id,
         "title": node.title,
+        "aliases": list(node.aliases) or None,
         "text": node.text,
         "speaker": node.speaker,
         "source": node.source,
@@ -53,6 +54,7 @@ def node_row(node: Node) -> dict[str, object]:
         "indexed": node.indexed,
         # What filters compare: no query language folds as we do.
         "folded": fold(node.name) if node.label is not Label.CHUNK else None,
+        "formerly": [fold(alias) for alias in node.aliases] or None,
         "kind": fold(node.subtype) if node.label is not Label.CHUNK else None,
         "parts": (parts_of(node.text or "") or None) if node.label is Label.CHUNK else None,
         **derived(node),
@@ -74,6 +76,7 @@ def node_of(row: Properties) -> Node:
         created_at=from_us(row["created_at"]),
         qdrant_id=get("qdrant_id"),
         title=get("title"),
+        aliases=tuple(get("aliases", ())),
         text=get("text"),
         speaker=get("speaker"),
         source=get("source"),

@@ -6,19 +6,25 @@ Several services may start on an empty database at once: whatever one of them ma
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
 from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.cypher.parts import one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.names import index_names
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import SchemaVersionError
 from vicw_shared.model import Label
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
-"""The statements that bring the data to each version; the first has none to bring. A released one is never edited."""
+Pass = Callable[[Database], Awaitable[None]]
+"""A migration that needs this program: in transactions of its own, it may be run twice, at once and after it broke off.
+"""
+MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names)
+"""What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
+edited.
+"""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
@@ -31,6 +37,10 @@ _INDEXES: dict[str, str] = {
     "vicw_context_tenant": "FOR (n:Context) ON (n.tenant_key)",
     "vicw_chunk_due": "FOR (n:Chunk) ON (n.tenant_key, n.due)",
     "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
+    "vicw_unread_due": "FOR (n:Entity) ON (n.unread_of, n.unread_due)",
+    "vicw_unread_tries": "FOR (n:Entity) ON (n.unread_tries)",
+    "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
+    "vicw_term_place": "FOR (n:Entity) ON (n.place)",
 }
 _TEXT = (
     f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.parts, n.head, n.tenant_key] "
@@ -66,7 +76,8 @@ async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
     Raises SchemaVersionError, before anything is changed, if it is newer than this program.
     """
     await database.define(_RECORD[1])
-    await database.write(_migrate)
+    while (waiting := await database.write(_migrate)) is not None:
+        await _go_through(database, waiting)
     wanted, holder = statements(types), uuid4().hex
     while missing := wanted.keys() - (existing := await _existing(database)):
         if await _hold(database, holder):
@@ -98,15 +109,27 @@ async def _hold(database: Database, holder: str, *, seconds: float = _HELD_SECON
     return bool(row["count"])
 
 
-async def _migrate(run: Run) -> None:
-    """Apply what is missing. The store's record is locked until all of it is done."""
+async def _go_through(database: Database, number: int) -> None:
+    migration = MIGRATIONS[number]
+    assert not isinstance(migration, tuple)
+    await migration(database)
+    await database.write(lambda run: run(records.SET_SCHEMA, schema=number + 1))
+
+
+async def _migrate(run: Run) -> int | None:
+    """Apply what statements are missing, with the store's record locked; return the number of the pass to come."""
     latest = len(MIGRATIONS)
     (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
     version = row["schema"]
     if version > latest:
         raise SchemaVersionError(f"The store has schema version {version}, this program knows {latest}. Upgrade VICW")
+    reached = version
     for script in MIGRATIONS[version:]:
+        if not isinstance(script, tuple):
+            break
         for statement in script:
             await run(statement)
-    if version < latest:
-        await run(records.SET_SCHEMA, schema=latest)
+        reached += 1
+    if version < reached:
+        await run(records.SET_SCHEMA, schema=reached)
+    return reached if reached < latest else None

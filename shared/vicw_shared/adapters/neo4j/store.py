@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
-from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
+from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, records
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
-from vicw_shared.adapters.neo4j.keys import receipt_record, tenant_key
+from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, item_key, receipt_record, tenant_key
+from vicw_shared.adapters.neo4j.names import find_named, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
-from vicw_shared.clock import MICROSECONDS, from_us, to_us
+from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
+from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
+from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import (
     Direction,
     GraphTransaction,
@@ -46,6 +51,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         Neo4jOutbox.__init__(self, database)
         Neo4jAudit.__init__(self, database, types)
         self._types = types
+        self.unread = Neo4jUnreadItems(database)
 
     @classmethod
     async def open(
@@ -53,8 +59,8 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
     ) -> Neo4jGraphStore:
         """Connect, and bring the database's schema to this program's.
 
-        Afterwards nothing takes longer than ``patience_seconds``. Raises UnavailableError, SettingsError or
-        SchemaVersionError.
+        Afterwards nothing takes longer than ``patience_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and what somebody with so
+        little patience asks is ready to be answered. Raises UnavailableError, SettingsError or SchemaVersionError.
         """
         database = Database(settings)
         try:
@@ -63,8 +69,10 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
             await database.close()
             raise
         if patience_seconds is not None:
+            await _warm_up(cls(database, types))
             await database.close()
-            database = Database(settings.hurried(patience_seconds))
+            bound = {"bound": "VICW_RETRIEVAL_GRAPH_MS"} if patience_seconds < settings.query_seconds else {}
+            database = Database(settings.hurried(patience_seconds), **bound)
         return cls(database, types)
 
     @property
@@ -122,6 +130,44 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
             found.append(Neighbour(row["origin"], edge, node))
         return found
 
+    async def named(
+        self,
+        tenant: str,
+        names: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        word: bool = False,
+        limit: int = MOST_NAMESAKES,
+    ) -> dict[str, list[Node]]:
+        return await find_named(self._database.read, tenant, names, contexts, word=word, limit=limit)
+
+    async def list_named(
+        self,
+        tenant: str,
+        context: str,
+        *,
+        prefix: str = "",
+        subtype: str | None = None,
+        after: tuple[str, str] | None = None,
+        limit: int,
+    ) -> list[Node]:
+        return await list_named(self._database, tenant, context, prefix, subtype, after, limit)
+
+    async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
+        types = tuple(name for name in self._types.all if name not in UNCOUNTED)
+        rows = await self._database.read(names.degrees(types), uids=list(uids), tenant=tenant) if uids else []
+        return {row["uid"]: row["count"] for row in rows}
+
+    async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+        keys = [item_key(tenant, context, source_id) for context in contexts]
+        found = nodes_of(await self._database.read(nodes.LATEST, keys=keys) if keys else [])
+        return sorted(found.values(), key=lambda node: node.context)
+
+    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+        prefix = chain_prefix(tenant, context, flow)
+        values = {"prefix": prefix, "end": chain_end(prefix), "tenant": tenant, "limit": limit}
+        return [node_of(row["node"]) for row in await self._database.read(nodes.THREAD, **values)]
+
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)
         return sorted(nodes_of(rows).values(), key=lambda node: node.name)
@@ -176,3 +222,9 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         length = round(seconds * MICROSECONDS)
         (row,) = await self._database.write(lambda run: run(records.HOLD_CHANGE, holder=holder, microseconds=length))
         return bool(row["count"])
+
+
+async def _warm_up(store: Neo4jGraphStore) -> None:
+    """Search for a word of nobody's: the first search of a server that has just started takes seconds."""
+    with suppress(RetryableError):  # it is only slower then
+        await store.find(Scope(tenant="", now=now()), "word", 1)

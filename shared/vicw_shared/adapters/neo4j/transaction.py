@@ -12,6 +12,7 @@ from operator import attrgetter
 from neo4j import Record
 
 from vicw_shared.adapters.neo4j.cypher import edges as of_edges
+from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
 from vicw_shared.adapters.neo4j.cypher import outbox, records, text
 from vicw_shared.adapters.neo4j.database import Run
@@ -26,13 +27,16 @@ from vicw_shared.adapters.neo4j.keys import (
     steps_record,
     tenant_key,
 )
+from vicw_shared.adapters.neo4j.names import find_named, keep_terms
 from vicw_shared.adapters.neo4j.rows import edge_of, edge_row, node_of, node_row
+from vicw_shared.adapters.neo4j.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD
-from vicw_shared.ports import Counters, Gap, Receipt
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.ports import Counters, Direction, Gap, Receipt
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -82,18 +86,35 @@ class Neo4jTransaction:
         found = nodes_of(await self._run(of_nodes.LATEST, keys=keys) if keys else [])
         return {node.source_id or "": node for node in found.values()}
 
-    async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
+    async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
         held = self._types.held(types)
         if not uids or not held:
             return []
-        rows = await self._run(of_edges.touching(held), uids=list(uids), tenant=self._tenant)
+        rows = await self._run(of_edges.touching(held, direction), uids=list(uids), tenant=self._tenant)
         return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
+
+    async def named(
+        self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
+    ) -> dict[str, list[Node]]:
+        return await find_named(self._run, self._tenant, names, [self._context], word=word, limit=limit)
+
+    async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
+        types = tuple(name for name in self._types.all if name not in UNCOUNTED)
+        rows = await self._run(of_names.degrees(types), uids=list(uids), tenant=self._tenant) if uids else []
+        return {row["uid"]: row["count"] for row in rows}
 
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
         if not items:
             return []
         rows = await self._run(of_edges.told(self._types.all), items=list(items), tenant=self._tenant)
         return [edge_of(row["edge"]) for row in rows]
+
+    async def isolated(self, uids: Sequence[str]) -> set[str]:
+        if not uids:
+            return set()
+        types = tuple(name for name in self._types.all if name != "BELONGS_TO")
+        rows = await self._run(of_edges.isolated(types), uids=list(uids), tenant=self._tenant)
+        return {row["uid"] for row in rows}
 
     async def counters(self, flows: Sequence[str]) -> Counters:
         arrivals = arrivals_record(self._tenant, self._context)
@@ -114,6 +135,11 @@ class Neo4jTransaction:
             around = around[:1] * len(keys)
         return [Gap(*neighbours, len(list(run))) for neighbours, run in groupby(around)]
 
+    async def latest(self, before: ChainKey, limit: int) -> list[Node]:
+        prefix = chain_prefix(self._tenant, self._context, None)
+        rows = await self._run(of_nodes.BEFORE, place=place(prefix, before), prefix=prefix, limit=limit)
+        return [node_of(row["node"]) for row in rows]
+
     async def _around(self, flow: str | None, keys: Sequence[ChainKey]) -> list[tuple[str | None, str | None]]:
         prefix = chain_prefix(self._tenant, self._context, flow)
         places = [place(prefix, key) for key in keys]
@@ -123,6 +149,7 @@ class Neo4jTransaction:
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
         renamed: list[str] = []
+        termed: dict[str, str] = {}
         for label, group in _grouped(nodes, _label):
             query = outbox.PUT if label is Label.CHUNK else of_nodes.put(label)
             for batch in batched(group, _BATCH):
@@ -130,6 +157,8 @@ class Neo4jTransaction:
                 put = await self._run(query, rows=rows)
                 self._keys.update((row["uid"], row["key"]) for row in put)
                 renamed += [row["key"] for row in put if row["renamed"]]
+                termed |= {row["uid"]: row["key"] for row in put if label is not Label.CHUNK and row["termed"]}
+        await keep_terms(self._run, [(termed[node.uid], node) for node in nodes if node.uid in termed])
         await self._count(nodes)
         if renamed:
             await self._run(text.DESCRIBE, sources=renamed)
@@ -153,6 +182,13 @@ class Neo4jTransaction:
             rows = await self._run(of_edges.drop(edge_type), ids=[edge.id for edge in group], tenant=self._tenant)
             gone += [(edge_type, row["source"]) for row in rows]
         await self._follow(gone)
+
+    async def put_unread(self, items: Sequence[str]) -> None:
+        if items:
+            await put_unread(self._run, self._tenant, self._context, items)
+
+    async def take_unread(self, item: str) -> bool:
+        return await take_unread(self._run, self._tenant, item)
 
     async def _count(self, placed: Sequence[Node]) -> None:
         counts: dict[str, int] = {}

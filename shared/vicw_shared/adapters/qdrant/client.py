@@ -10,8 +10,14 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.settings import QdrantSettings
 
 _DEFAULT_PORT = 6334
-# gRPC waits up to two minutes between attempts to connect; a server that was restarted is used again sooner.
-_CHANNEL = {"grpc.initial_reconnect_backoff_ms": 200, "grpc.max_reconnect_backoff_ms": 2000}
+# gRPC waits up to two minutes between attempts to connect; a server that was restarted is used again sooner. An attempt
+# may take twenty seconds, for which calls wait: where nobody answers, as at the address of a container that is gone,
+# that is known within one.
+_CHANNEL = {
+    "grpc.initial_reconnect_backoff_ms": 200,
+    "grpc.max_reconnect_backoff_ms": 2000,
+    "grpc.min_reconnect_backoff_ms": 1000,
+}
 
 
 def connect(settings: QdrantSettings) -> AsyncQdrantClient:

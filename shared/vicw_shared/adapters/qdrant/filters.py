@@ -14,20 +14,32 @@ from qdrant_client.models import (
     Range,
 )
 
-from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, of_items, of_tenant, within
+from vicw_shared.adapters.conditions import (
+    After,
+    AnyOf,
+    Condition,
+    Group,
+    Is,
+    Until,
+    of_items,
+    of_label,
+    of_tenant,
+    within,
+)
+from vicw_shared.model import Label
 from vicw_shared.ports import Scope
 
 
-def filter_of(scope: Scope, without: Sequence[str] = ()) -> Filter:
-    """Return the filter of a search: always the tenant's points only, never those of the items ``without``."""
+def filter_of(scope: Scope, label: Label, without: Sequence[str] = ()) -> Filter:
+    """Return the filter of a search: the tenant's points of a label only, never those of the items ``without``."""
     wanted = within(scope)
     must_not = (*wanted.must_not, of_items(without)) if without else wanted.must_not
-    return _filter(Group(must=(of_tenant(scope.tenant), *wanted.must), must_not=must_not))
+    return _filter(Group(must=(of_tenant(scope.tenant), of_label(label), *wanted.must), must_not=must_not))
 
 
-def filter_of_tenant(tenant: str) -> Filter:
-    """Return the filter of everything that a tenant has."""
-    return _filter(Group(must=(of_tenant(tenant),)))
+def filter_of_passages(tenant: str) -> Filter:
+    """Return the filter of all passages that a tenant has."""
+    return _filter(Group(must=(of_tenant(tenant), of_label(Label.CHUNK))))
 
 
 def filter_of_ids(ids: Sequence[str]) -> Filter:

@@ -26,7 +26,7 @@ from qdrant_client.models import SparseVector as QdrantSparseVector
 
 from vicw_shared.adapters.conditions import DOMAIN
 from vicw_shared.adapters.qdrant.errors import DEPENDENCY, require_applied, translated
-from vicw_shared.adapters.qdrant.filters import filter_of, filter_of_ids, filter_of_tenant
+from vicw_shared.adapters.qdrant.filters import filter_of, filter_of_ids, filter_of_passages
 from vicw_shared.adapters.qdrant.layout import DENSE, MAX_BATCH, MAX_LIMIT, OVERSAMPLING, SPARSE
 from vicw_shared.adapters.qdrant.recent import Recent
 from vicw_shared.errors import UnavailableError
@@ -95,7 +95,7 @@ class QdrantVectorStore:
         request = QueryRequest(
             query=vector,
             using=using,
-            filter=filter_of(query.scope, query.without),
+            filter=filter_of(query.scope, query.label, query.without),
             params=_SEARCH if using == DENSE else None,
             limit=min(query.limit, MAX_LIMIT),
             with_payload=False,
@@ -125,7 +125,7 @@ class QdrantVectorStore:
         if known is None:
             with translated():
                 found = await self._open.facet(
-                    self._collection, DOMAIN, filter_of_tenant(tenant), limit=_DOMAINS, timeout=self._timeout
+                    self._collection, DOMAIN, filter_of_passages(tenant), limit=_DOMAINS, timeout=self._timeout
                 )
             known = {str(hit.value): hit.count for hit in found.hits}
             if known:  # a tenant's first items are not to be overlooked for minutes

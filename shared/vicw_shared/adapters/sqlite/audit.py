@@ -8,13 +8,14 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
+from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, STATEMENT, edge_of, marks, node_of, pack, unpack
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
+_HAS_POINT = f"(label = 'Chunk' OR {STATEMENT.format('node')})"
 _ORDER = {NEXT: "unstepped, step, timestamp, flow_step", HAPPENED_AFTER: "timestamp, arrival"}
 """What each chain is ordered by: the columns of its index, in their order."""
 _ENDS = {NEXT: ("source", "target"), HAPPENED_AFTER: ("target", "source")}
@@ -64,13 +65,13 @@ class SqliteAudit:
         sql = "SELECT count(*) FROM node WHERE label = ?"
         return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
 
-    async def known(self, chunk_uids: Sequence[str]) -> set[str]:
-        return await self._chunks(chunk_uids, "label = 'Chunk'")
+    async def known(self, uids: Sequence[str]) -> set[str]:
+        return await self._with_points(uids, _HAS_POINT)
 
-    async def unindexed(self, chunk_uids: Sequence[str]) -> set[str]:
-        return await self._chunks(chunk_uids, "label = 'Chunk' AND NOT indexed")
+    async def unindexed(self, uids: Sequence[str]) -> set[str]:
+        return await self._with_points(uids, f"{_HAS_POINT} AND NOT indexed")
 
-    async def _chunks(self, uids: Sequence[str], which: str) -> set[str]:
+    async def _with_points(self, uids: Sequence[str], which: str) -> set[str]:
         def work(connection: sqlite3.Connection) -> set[str]:
             found: set[str] = set()
             for batch in batched(uids, _BATCH):
@@ -91,6 +92,20 @@ class SqliteAudit:
                     tuple(map(pack, batch)),
                 )
                 found.update((unpack(uid), count) for uid, count in rows)
+            return found
+
+        return await self._database.read(work)
+
+    async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            found: list[tuple[str, str]] = []
+            for batch in batched(uids, _BATCH):
+                rows = connection.execute(
+                    "SELECT s.uid, t.uid FROM node s JOIN edge e ON e.source = s.pk AND e.type = 'MERGED_INTO' "  # noqa: S608
+                    f"JOIN node t ON t.pk = e.target WHERE s.uid IN ({marks(len(batch))})",
+                    tuple(map(pack, batch)),
+                )
+                found += [(unpack(source), unpack(target)) for source, target in rows]
             return found
 
         return await self._database.read(work)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from vicw_shared.adapters.sqlite.names import name_terms
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
@@ -85,6 +86,7 @@ class Database:
             "PRAGMA mmap_size = 268435456; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
         connection.create_function("fold", 1, fold, deterministic=True)
+        connection.create_function("name_terms", 3, name_terms, deterministic=True)
         self._open.append(connection)
         return connection
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from itertools import batched, islice, zip_longest
 
-from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, columns_of, marks, node_of, pack, unpack
+from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, STATEMENT, columns_of, marks, node_of, pack, unpack
 from vicw_shared.clock import from_us
-from vicw_shared.model import Edge
+from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import Failure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.text import fold
@@ -34,6 +35,10 @@ _FOLLOW_POINT = (
     "AND qdrant_id = (SELECT point FROM outbox WHERE seq = :seq)"
 )
 """The item that a point stands for is indexed when the point is."""
+_FOLLOW_STATEMENTS = (
+    "UPDATE node SET indexed = 1 WHERE pk IN (SELECT e.source FROM outbox o JOIN node k ON k.uid = o.point "  # noqa: S608
+    f"JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) AND {STATEMENT.format('node')}"
+)
 _FORGET = "DELETE FROM outbox WHERE seq = :seq"
 _POSTPONE = (
     "UPDATE outbox SET due_at = :due_at, tries = tries + (:error IS NOT NULL), error = ifnull(:error, error), "
@@ -107,7 +112,7 @@ def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, h
 def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> None:
     """Mark what these entries stand for as indexed and remove them; what has changed since is another entry."""
     rows = [{"seq": point.seq} for point in points]
-    for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FORGET):
+    for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FOLLOW_STATEMENTS, _FORGET):
         connection.executemany(statement, rows)
 
 
@@ -137,8 +142,9 @@ def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
     rows = [{"uid": pack(uid)} for uid in chunk_uids]
     connection.executemany("UPDATE node SET indexed = 0 WHERE uid = :uid AND label = 'Chunk'", rows)
     connection.executemany(
-        "UPDATE node SET indexed = 0 WHERE qdrant_id = :uid AND pk IN (SELECT e.source FROM node k "
-        "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid)",
+        "UPDATE node SET indexed = 0 WHERE pk IN (SELECT e.source FROM node k "  # noqa: S608
+        "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid) "
+        f"AND (qdrant_id = :uid OR {STATEMENT.format('node')})",
         rows,
     )
     connection.executemany(_PUT.format(points=_CHUNK.format(kind="upsert")), rows)
@@ -221,6 +227,7 @@ def _points(
         tuple(values),
     ).fetchall()
     said = _read_said(connection, [row[4] for row in rows if row[4] is not None])
+    statements = _read_statements(connection, [row[1] for row in rows])
     points = []
     for row in rows:
         chunk, item = row[5 : 5 + NODE_WIDTH], row[5 + NODE_WIDTH :]
@@ -232,22 +239,39 @@ def _points(
                 tries=row[3],
                 chunk=node_of(chunk) if row[4] is not None else None,
                 item=node_of(item) if row[4] is not None else None,
+                statements=tuple(statements.get(row[1], ())) if row[4] is not None else (),
                 **said.get(row[4], {}),
             )
         )
     return points
 
 
+def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) -> dict[bytes, list[Node]]:
+    """Return the statements of each of these Chunks."""
+    found: dict[bytes, list[Node]] = {}
+    for batch in batched(chunks, _BATCH):
+        rows = connection.execute(
+            f"SELECT k.uid, {columns_of('s')} FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
+            f"JOIN node s ON s.pk = e.source AND {STATEMENT.format('s')} "
+            f"WHERE k.uid IN ({marks(len(batch))}) ORDER BY s.uid",
+            tuple(batch),
+        )
+        for chunk, *statement in rows:
+            found.setdefault(chunk, []).append(node_of(statement))
+    return found
+
+
 def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
     """Return, for each item's key, what its ABOUT and TAGGED edges say: fields of a PendingPoint."""
     rows = connection.execute(
-        "SELECT e.source, e.type, t.name, t.uid, t.subtype FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
+        "SELECT e.source, e.type, t.name, t.uid, t.subtype, t.aliases FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
         f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",
         tuple(items),
     )
     said: dict[int, dict[str, tuple[str, ...]]] = {}
-    for item, edge_type, name, uid, subtype in rows:
+    for item, edge_type, name, uid, subtype, aliases in rows:
         field = "about" if edge_type == "ABOUT" else "buckets" if fold(subtype) == "bucket" else "tags"
         fields = said.setdefault(item, {})
-        fields[field] = (*fields.get(field, ()), name, *((unpack(uid),) if field == "about" else ()))
+        told = (name, *json.loads(aliases), *((unpack(uid),) if field == "about" else ()))
+        fields[field] = (*fields.get(field, ()), *told)
     return said

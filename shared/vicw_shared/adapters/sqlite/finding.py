@@ -17,6 +17,11 @@ _FEW = 1000
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
+_NAMED = (
+    "(fold(t.name) IN ({0}) OR (t.aliases <> '[]' AND "
+    "EXISTS (SELECT 1 FROM json_each(t.aliases) a WHERE fold(a.value) IN ({0}))))"
+)
+"""Whether a thing is, or once was, called one of some names, which are bound twice."""
 
 _Clause = tuple[str, tuple[object, ...]]
 
@@ -67,11 +72,12 @@ def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
         case Is(field, value):
             return _sql(AnyOf(field, (str(value),)))
         case AnyOf("tags", values):
-            return f"{_EDGE} AND g.type = 'TAGGED' AND fold(t.subtype) <> 'bucket' AND {_named(values)})", values
+            named = _NAMED.format(marks(len(values)))
+            return f"{_EDGE} AND g.type = 'TAGGED' AND fold(t.subtype) <> 'bucket' AND {named})", (*values, *values)
         case AnyOf("about", values):
             uids = tuple(pack(value) for value in values if _UID.fullmatch(value))
-            named = f"({_named(values)} OR t.uid IN ({marks(len(uids))}))"
-            return f"{_EDGE} AND g.type = 'ABOUT' AND {named})", (*values, *uids)
+            named = f"({_NAMED} OR t.uid IN ({marks(len(uids))}))".format(marks(len(values)))
+            return f"{_EDGE} AND g.type = 'ABOUT' AND {named})", (*values, *values, *uids)
         case AnyOf(field, values):
             return f"i.{field} IN ({marks(len(values))})", values
         # Instants are whole milliseconds, as in the vector stores' payloads: both find the same.
@@ -90,7 +96,3 @@ def _group(must: Sequence[Condition], must_not: Sequence[Condition], should: Seq
         any_of = [_sql(condition) for condition in should]
         parts.append((f"({' OR '.join(sql for sql, _ in any_of)})", tuple(v for _, values in any_of for v in values)))
     return " AND ".join(f"({sql})" for sql, _ in parts) or "1", tuple(v for _, values in parts for v in values)
-
-
-def _named(values: Sequence[str]) -> str:
-    return f"fold(t.name) IN ({marks(len(values))})"

@@ -27,6 +27,23 @@ def read_neighbours(
     return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
 
 
+def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:
+    """Return which of these nodes nothing live stands beside; the look at a node ends with the first that does."""
+    alone = " ".join(
+        f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{there} "  # noqa: S608
+        f"WHERE e.{here} = n.pk AND e.type <> 'BELONGS_TO' AND o.retired_at IS NULL)"
+        for here, there in (("source", "target"), ("target", "source"))
+    )
+    found: set[str] = set()
+    for batch in batched(uids, _BATCH):
+        rows = connection.execute(
+            f"SELECT n.uid FROM node n WHERE n.uid IN ({marks(len(batch))}) AND n.tenant = ? {alone}",  # noqa: S608
+            (*map(pack, batch), tenant),
+        )
+        found.update(unpack(uid) for (uid,) in rows)
+    return found
+
+
 def _by_direction(spreads: Sequence[Spread]) -> dict[Direction, list[str]]:
     types: dict[Direction, list[str]] = {}
     for edge_type, direction in spreads:

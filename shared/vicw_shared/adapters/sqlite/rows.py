@@ -12,9 +12,12 @@ from vicw_shared.model import Edge, Label, Node, Sensitivity
 NODE_COLUMNS = (
     "uid, label, tenant, context, name, subtype, domain, created_at, qdrant_id, text, speaker, source, source_id, "
     "version, content_hash, tags, bucket, metadata, timestamp, timestamp_inferred, retired_at, valid_to, expires_at, "
-    "flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, indexed, title"
+    "flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, indexed, title, "
+    "aliases"
 )
 NODE_WIDTH = NODE_COLUMNS.count(",") + 1
+STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
+"""What tells a statement from other events, whatever a caller calls those: a point of its own."""
 EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, properties"
 
 
@@ -75,6 +78,7 @@ def node_row(node: Node) -> tuple[Any, ...]:
         node.protected,
         node.indexed,
         node.title,
+        _dump(node.aliases) if node.aliases else "[]",
     )
 
 
@@ -114,6 +118,7 @@ def node_of(row: Sequence[Any]) -> Node:
         protected=bool(row[30]),
         indexed=bool(row[31]),
         title=row[32],
+        aliases=tuple(json.loads(row[33])) if row[33] != "[]" else (),
     )
 
 

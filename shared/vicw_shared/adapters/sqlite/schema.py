@@ -182,6 +182,54 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX outbox_due ON outbox (tenant, due_at, seq) WHERE due_at IS NOT NULL;
     CREATE INDEX outbox_failed ON outbox (tries) WHERE tries > 0;
     """,
+    # Named things are found by what they are called. ``name_terms`` is this program's, the engine knows it from there.
+    """
+    ALTER TABLE node ADD COLUMN aliases TEXT NOT NULL DEFAULT '[]';
+    CREATE TABLE term (
+        tenant TEXT NOT NULL,
+        context TEXT NOT NULL,
+        kind INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        node INTEGER NOT NULL REFERENCES node (pk) ON DELETE CASCADE,
+        PRIMARY KEY (tenant, kind, text, context, node)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX term_list ON term (tenant, context, text) WHERE kind = 0;
+    CREATE INDEX term_node ON term (node);
+    INSERT INTO term
+        SELECT n.tenant, n.context, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), n.pk
+        FROM node n, json_each(name_terms(n.label, n.name, n.aliases)) t
+        WHERE n.label IN ('Entity', 'Concept') AND n.content_hash IS NULL AND n.retired_at IS NULL;
+    CREATE TRIGGER term_insert AFTER INSERT ON node
+    WHEN new.label IN ('Entity', 'Concept') AND new.content_hash IS NULL AND new.retired_at IS NULL BEGIN
+        INSERT INTO term
+            SELECT new.tenant, new.context, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), new.pk
+            FROM json_each(name_terms(new.label, new.name, new.aliases)) t;
+    END;
+    CREATE TRIGGER term_update AFTER UPDATE OF label, context, name, aliases, content_hash, retired_at ON node
+    WHEN (old.label, old.context, old.name, old.aliases, old.content_hash IS NULL, old.retired_at IS NULL)
+        IS NOT (new.label, new.context, new.name, new.aliases, new.content_hash IS NULL, new.retired_at IS NULL) BEGIN
+        DELETE FROM term WHERE node = old.pk;
+        INSERT INTO term
+            SELECT new.tenant, new.context, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), new.pk
+            FROM json_each(name_terms(new.label, new.name, new.aliases)) t
+            WHERE new.label IN ('Entity', 'Concept') AND new.content_hash IS NULL AND new.retired_at IS NULL;
+    END;
+    """,
+    # Items that a language model has still to read.
+    """
+    CREATE TABLE unread (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        item BLOB NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        context TEXT NOT NULL,
+        due_at INTEGER DEFAULT 0,
+        tries INTEGER NOT NULL DEFAULT 0,
+        error TEXT,
+        failed_at INTEGER
+    ) STRICT;
+    CREATE INDEX unread_due ON unread (tenant, due_at, seq) WHERE due_at IS NOT NULL;
+    CREATE INDEX unread_failed ON unread (tries) WHERE tries > 0;
+    """,
 )
 
 

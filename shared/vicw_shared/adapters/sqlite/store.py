@@ -16,6 +16,8 @@ from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_neighbours
+from vicw_shared.adapters.sqlite.items import read_items, read_thread
+from vicw_shared.adapters.sqlite.names import count_edges, list_named, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
@@ -26,8 +28,10 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
+from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
@@ -61,6 +65,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         database = Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate)
         SqliteOutbox.__init__(self, database)
         SqliteAudit.__init__(self, database)
+        self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
         self._data_dir.require_room()
@@ -118,6 +123,38 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         return await self._database.read(lambda c: read_neighbours(c, tenant, uids, spreads, limit))
+
+    async def named(
+        self,
+        tenant: str,
+        names: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        word: bool = False,
+        limit: int = MOST_NAMESAKES,
+    ) -> dict[str, list[Node]]:
+        return await self._database.read(lambda c: read_named(c, tenant, names, contexts, word=word, limit=limit))
+
+    async def list_named(
+        self,
+        tenant: str,
+        context: str,
+        *,
+        prefix: str = "",
+        subtype: str | None = None,
+        after: tuple[str, str] | None = None,
+        limit: int,
+    ) -> list[Node]:
+        return await self._database.read(lambda c: list_named(c, tenant, context, prefix, subtype, after, limit))
+
+    async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
+        return await self._database.read(lambda c: count_edges(c, tenant, uids, UNCOUNTED))
+
+    async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+        return await self._database.read(lambda c: read_items(c, tenant, source_id, contexts))
+
+    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+        return await self._database.read(lambda c: read_thread(c, tenant, context, flow, limit))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

@@ -10,6 +10,8 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
+from vicw_shared.adapters.sqlite.hop import read_isolated
+from vicw_shared.adapters.sqlite.names import count_edges, read_named
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,
@@ -22,11 +24,13 @@ from vicw_shared.adapters.sqlite.rows import (
     pack,
     unpack,
 )
+from vicw_shared.adapters.sqlite.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.ports import Counters, Gap, Receipt
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.ports import Counters, Direction, Gap, Receipt
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -118,12 +122,22 @@ class SqliteTransaction:
     async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
         return await self._do(lambda c: find_gaps(c, self._tenant, self._context, flow, keys))
 
-    async def edges(self, uids: Sequence[str], types: Sequence[str]) -> list[Edge]:
+    async def latest(self, before: ChainKey, limit: int) -> list[Node]:
+        sql = (
+            f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND arrival IS NOT NULL "  # noqa: S608
+            "AND retired_at IS NULL AND (timestamp, arrival) < (?, ?) ORDER BY timestamp DESC, arrival DESC LIMIT ?"
+        )
+        values = (self._tenant, self._context, *before[:2], limit)
+        return await self._do(lambda c: [node_of(row) for row in c.execute(sql, values)])
+
+    async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
+        ends = [end for end, way in (("source", Direction.OUT), ("target", Direction.IN)) if direction in {None, way}]
+
         def work(connection: sqlite3.Connection) -> list[Edge]:
             found: dict[bytes, Edge] = {}
             for batch in batched(uids, _BATCH):
                 part = [pack(uid) for uid in batch]
-                for end in ("source", "target"):
+                for end in ends:
                     rows = connection.execute(
                         "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties "  # noqa: S608
                         f"FROM node n JOIN edge e ON e.{end} = n.pk AND e.type IN ({marks(len(types))}) "
@@ -136,6 +150,14 @@ class SqliteTransaction:
             return list(found.values())
 
         return await self._do(work)
+
+    async def named(
+        self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
+    ) -> dict[str, list[Node]]:
+        return await self._do(lambda c: read_named(c, self._tenant, names, [self._context], word=word, limit=limit))
+
+    async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
+        return await self._do(lambda c: count_edges(c, self._tenant, uids, UNCOUNTED))
 
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
         def work(connection: sqlite3.Connection) -> list[Edge]:
@@ -151,6 +173,9 @@ class SqliteTransaction:
             return found
 
         return await self._do(work)
+
+    async def isolated(self, uids: Sequence[str]) -> set[str]:
+        return await self._do(lambda c: read_isolated(c, self._tenant, uids))
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
         rows = [node_row(node) for node in nodes]
@@ -188,6 +213,12 @@ class SqliteTransaction:
             renew_payloads(connection, self._tenant, edges)
 
         await self._do(work)
+
+    async def put_unread(self, items: Sequence[str]) -> None:
+        await self._do(lambda c: put_unread(c, self._tenant, self._context, items))
+
+    async def take_unread(self, item: str) -> bool:
+        return await self._do(lambda c: take_unread(c, self._tenant, item))
 
 
 def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Receipt | None:

@@ -7,12 +7,16 @@ from functools import cache
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of, seek
 from vicw_shared.ports import Direction, Spread
 
+MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
+
 
 @cache
-def touching(types: tuple[str, ...]) -> str:
-    """Return the edges of these types at some nodes, those between two of them twice."""
+def touching(types: tuple[str, ...], direction: Direction | None = None) -> str:
+    """Return the edges of these types at some nodes, or one way from them; those between two of them come twice."""
+    left, right = "<" if direction is Direction.IN else "", ">" if direction is Direction.OUT else ""
     return (
-        f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant MATCH (n)-[r:{one_of(types)}]-() "
+        f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
+        f"MATCH (n){left}-[r:{one_of(types)}]-{right}() "
         f"RETURN {EDGE} AS edge"
     )
 
@@ -26,6 +30,15 @@ def told(types: tuple[str, ...]) -> str:
         for name in types
     )
     return f"UNWIND $items AS item CALL (item) {{ {branches} }} RETURN {EDGE} AS edge"
+
+
+@cache
+def isolated(types: tuple[str, ...]) -> str:
+    """Return which of some nodes no edge of these types joins to what is not retired."""
+    return (
+        f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
+        f"AND NOT EXISTS {{ (n)-[:{one_of(types)}]-(o) WHERE o.retired_at IS NULL }} RETURN n.uid AS uid"
+    )
 
 
 @cache

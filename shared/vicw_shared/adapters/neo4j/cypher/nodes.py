@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, ITEM, node, relabelled, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, ITEM, STATEMENT, node, relabelled, seek
 from vicw_shared.model import Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 
@@ -31,15 +31,25 @@ LATEST = (
     f"}} RETURN {node('n')} AS node"
 )
 
+THREAD = (
+    f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $prefix AND n.flow_at < $end "
+    f"AND n.tenant = $tenant RETURN {node('n')} AS node ORDER BY n.flow_at, n.uid LIMIT $limit"
+)
+
 CONTEXTS = (
     f"MATCH (n:Context) {seek('n', 'Context', 'tenant_key')} "
     f"WHERE n.tenant_key = $tenant_key AND n.tenant = $tenant RETURN {node('n')} AS node"
 )
 
-KNOWN_CHUNKS = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids RETURN k.uid AS uid"
+WITH_POINTS = (
+    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids RETURN k.uid AS uid "
+    f"UNION MATCH (s:Event) {seek('s', 'Event', 'uid')} WHERE s.uid IN $uids AND {STATEMENT} RETURN s.uid AS uid"
+)
 
-UNINDEXED_CHUNKS = (
-    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids AND NOT k.indexed RETURN k.uid AS uid"
+UNINDEXED = (
+    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids AND NOT k.indexed RETURN k.uid AS uid "
+    f"UNION MATCH (s:Event) {seek('s', 'Event', 'uid')} WHERE s.uid IN $uids AND {STATEMENT} AND NOT s.indexed "
+    "RETURN s.uid AS uid"
 )
 
 HOMES = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid, COUNT {{ (n)-[:BELONGS_TO]->() }} AS count"
@@ -77,6 +87,12 @@ def gaps(flow: bool) -> str:
     )
 
 
+BEFORE = (
+    f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at < $place AND n.clock_at > $prefix "
+    f"WITH n ORDER BY n.clock_at DESC LIMIT $limit RETURN {node('n')} AS node ORDER BY n.clock_at DESC"
+)
+
+
 @cache
 def links(chain: str) -> str:
     """Return, for each Event, its follower in a chain by the chain's index, and what the chain's edges say instead."""
@@ -104,6 +120,7 @@ def put(label: Label) -> str:
         "WITH n, row WHERE n.tenant = row.node.tenant "
         "WITH n, row, n.content_hash IS NOT NULL AND (n.name <> row.node.name "
         "OR coalesce(n.title, '') <> coalesce(row.node.title, '') "
-        "OR coalesce(n.tags, []) <> coalesce(row.node.tags, [])) AS renamed "
-        "SET n = row.node RETURN n.uid AS uid, elementId(n) AS key, renamed"
+        "OR coalesce(n.tags, []) <> coalesce(row.node.tags, [])) AS renamed, "
+        "coalesce(n.terms, '') <> coalesce(row.node.terms, '') AS termed "
+        "SET n = row.node RETURN n.uid AS uid, elementId(n) AS key, renamed, termed"
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, node, relabelled, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, STATEMENT, locked, node, relabelled, seek
 from vicw_shared.model import Label
 
 _BY_UID = seek("k", "Chunk", "uid")
@@ -23,7 +23,9 @@ _TURNS = 8
 _WITH_ITEM = "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
 _SAID = (
     f"k.uid AS uid, {node('k')} AS chunk, CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
-    "[(i)-[:ABOUT]->(a) | [a.name, a.uid]] AS about, [(i)-[:TAGGED]->(t) | [t.kind, t.name]] AS marks"
+    "[(i)-[:ABOUT]->(a) | [a.name] + coalesce(a.aliases, []) + [a.uid]] AS about, "
+    "[(i)-[:TAGGED]->(t) | [t.kind, t.name] + coalesce(t.aliases, [])] AS marks, "
+    f"[(k)<-[:EVIDENCED_BY]-(s:Event) WHERE {STATEMENT} | {node('s')}] AS statements"
 )
 """What a payload says of a Chunk and its item."""
 
@@ -66,8 +68,8 @@ RENEW = (
 
 REQUEUE = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + "SET k.indexed = false WITH k "
-    "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = false "
-    "RETURN count(DISTINCT k) AS count"
+    "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(s) "
+    f"WHERE s.qdrant_id = k.uid OR {STATEMENT} SET s.indexed = false RETURN count(DISTINCT k) AS count"
 )
 
 REQUEUE_PAYLOADS = (
@@ -126,7 +128,7 @@ SETTLE = (
     f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
     "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.claimed, k.tries, k.error, k.failed_at) "
     f"{_CHANGED_SINCE}WITH k WHERE k.indexed "
-    "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.qdrant_id = k.uid SET i.indexed = true"
+    f"MATCH (k)<-[:EVIDENCED_BY]-(s) WHERE s.qdrant_id = k.uid OR {STATEMENT} SET s.indexed = true"
 )
 
 POSTPONE = (

@@ -81,7 +81,7 @@ HOLD_SCHEMA = (
 )
 """Looks before it locks: whoever waits for another to define the schema must not stand in its way."""
 
-SET_SCHEMA = f"{_STORE} SET s.schema = $schema"
+SET_SCHEMA = f"{_STORE} AND s.schema < $schema SET s.schema = $schema"
 
 ADD_KEY = (
     "CREATE (k:Entity {record: $record}) SET k.subtype = 'api_key', k.key_id = $id, k.key_tenant = $tenant, "

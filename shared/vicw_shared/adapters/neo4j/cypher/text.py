@@ -44,6 +44,11 @@ def inside(scope: Scope) -> tuple[str, dict[str, object]]:
     return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(within(scope), values)}", values
 
 
+def _called(thing: str, names: str) -> str:
+    """Return whether a thing is, or once was, called one of some names."""
+    return f"({thing}.folded IN {names} OR any(name IN coalesce({thing}.formerly, []) WHERE name IN {names}))"
+
+
 def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PLR0911 - one a kind
     """Return a condition, its values bound; what is not there matches nothing."""
 
@@ -58,10 +63,10 @@ def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PL
         case Is(field, value):
             return _cypher(AnyOf(field, (str(value),)), values)
         case AnyOf("tags", names):
-            return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND t.folded IN {bound(list(names))} }}"
+            return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND {_called('t', bound(list(names)))} }}"
         case AnyOf("about", names):
             whom = bound(list(names))
-            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE p.folded IN {whom} OR p.uid IN {whom} }}"
+            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_called('p', whom)} OR p.uid IN {whom} }}"
         case AnyOf(field, names):
             return f"coalesce(i.{field} IN {bound(list(names))}, false)"
         # Instants are whole milliseconds, as in the vector stores' payloads: both find the same.

@@ -1,0 +1,59 @@
+"""What named things are called: the store's own term records, one for each name or word of a thing.
+
+A record is an Entity without a uid, tied to its thing by an edge of a type that nobody can register: small letters.
+Records are found by range indexes over keys, as deep in a large tenant as in a small one, whatever a name's length.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, node, one_of, seek
+
+FORGET = (
+    "UNWIND $keys AS key MATCH (n) WHERE elementId(n) = key "
+    "CALL (n) { MATCH (n)<-[:term_of]-(t:Entity) DETACH DELETE t }"
+)
+
+KEEP = (
+    "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key "
+    "UNWIND row.terms AS term CREATE (t:Entity)-[:term_of]->(n) SET t = term"
+)
+
+UNNAMED = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.terms IS NULL RETURN elementId(n) AS key, {node('n')} AS node"
+"""Those of some nodes whose terms nobody has made."""
+
+MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms = row.mark"
+
+
+@cache
+def find(of_contexts: bool) -> str:
+    """Return the things that have some terms, in some contexts or in all of a tenant."""
+    home = "t.home IN $homes" if of_contexts else "t.home > ''"
+    return (
+        "UNWIND $names AS name CALL (name) { "
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {home} "
+        f"WITH t LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
+        f"RETURN name.name AS name, {node('n')} AS node"
+    )
+
+
+@cache
+def page(of_subtype: bool) -> str:
+    """Return a page of a context's things by the places of their names; ties by uid."""
+    kind = "AND n.kind = $kind " if of_subtype else ""
+    return (
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place >= $after AND t.place < $end "
+        "AND t.place STARTS WITH $prefix MATCH (t)-[:term_of]->(n) "
+        f"WHERE (t.place > $after OR n.uid > $uid) {kind}"
+        f"RETURN {node('n')} AS node ORDER BY t.place, n.uid LIMIT $limit"
+    )
+
+
+@cache
+def degrees(types: tuple[str, ...]) -> str:
+    """Return how many edges of these types some nodes have."""
+    return (
+        f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
+        f"RETURN n.uid AS uid, COUNT {{ (n)-[:{one_of(types)}]-() }} AS count"
+    )

@@ -1,0 +1,85 @@
+"""Terms of named things: kept in step with their nodes, looked up, and made for stores that had none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import batched
+
+from vicw_shared.adapters.neo4j.cypher import names, nodes
+from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.keys import home_key, name_place, term_key, term_rows, terms_mark
+from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.model import Node
+from vicw_shared.model.names import NAMED_LABELS
+from vicw_shared.text import fold
+
+_BATCH = 2000
+_PAGE = 500
+_LAST = "\U0010ffff"
+
+
+async def keep_terms(run: Run, named: Sequence[tuple[str, Node]]) -> None:
+    """Replace the terms of nodes, each given with where it is."""
+    for batch in batched(dict(named).items(), _BATCH):
+        await run(names.FORGET, keys=[key for key, _ in batch])
+        rows = [{"key": key, "terms": term_rows(node)} for key, node in batch]
+        await run(names.KEEP, rows=rows)
+
+
+async def find_named(
+    run: Run, tenant: str, wanted: Sequence[str], contexts: Sequence[str] | None, *, word: bool, limit: int
+) -> dict[str, list[Node]]:
+    """Return the things that have each of these names, or words."""
+    homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
+    found: dict[str, list[Node]] = {}
+    for batch in batched(dict.fromkeys(wanted), _BATCH):
+        rows = await run(
+            names.find(homes is not None),
+            names=[{"name": name, "term": term_key(tenant, name, word=word)} for name in batch],
+            homes=homes,
+            limit=limit,
+        )
+        for row in rows:
+            found.setdefault(row["name"], []).append(node_of(row["node"]))
+    return found
+
+
+async def list_named(
+    database: Database,
+    tenant: str,
+    context: str,
+    prefix: str,
+    subtype: str | None,
+    after: tuple[str, str] | None,
+    limit: int,
+) -> list[Node]:
+    """Return a page of a context's things, by the beginnings of their names, then uid."""
+    first = name_place(tenant, context, prefix)
+    start, uid = (name_place(tenant, context, after[0]), after[1]) if after is not None else (first, "")
+    rows = await database.read(
+        names.page(subtype is not None),
+        prefix=first,
+        after=max(first, start),
+        uid=uid,
+        end=first + _LAST,
+        kind=fold(subtype) if subtype is not None else None,
+        limit=limit,
+    )
+    return [node_of(row["node"]) for row in rows]
+
+
+async def index_names(database: Database) -> None:
+    """Make the terms of a store that has none. May be run twice, at once, and once more after it broke off."""
+    for label in NAMED_LABELS:
+        after = ""
+        while uids := [row["node"]["uid"] for row in await database.read(nodes.page(label), after=after, limit=_PAGE)]:
+            await database.write(partial(_index_page, uids=uids))
+            after = uids[-1]
+
+
+async def _index_page(run: Run, *, uids: Iterable[str]) -> None:
+    rows = await run(names.UNNAMED, uids=list(uids))
+    named = [(row["key"], node_of(row["node"])) for row in rows]
+    await run(names.MARK, rows=[{"key": key, "mark": terms_mark(term_rows(node))} for key, node in named])
+    await keep_terms(run, named)

@@ -1,0 +1,177 @@
+"""The LanguageModel port over any server that speaks the OpenAI chat wire, ours for local GGUF files among them.
+
+Servers differ in how an answer is held to a schema, and in what they call a bound on its length. What one refuses is
+left out from then on, and another way is taken: by the server's own word, a few times, never by guessing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from vicw_shared.adapters.openai_connection import OpenAIConnection, Peer
+from vicw_shared.errors import InvalidInputError, SettingsError, UnavailableError
+from vicw_shared.ports.language import Completion, Finish, Role, Turn
+from vicw_shared.telemetry.engines import measured
+from vicw_shared.wire.embeddings import ModelsResponse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PEER = Peer("llm", "the language model's server", "VICW_LLM_")
+_NAME = "extraction"
+_FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSED}
+
+
+class _Holding(Enum):
+    """How an answer is held to the schema, the strictest first."""
+
+    SCHEMA = "json_schema"
+    TOOL = "tool"
+    OBJECT = "json_object"
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """What a server takes."""
+
+    holding: _Holding = _Holding.SCHEMA
+    bound: str = "max_tokens"
+    temperature: bool = True
+
+    def otherwise(self, refusal: str) -> _Dialect | None:
+        """Return another way to ask after a refusal in these words; None: they are about something else."""
+        said = refusal.casefold()
+        if self.bound == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, bound="max_completion_tokens")
+        if self.temperature and "temperature" in said:
+            return replace(self, temperature=False)
+        if self.holding is _Holding.SCHEMA and any(word in said for word in ("response_format", "schema", "grammar")):
+            return replace(self, holding=_Holding.TOOL)
+        if self.holding is _Holding.TOOL and any(word in said for word in ("tool", "function", "schema")):
+            return replace(self, holding=_Holding.OBJECT)
+        return None
+
+
+@measured("llm")
+class OpenAILanguageModel:
+    """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``.
+
+    It asks for ``model``, or without one for the only model that the server has.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        uds: Path | None = None,
+        model: str | None = None,
+        api_key: str | None = None,
+        timeout_seconds: float = 120.0,
+        retry_seconds: float = 5.0,
+    ) -> None:
+        self._connection = OpenAIConnection(
+            base_url=base_url,
+            uds=uds,
+            api_key=api_key,
+            timeout_seconds=timeout_seconds,
+            retry_seconds=retry_seconds,
+            peer=PEER,
+        )
+        self._model = model
+        self._dialect = _Dialect()
+
+    async def complete(self, turns: Sequence[Turn], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
+        if self._model is None:
+            self._model = await self._only_model()
+        dialect = self._dialect
+        while True:
+            body = _body(dialect, self._model, turns, schema, max_tokens)
+            try:
+                answer = await self._connection.send("POST", "/chat/completions", json=body)
+            except (InvalidInputError, UnavailableError) as error:
+                # Some say 500 where they mean 400.
+                another = dialect.otherwise(error.detail)
+                if another is None:
+                    raise
+                dialect = another
+                continue
+            self._dialect = dialect
+            try:
+                return _completion(answer.json(), self._model)
+            except (ValueError, RecursionError):
+                return Completion("", Finish.STOP, self._model)
+
+    async def close(self) -> None:
+        """Close connections. Safe to call twice."""
+        await self._connection.close()
+
+    async def _only_model(self) -> str:
+        response = await self._connection.send("GET", "/models")
+        try:
+            rows = ModelsResponse.model_validate(response.json()).data
+        except (ValueError, ValidationError):
+            rows = []
+        if len(rows) != 1:
+            names = ", ".join(row.id for row in rows[:20]) or "none"
+            raise SettingsError(f"{PEER.called} has not exactly one model, but {names}; set VICW_LLM_MODEL to one")
+        return rows[0].id
+
+
+def _body(
+    dialect: _Dialect, model: str, turns: Sequence[Turn], schema: Mapping[str, object], max_tokens: int
+) -> dict[str, Any]:
+    body: dict[str, Any] = {"model": model, "messages": list(_messages(turns)), dialect.bound: max_tokens}
+    if dialect.temperature:
+        body["temperature"] = 0
+    match dialect.holding:
+        case _Holding.SCHEMA:
+            held = {"name": _NAME, "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": held}
+        case _Holding.TOOL:
+            body["tools"] = [{"type": "function", "function": {"name": _NAME, "parameters": schema}}]
+            body["tool_choice"] = {"type": "function", "function": {"name": _NAME}}
+        case _Holding.OBJECT:
+            body["response_format"] = {"type": "json_object", "schema": schema}
+            # It is held to JSON, and is told which: some servers take no notice of the schema beside it.
+            told = f"The JSON schema of your answer:\n{json.dumps(schema)}"
+            body["messages"].insert(0, {"role": Role.SYSTEM, "content": told})
+    return body
+
+
+def _messages(turns: Sequence[Turn]) -> Iterator[dict[str, str]]:
+    for turn in turns:
+        yield {"role": turn.role.value, "content": turn.text}
+
+
+def _completion(body: Any, model: str) -> Completion:
+    """Return what an answer says; what it lacks is an empty text."""
+    choices = _dict(body).get("choices")
+    choice = _dict(choices[0]) if isinstance(choices, list) and choices else {}
+    message, usage = _dict(choice.get("message")), _dict(_dict(body).get("usage"))
+    finish = _FINISH.get(str(choice.get("finish_reason")), Finish.STOP)
+    if message.get("refusal"):
+        finish = Finish.REFUSED
+    calls = message.get("tool_calls")
+    called = _dict(_dict(calls[0]).get("function")).get("arguments") if isinstance(calls, list) and calls else None
+    text = called or message.get("content")
+    return Completion(
+        text if isinstance(text, str) else "",
+        finish,
+        model,
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+    )
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

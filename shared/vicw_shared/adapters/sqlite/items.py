@@ -1,0 +1,36 @@
+"""Callers' items outside a write."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import batched
+
+from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_of
+from vicw_shared.model import Node
+
+_BATCH = 500
+
+
+def read_items(connection: sqlite3.Connection, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+    """Return the latest version of an item in each context that has one."""
+    found: dict[str, Node] = {}
+    for batch in batched(contexts, _BATCH):
+        rows = connection.execute(
+            f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context IN ({marks(len(batch))}) "  # noqa: S608
+            "AND source_id = ? AND label <> 'Chunk' ORDER BY version",
+            (tenant, *batch, source_id),
+        )
+        found |= {node.context: node for node in map(node_of, rows)}
+    return [found[context] for context in sorted(found)]
+
+
+def read_thread(connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+    """Return a flow's items in the order of the index that its chain is kept by."""
+    rows = connection.execute(
+        f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND flow_id = ? "  # noqa: S608
+        "AND arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL "
+        "ORDER BY unstepped, step, timestamp, flow_step LIMIT ?",
+        (tenant, context, flow, limit),
+    )
+    return list(map(node_of, rows))

@@ -1,0 +1,88 @@
+"""What things are called: the terms of named things, look-ups by them, and their list."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from itertools import batched
+
+from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of, pack, unpack
+from vicw_shared.model import Label, Node
+from vicw_shared.model.names import TermKind, terms_of
+
+_BATCH = 500
+_WHOLES = (TermKind.NAME, TermKind.ALIAS)
+_LAST = "\U0010ffff"
+
+
+def name_terms(label: str, name: str, aliases: str) -> str:
+    """Return a thing's terms as JSON, [kind, text] each: what triggers put into the index."""
+    terms = terms_of(Label(label), name, json.loads(aliases))
+    return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
+
+
+def read_named(
+    connection: sqlite3.Connection,
+    tenant: str,
+    names: Sequence[str],
+    contexts: Sequence[str] | None,
+    *,
+    word: bool,
+    limit: int,
+) -> dict[str, list[Node]]:
+    """Return the things that have each of these names, or words."""
+    kinds = (TermKind.WORD,) if word else _WHOLES
+    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
+    found: dict[str, list[Node]] = {}
+    for batch in batched(dict.fromkeys(names), _BATCH):
+        rows = connection.execute(
+            f"WITH wanted (name) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
+            f"SELECT w.name, {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
+            f"SELECT node FROM term WHERE tenant = ? {within}AND kind IN ({marks(len(kinds))}) "
+            "AND text = w.name LIMIT ?)",
+            (*batch, tenant, *(contexts or ()), *kinds, limit),
+        )
+        for name, *row in rows:
+            found.setdefault(name, []).append(node_of(row))
+    return found
+
+
+def list_named(
+    connection: sqlite3.Connection,
+    tenant: str,
+    context: str,
+    prefix: str,
+    subtype: str | None,
+    after: tuple[str, str] | None,
+    limit: int,
+) -> list[Node]:
+    """Return a page of a context's things in the order of the index, which ties put in order of their uids."""
+    where, values = "t.text >= ? AND t.text < ?", [prefix, prefix + _LAST]
+    if after is not None:
+        where, values = f"{where} AND t.text >= ? AND (t.text, n.uid) > (?, ?)", [*values, after[0], after[0]]
+    rows = connection.execute(
+        f"SELECT {columns_of('n')} FROM term t CROSS JOIN node n ON n.pk = t.node "  # noqa: S608
+        f"WHERE t.tenant = ? AND t.context = ? AND t.kind = {TermKind.NAME:d} AND {where} "
+        "AND (? IS NULL OR fold(n.subtype) = ?) ORDER BY t.text, n.uid LIMIT ?",
+        (tenant, context, *values, *([pack(after[1])] if after else []), subtype, subtype, limit),
+    )
+    return [node_of(row) for row in rows]
+
+
+def count_edges(
+    connection: sqlite3.Connection, tenant: str, uids: Sequence[str], aside: Sequence[str]
+) -> dict[str, int]:
+    """Return how many edges each node has, those of some types aside."""
+    found: dict[str, int] = {}
+    ends = " + ".join(
+        f"(SELECT count(*) FROM edge e WHERE e.{end} = n.pk AND e.type NOT IN ({marks(len(aside))}))"  # noqa: S608
+        for end in ("source", "target")
+    )
+    for batch in batched(uids, _BATCH):
+        rows = connection.execute(
+            f"SELECT n.uid, {ends} FROM node n WHERE n.uid IN ({marks(len(batch))}) AND n.tenant = ?",  # noqa: S608
+            (*aside, *aside, *map(pack, batch), tenant),
+        )
+        found.update((unpack(uid), count) for uid, count in rows)
+    return found

@@ -1,0 +1,165 @@
+"""SqliteUnreadItems: what a language model has still to read, in the graph's file and so in its transactions."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from itertools import batched
+from typing import Protocol
+
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
+from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
+from vicw_shared.ports import Backlog, Failure, UnreadItem
+from vicw_shared.telemetry.engines import measured
+
+_BATCH = 500
+_PUT = "INSERT OR REPLACE INTO unread (item, tenant, context) VALUES (?, ?, ?)"
+_TAKE = "DELETE FROM unread WHERE item = ? AND tenant = ?"
+_NEXT = "SELECT min(tenant) FROM unread WHERE due_at <= ? AND tenant > ?"
+_DUE = "SELECT item, tenant, context, tries FROM unread WHERE tenant = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?"
+_POSTPONE = (
+    "UPDATE unread SET due_at = :due_at, tries = tries + (:error IS NOT NULL), error = ifnull(:error, error), "
+    "failed_at = CASE WHEN :error IS NULL THEN failed_at ELSE ifnull(failed_at, :now) END WHERE item = :item"
+)
+_REPLAY = "UPDATE unread SET due_at = 0, tries = 0, error = NULL, failed_at = NULL WHERE tries > 0"
+
+
+class _Atomically(Protocol):
+    def __call__[T](self, work: Callable[[sqlite3.Connection], T]) -> Awaitable[T]: ...
+
+
+@measured("sqlite", inside="unread")
+class SqliteUnreadItems:
+    """UnreadItems over the database of a graph that one process has open."""
+
+    def __init__(self, database: Database, write_atomically: _Atomically) -> None:
+        self._database = database
+        self._write = write_atomically
+        # Claims are of this process alone, and end with it: nobody else has the store open.
+        self._claiming = asyncio.Lock()
+        self._held: dict[str, float] = {}
+        self._turn = ""
+
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[UnreadItem]:
+        async with self._claiming:
+            instant, clock = to_us(now()), time.monotonic()
+            self._held = {item: until for item, until in self._held.items() if until > clock}
+
+            def work(connection: sqlite3.Connection) -> list[UnreadItem]:
+                if items is None:
+                    return self._next(connection, limit, instant)
+                found = [one for one, due in _these(connection, items) if due is not None and due <= instant]
+                return [one for one in found if one.item not in self._held][:limit]
+
+            claimed = await self._database.read(work)
+            self._held |= {one.item: clock + seconds for one in claimed}
+            return claimed
+
+    def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[UnreadItem]:
+        """Return due items of the next tenant that has some which nobody holds."""
+        after, around = self._turn, not self._turn
+        while True:
+            (tenant,) = connection.execute(_NEXT, (instant, after)).fetchone()
+            if tenant is None:
+                if around:
+                    return []
+                after, around = "", True
+                continue
+            rows = connection.execute(_DUE, (tenant, instant, limit + len(self._held)))
+            free = [one for one in map(_item, rows) if one.item not in self._held][:limit]
+            if free:
+                self._turn = tenant
+                return free
+            after = tenant
+
+    async def renew(self, item: str, *, seconds: float) -> None:
+        if item in self._held:
+            self._held[item] = time.monotonic() + seconds
+
+    async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
+        instant = to_us(now())
+        due_at = instant + round(seconds * MICROSECONDS) if seconds is not None else None
+        values = {"item": pack(item), "now": instant, "due_at": due_at, "error": error}
+        await self._write(lambda c: c.execute(_POSTPONE, values))
+        self._held.pop(item, None)
+
+    async def drop(self, item: str) -> None:
+        await self._write(lambda c: c.execute("DELETE FROM unread WHERE item = ?", (pack(item),)))
+
+    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, UnreadItem]:
+        found = await self._database.read(lambda c: _these(c, items))
+        return {one.item: replace(one, dead=due is None) for one, due in found if one.tenant == tenant}
+
+    async def failures(self, tenant: str | None, limit: int) -> list[Failure]:
+        sql = (
+            "SELECT u.item, u.tenant, u.context, n.source_id, u.tries, u.error, u.failed_at, u.due_at IS NULL "
+            "FROM unread u LEFT JOIN node n ON n.uid = u.item WHERE u.tries > 0 AND (u.tenant = ? OR ? IS NULL) "
+            "ORDER BY u.tries DESC, u.seq LIMIT ?"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[Failure]:
+            return [
+                Failure(
+                    unpack(uid), owner, context, unpack(uid), source, tries, error or "", from_us(since), bool(dead)
+                )
+                for uid, owner, context, source, tries, error, since, dead in connection.execute(
+                    sql, (tenant, tenant, limit)
+                )
+            ]
+
+        return await self._database.read(work)
+
+    async def replay(self, items: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
+        mine, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
+
+        def work(connection: sqlite3.Connection) -> int:
+            if items is None:
+                return connection.execute(_REPLAY + mine, values).rowcount
+            return sum(
+                connection.execute(
+                    f"{_REPLAY}{mine} AND item IN ({marks(len(part))})", (*values, *map(pack, part))
+                ).rowcount
+                for part in batched(dict.fromkeys(items), _BATCH)
+            )
+
+        return await self._write(work)
+
+    async def backlog(self, tenant: str | None = None) -> Backlog:
+        mine = "" if tenant is None else "AND tenant = :tenant"
+        sql = (
+            f"SELECT (SELECT count(*) FROM unread WHERE due_at IS NOT NULL {mine}), "  # noqa: S608
+            f"count(due_at), count(*) - count(due_at) FROM unread WHERE tries > 0 {mine}"
+        )
+        return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
+
+
+def put_unread(connection: sqlite3.Connection, tenant: str, context: str, items: Sequence[str]) -> None:
+    """Have these items read."""
+    connection.executemany(_PUT, [(pack(item), tenant, context) for item in items])
+
+
+def take_unread(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
+    """Take an item out; return whether it was there."""
+    return connection.execute(_TAKE, (pack(item), tenant)).rowcount > 0
+
+
+def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[UnreadItem, int | None]]:
+    """Return those of these items that are here, with when they are due."""
+    found: list[tuple[UnreadItem, int | None]] = []
+    for part in batched(items, _BATCH):
+        rows = connection.execute(
+            f"SELECT item, tenant, context, tries, due_at FROM unread WHERE item IN ({marks(len(part))}) ORDER BY seq",  # noqa: S608
+            tuple(map(pack, part)),
+        )
+        found += [(_item(row[:4]), row[4]) for row in rows]
+    return found
+
+
+def _item(row: Sequence[object]) -> UnreadItem:
+    uid, tenant, context, tries = row
+    assert isinstance(uid, bytes) and isinstance(tries, int)
+    return UnreadItem(unpack(uid), str(tenant), str(context), tries)

@@ -1,0 +1,1 @@
+"""English, analysed without a network: sentences, words, parts of speech, who depends on whom."""

@@ -1,0 +1,59 @@
+"""Cutting a text into sentences: what a statement is made of (design section "The graph")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sentencex import get_sentence_boundaries
+
+from vicw_shared.language.tokens import Span
+
+_LONGEST = 2_000
+"""Characters. What has no sentence in it (a table, a log) is cut at lines, then here."""
+_BLOCK_LINE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|>|\||```|---)")
+"""Headings, list items, quotes, table rows and fences start a sentence of their own in Markdown."""
+
+
+_PLAIN_END = re.compile(r"\b(?:me|no|art|may|ill|miss|ok|hr|min|sec)[.]\s+(?=[A-Z])")
+"""Words in small letters that end a sentence far more often than they are abbreviated."""
+
+
+def sentences(text: str) -> list[Span]:
+    """Return where the sentences of ``text`` stand, in order, without the white space around them."""
+    return [span for start, end in _rough(text) for span in _trimmed(text, start, end)]
+
+
+def _rough(text: str) -> Iterator[tuple[int, int]]:
+    for found in get_sentence_boundaries("en", text):
+        start, end = found["start_index"], found["end_index"]
+        cuts = sorted({start, *_line_cuts(text, start, end), *_word_cuts(text, start, end), end})
+        for left, right in pairwise(cuts):
+            yield from ((at, min(at + _LONGEST, right)) for at in range(left, right, _LONGEST))
+
+
+def _word_cuts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where a sentence starts behind a word that is taken for an abbreviation (``called me. Then``)."""
+    for found in _PLAIN_END.finditer(text, start, end):
+        if found.end() < end:
+            yield found.end()
+
+
+def _line_cuts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the starts of lines in between that begin something of their own, and of what follows them."""
+    block = False
+    for line in re.finditer(r"[^\n]*\n?", text[start:end]):
+        at = start + line.start()
+        begins = _BLOCK_LINE.match(line.group()) is not None
+        if at > start and (begins or block):
+            yield at
+        block = begins and line.group().lstrip().startswith(("#", "|", "```", "---"))
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    end = start + len(piece.strip())
+    if any(ch.isalnum() for ch in text[start:end]):
+        yield Span(start, end)

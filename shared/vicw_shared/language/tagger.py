@@ -1,0 +1,48 @@
+"""Parts of speech (Universal Dependencies' 17) by a linear model over hashed features, each word by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicw_shared.language.batch import Batch, Indices
+from vicw_shared.language.hashing import PREFIX, SHAPE, SUFFIX1, SUFFIX2, SUFFIX3, SUFFIX4, WORD, Hashes, combine
+from vicw_shared.language.weights import Weights, class_scores
+
+TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+BITS = 19
+
+_ALONE = (
+    *((0, column) for column in (WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4)),
+    *((-1, column) for column in (WORD, SUFFIX3, SHAPE, PREFIX)),
+    *((1, column) for column in (WORD, SUFFIX3, SHAPE, PREFIX)),
+    (-2, WORD),
+    (2, WORD),
+)
+_PAIRS = (
+    ((-1, WORD), (0, WORD)),
+    ((0, WORD), (1, WORD)),
+    ((-1, WORD), (1, WORD)),
+    ((-1, SUFFIX3), (0, SUFFIX3)),
+    ((0, SUFFIX3), (1, SUFFIX3)),
+    ((-1, SUFFIX3), (1, SUFFIX3)),
+    ((0, SHAPE), (-1, SHAPE)),
+    ((-1, WORD), (0, SUFFIX2)),
+    ((1, WORD), (0, SUFFIX2)),
+)
+FEATURES = len(_ALONE) + len(_PAIRS)
+
+
+def features(batch: Batch) -> Hashes:
+    """Return what the model sees of each word, shape (words, FEATURES)."""
+    seen = np.empty((len(batch.at), FEATURES), dtype=np.uint32)
+    for number, (offset, column) in enumerate(_ALONE):
+        seen[:, number] = combine(np.uint32(number), batch.words[batch.at + offset, column])
+    for number, ((left, first), (right, second)) in enumerate(_PAIRS, len(_ALONE)):
+        one, two = batch.words[batch.at + left, first], batch.words[batch.at + right, second]
+        seen[:, number] = combine(np.uint32(number), one, two)
+    return seen
+
+
+def tag(batch: Batch, weights: Weights) -> Indices:
+    """Return the place in TAGS of each word's tag. ``weights`` has shape (2 ** BITS, len(TAGS))."""
+    return class_scores(features(batch), weights).argmax(axis=1)

@@ -1,0 +1,61 @@
+"""Words of a sentence, cut as the treebank that the models learnt from cuts them (Universal Dependencies, English).
+
+Clitics stand alone (``do|n't``, ``Ana|'s``), and so does punctuation, hyphens inside words included. What a program
+writes stays whole: paths, addresses, versions, dotted and underscored names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""
+      https?://[^\s<>"'`)\]]*[^\s<>"'`)\].,;:!?]          # an address
+    | [\w.+-]+@[\w-]+(?:\.[\w-]+)+                         # a mail address
+    | (?:~|\.{1,2})?(?:/[\w.@+-]+)+/?(?<![.,])             # a path
+    | \w+(?:/[\w.@+-]+)+\.\w+                              # a relative path
+    | [#@]\w+                                              # a tag, a handle
+    | (?:[A-Z]\.){2,}                                      # U.S.
+    | (?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Lt|Capt|Sen|Rep|Gov|Rev)\.
+    | (?:vs|etc|Inc|Ltd|Co|Corp|No|e\.g|i\.e|a\.m|p\.m)\.
+    | (?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.
+    | \d+(?:[.,:/]\d+)+(?:st|nd|rd|th|s)?                  # 1,200  3.14  10:30  1/2
+    | v?\d+(?:\.\d+)+(?:[-+]?\w+)?                         # v1.2.3-rc1
+    | [A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+(?:\(\))?   # a dotted name
+    | [A-Za-z]\w*\(\)                                      # call()
+    | \w+(?=n['\u2019]t\b)                                 # do|n't
+    | n['\u2019]t\b
+    | ['\u2019](?:s|S|re|RE|ve|VE|ll|LL|d|D|m|M)\b
+    | \w+
+    | \.{2,}|-{2,}|[!?]{2,}
+    | [^\w\s]
+    """,
+    re.VERBOSE,
+)
+
+
+class Token(NamedTuple):
+    """A word and where it stands: ``text[start:end]``."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where something stands in a text, in characters: ``text[start:end]``."""
+
+    start: int
+    end: int
+
+    def moved(self, by: int) -> Span:
+        """Return the same characters in a text that has ``by`` more before them."""
+        return Span(self.start + by, self.end + by)
+
+
+def tokenise(text: str) -> list[Token]:
+    """Return the words of ``text`` in order; white space is in none of them."""
+    return [Token(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text)]

@@ -1,0 +1,72 @@
+"""Under what a named thing is found: its name, its earlier names, and the words of a name like a person's.
+
+A named thing is an Entity or a Concept that is no item of a caller. What it is called is looked up in an index of
+terms that each engine keeps in step with its nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from vicw_shared.model.core5 import Label, Node
+from vicw_shared.text import fold
+
+MOST_NAMESAKES = 20
+"""Things of one name that a look-up returns: with more, a name tells nobody apart."""
+NAME_PREFIX = 200
+"""Characters of a folded name by which names are at least put in order."""
+UNCOUNTED = ("BELONGS_TO", "MERGED_INTO", "DISTINCT_FROM")
+"""Edges that say nothing of how much is known of a thing."""
+NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
+_MOST_WORDS = 4
+_INSIDE_WORDS = "-'’."
+_PARTICLES = frozenset("and da de del della der di do dos du la le of the van von".split())
+
+
+class TermKind(IntEnum):
+    """What a term is to its thing. The numbers are stored."""
+
+    NAME = 0
+    ALIAS = 1
+    WORD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One entry of the index of names; ``text`` is folded."""
+
+    kind: TermKind
+    text: str
+
+
+def is_named_thing(node: Node) -> bool:
+    """Tell whether a node is a live named thing."""
+    return node.label in NAMED_LABELS and node.content_hash is None and node.retired_at is None
+
+
+def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]:
+    """Return the terms under which a thing is found, each text once whole and once as a word, its name first.
+
+    Words are those of an Entity's names of two to four words, all of letters: people's, but also those of places
+    and firms. Particles ("of", "van") and single letters are none.
+    """
+    wholes: dict[str, Term] = {}
+    words: dict[str, Term] = {}
+    for kind, called in ((TermKind.NAME, name), *((TermKind.ALIAS, alias) for alias in aliases)):
+        folded = fold(called)
+        wholes.setdefault(folded, Term(kind, folded))
+        if label is Label.ENTITY:
+            words |= {word: Term(TermKind.WORD, word) for word in _words(folded)}
+    return [*wholes.values(), *words.values()]
+
+
+def _words(folded: str) -> Iterator[str]:
+    words = [word.strip(_INSIDE_WORDS) for word in folded.split()]
+    if 2 <= len(words) <= _MOST_WORDS and all(_is_word(word) for word in words):
+        yield from (word for word in words if len(word) > 1 and word not in _PARTICLES)
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and all(ch.isalpha() or ch in _INSIDE_WORDS for ch in word)

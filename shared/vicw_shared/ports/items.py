@@ -1,0 +1,23 @@
+"""The port to callers' items outside a write: by their ids, and in the order of their threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from vicw_shared.model import Node
+
+
+class ItemIndex(Protocol):
+    """Callers' items, by what callers know of them."""
+
+    async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+        """Return the latest version (live or retired) of the item with this id in each of these contexts, by context.
+
+        An id is unique inside a context only.
+        """
+        ...
+
+    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+        """Return the first ``limit`` live items of a flow, in the order of its NEXT chain."""
+        ...

@@ -1,0 +1,46 @@
+"""The port to what things are called: look-ups of named things outside a write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from vicw_shared.model import Node
+from vicw_shared.model.names import MOST_NAMESAKES
+
+
+class NameIndex(Protocol):
+    """Named things by their names (see ``model.names``), and how much is known of them."""
+
+    async def named(
+        self,
+        tenant: str,
+        names: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        word: bool = False,
+        limit: int = MOST_NAMESAKES,
+    ) -> dict[str, list[Node]]:
+        """Return what ``Lookups.named`` does, of these ``contexts`` or of all that the tenant has (None)."""
+        ...
+
+    async def list_named(
+        self,
+        tenant: str,
+        context: str,
+        *,
+        prefix: str = "",
+        subtype: str | None = None,
+        after: tuple[str, str] | None = None,
+        limit: int,
+    ) -> list[Node]:
+        """Return a page of a context's live named things, by folded name, then uid.
+
+        ``prefix`` is the folded beginning of the name, ``after`` the folded name and the uid that end the page before.
+        Names are told apart, and put in order, by their first NAME_PREFIX characters at least.
+        """
+        ...
+
+    async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
+        """Return how many edges each of these nodes has, either way, BELONGS_TO and MERGED_INTO aside."""
+        ...

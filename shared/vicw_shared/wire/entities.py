@@ -1,0 +1,110 @@
+"""``/entities``: the named things of a context, and who of them is whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from vicw_shared.model import Label
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
+
+_Limit = Annotated[int, Field(ge=1, le=1000, description="How many at most")]
+_Subtype = Annotated[Id | None, Field(description="Only things of this subtype, such as person")]
+
+
+class EntityQuery(Message):
+    """Which named things are listed."""
+
+    context: Id = Field(description="The context whose things are listed")
+    subtype: _Subtype = None
+    prefix: Prose | None = Field(None, description="How their names begin, in any casing")
+    after: Id | None = Field(None, description="The `next` of the page before")
+    limit: _Limit = 100
+
+
+class CandidateQuery(Message):
+    """Which names are compared."""
+
+    context: Annotated[list[Id], Field(min_length=1, max_length=20, description="Contexts whose names are compared")]
+    subtype: _Subtype = None
+    threshold: float | None = Field(
+        None, ge=0.5, le=1, description="How alike spelling has to be; default: VICW_INGEST_CANDIDATE_THRESHOLD"
+    )
+    limit: _Limit = 100
+
+
+class EntityRef(Message):
+    """A named thing: a person, a file, an idea, a tag."""
+
+    uid: str
+    label: Label
+    subtype: str
+    name: str
+    context: str
+
+
+class Entity(EntityRef):
+    """A named thing with what is known of it."""
+
+    aliases: tuple[str, ...] = Field((), description="Names that it had before it was renamed")
+    description: str | None = None
+    domain: str
+    created_at: Timestamp
+    degree: StrictInt = Field(description="Edges of its own that say something of it")
+    merged_into: EntityRef | None = Field(None, description="The thing that it was merged into")
+    canonical: str = Field(description="Uid of the thing that stands for it; its own unless it was merged")
+    merged: tuple[EntityRef, ...] = Field((), description="Things that were merged into it, at most 20")
+
+
+class EntityPage(Message):
+    """Named things by name; ``next`` is the ``after`` of the page that follows, null at the end."""
+
+    entities: tuple[Entity, ...]
+    next: str | None = None
+
+
+class Candidate(Message):
+    """Two things that may be one. A person decides: nothing is merged by itself."""
+
+    entity: EntityRef
+    other: EntityRef
+    score: Unit = Field(description="How alike their names are, in [0, 1]; 1 is the same name")
+    reason: str
+
+
+class CandidatePage(Message):
+    """The likeliest duplicates first. ``complete`` is false if there are more names than were compared."""
+
+    candidates: tuple[Candidate, ...]
+    examined: StrictInt = Field(description="Named things whose names were compared")
+    complete: StrictBool
+
+
+class MergeRequest(Message):
+    """Say that ``entity`` is the same as ``into``, which then stands for both."""
+
+    entity: Id = Field(description="Uid of the thing that is merged")
+    into: Id = Field(description="Uid of the thing that stands for both from now on")
+
+
+class SplitRequest(Message):
+    """Undo the merge of ``entity``, or say that it is not ``apart_from``; the two are not proposed again."""
+
+    entity: Id = Field(description="Uid of the thing that was merged")
+    apart_from: Id | None = Field(
+        None, description="Uid of the thing that it is not; default: the one it was merged into"
+    )
+
+
+class RenameRequest(Message):
+    """Give a thing another name to show. Its uid stays, and it is still found by the name it had."""
+
+    name: Annotated[Prose, Field(description="The name to show from now on")]
+
+
+class IdentityChange(Message):
+    """What a merge, a split or a new name led to. ``changed`` is false if it was so already."""
+
+    entity: Entity
+    changed: StrictBool

@@ -1,0 +1,107 @@
+"""``POST /graph/…``: the graph looked at directly (seed 004, "Key Traversals").
+
+Every question names where it begins and who asks, and every answer is a part of the graph.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp, Unit
+from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
+
+LEFT_OUT = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
+"""Types that a walk follows only where it is told to: they join everything, or what is past."""
+
+_START = "Where to begin: a uid, an id of yours, or a name; one that means several is refused with what it may mean"
+_Limit = Annotated[StrictInt, Field(ge=1)]
+
+
+class GraphQuestion(Message):
+    """What all questions have in common: who asks, about which context, as of when."""
+
+    context: Id | None = Field(None, description="See one context only; null: every context the caller may see")
+    viewer: Viewer | None = None
+    as_of: Timestamp | None = Field(None, description="What was true then")
+    known_at: Timestamp | None = Field(None, description="What was known then")
+    query_time: Timestamp | None = Field(None, description="The asker's now; default: the server's")
+    limit: _Limit = Field(50, description="Most nodes of the answer")
+
+
+class NodeQuestion(GraphQuestion):
+    """A question about one node."""
+
+    node: Id = Field(description=_START)
+
+
+class FindRequest(GraphQuestion):
+    """Which nodes a name or an id means; with neither, the named things of a context."""
+
+    name: Id | None = Field(None, description="A uid, an id of yours, or a name, in any casing; null: all of a context")
+    subtype: Id | None = Field(None, description='Only these: "person", "file", "tag", …')
+
+
+class ThreadRequest(GraphQuestion):
+    """One flow, in the order of its NEXT chain."""
+
+    flow: Id
+
+
+class Types(Message):
+    """Which edges are followed."""
+
+    only: tuple[Id, ...] | None = Field(None, description="These types alone; null: all but those left out")
+    left_out: tuple[Id, ...] | None = Field(
+        None, description=f"Not these types; null: {', '.join(LEFT_OUT)}, as far as `only` does not name them"
+    )
+
+
+_EXAMPLE: JsonDict = {
+    "start": ["t1"],
+    "context": "Support",
+    "hops": 4,
+    "direction": "in",
+    "types": {"only": ["CAUSED"]},
+}
+
+
+class WalkRequest(GraphQuestion):
+    """Everything within some hops of where it begins, breadth first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    start: tuple[Id, ...] = Field(
+        (), description=f"{_START}. None: all that is in `context` and has an edge that the walk would follow"
+    )
+    hops: Annotated[StrictInt, Field(ge=0)] = 2
+    direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")
+    types: Types = Types()
+    min_weight: Unit = Field(0.0, description="Lighter edges are not followed")
+    sentences: StrictBool = Field(
+        False, description="Also the statements that do no more than mention something, as their item does"
+    )
+
+
+class WalkedNode(GraphNode):
+    """A node of a walk."""
+
+    hops: int = Field(description="How far from where the walk began; what was merged is as near as what stands for it")
+    told_by: str | None = Field(None, description="Uid of the item whose text tells of this event")
+    speaker: str | None = None
+    source: str | None = None
+    flow_id: str | None = None
+    retired_at: Timestamp | None = Field(None, description="When it was believed no more")
+    valid_to: Timestamp | None = Field(None, description="When it was true no more")
+
+
+class GraphAnswer(Message):
+    """A part of the graph: of all nodes and edges only those that the asker may see."""
+
+    start: tuple[str, ...] = Field(description="Uids of the nodes where it begins")
+    nodes: tuple[WalkedNode, ...] = Field(description="In the order that the question asks for, else the nearest first")
+    edges: tuple[GraphEdge, ...] = ()
+    complete: bool = Field(True, description="False where more would be in it with a higher limit")
+    took_ms: dict[str, float] = Field(default_factory=dict)

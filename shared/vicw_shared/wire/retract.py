@@ -1,0 +1,51 @@
+"""``POST /items/retract``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from vicw_shared.wire.base import Id, Message, RawText, StrictBool, Timestamp
+
+_EXAMPLE: JsonDict = {"context": "Fantasy Novel", "ids": ["c3-p7", "c3-p8"]}
+
+
+class RetractRequest(Message):
+    """Items to take back, with all that rests on them alone."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    context: Id = Field(description="The context that the items were ingested in")
+    ids: Annotated[tuple[Id, ...], Field(min_length=1)] = Field(description="Your ids of the items")
+    ended_at: Timestamp | None = Field(
+        None,
+        description="Until when they were true, which `as_of` goes by; null: they were wrong, and never true. Either "
+        "way `known_at` sees them in the past",
+    )
+    wait: StrictBool = Field(True, description="Answer when the vector store knows, too; false answers 202 at once")
+
+
+class RetractedStatus(StrEnum):
+    """What became of an id."""
+
+    RETRACTED = "retracted"
+    ALREADY = "already"
+    UNKNOWN = "unknown"
+
+
+class RetractedItem(Message):
+    """The outcome of one id, in the order of the request."""
+
+    id: RawText
+    uid: str | None = Field(description="The version that was retracted, now or before; null: there is no such item")
+    status: RetractedStatus
+
+
+class RetractResponse(Message):
+    """200: gone from every answer. 202: durable, and gone from what the graph answers; the vector store follows."""
+
+    context: str
+    items: tuple[RetractedItem, ...]
