@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response, Security
 
+from vicw_ingest.entities_api import add_entity_routes
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
+from vicw_ingest.retraction import retract
 from vicw_shared.http import Gate, documented, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retract import RetractRequest, RetractResponse
+
+_TAGS: list[str | Enum] = ["ingest"]
 
 
 def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
     """Return the routes, which ``gate`` admits to. ``ports`` is asked at each request."""
-    router = APIRouter(route_class=gate.route(Right.INGEST), tags=["ingest"], dependencies=[Security(documented)])
+    router = APIRouter(route_class=gate.route(Right.INGEST), dependencies=[Security(documented)])
 
     @router.post(
         "/ingest",
+        tags=_TAGS,
         status_code=201,
         responses={
             **refusals(401, 403, 409, 413, 422, 429, 503, 507),
@@ -38,8 +45,24 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         response.status_code = 201 if found else 202
         return outcome
 
-    @router.get("/ingest/jobs/{job}", responses=refusals(401, 403, 404, 422, 503), summary="How far is a job?")
-    async def get_job(job: str, http: Request) -> JobStatus:
-        return await job_status(job, tenant_of(http), ports().record, ports().outbox)
+    @router.post(
+        "/items/retract",
+        responses={
+            **refusals(401, 403, 413, 422, 429, 503, 507),
+            202: {"model": RetractResponse, "description": "Durable; the vector store follows a little later"},
+        },
+        summary="Take items back",
+    )
+    async def post_retract(request: RetractRequest, http: Request, response: Response) -> RetractResponse:
+        outcome, settled = await retract(request, tenant_of(http), ports())
+        response.status_code = 200 if settled else 202
+        return outcome
 
+    @router.get(
+        "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="How far is a job?"
+    )
+    async def get_job(job: str, http: Request) -> JobStatus:
+        return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().unread)
+
+    add_entity_routes(router, ports)
     return router

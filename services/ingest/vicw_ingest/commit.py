@@ -6,13 +6,17 @@ Everything here may run again from the start if the engine retries the transacti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
+from vicw_ingest.planning.flows import infer_flows
+from vicw_ingest.privacy.screening import Masked
+from vicw_ingest.retirement import Retirement
 from vicw_ingest.sequence import Chains
 from vicw_ingest.stages import ingesting
 from vicw_shared.domains import canonical
@@ -21,7 +25,7 @@ from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
-from vicw_shared.wire.ingest import IngestedItem, IngestRequest, IngestResponse, ItemStatus
+from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus
 
 _FORGOTTEN_AT_ONCE = 20
 """More than a request adds, and few enough for its transaction, however long the tenant was away."""
@@ -29,7 +33,12 @@ _FORGOTTEN_AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A checked request of a tenant. ``receipt_key`` and ``fingerprint`` make it safe to send twice."""
+    """A checked request of a tenant, with what was read in its items and masked in them, by their index.
+
+    ``unread`` are the indexes of those that a language model is to read besides.
+    ``receipt_key`` and ``fingerprint`` make it safe to send twice. ``session``: the pause that ends a chat's session.
+    What the rules know by its form alone and has ``hub_edges`` is linked to nothing more.
+    """
 
     tenant: str
     request: IngestRequest
@@ -40,6 +49,11 @@ class Command:
     receipt_key: str | None = None
     job: str | None = None
     receipt_hours: float = 24.0
+    readings: Mapping[int, Reading] = field(default_factory=dict)
+    unread: frozenset[int] = frozenset()
+    session: timedelta = timedelta(0)
+    hub_edges: int = 2000
+    masked: Masked = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +77,11 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         drafts = draft_items(command.request, domain, command.chunk_chars)
     latest = await transaction.items([draft.item.id for draft in drafts if draft.item.id is not None])
     fresh = [draft for draft in drafts if not _unchanged(draft, latest)]
+    if command.session:
+        fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)
     nodes = await _place_nodes(command, transaction, fresh, latest)
     plan = await _write(command, transaction, fresh, nodes, latest, root)
+    await transaction.put_unread([nodes[index].uid for index in sorted(command.unread & nodes.keys())])
     kept = [latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in nodes]
     made_before = await made_of(transaction, kept)
     response = IngestResponse(
@@ -72,7 +89,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         context_uid=root.uid,
         domain=domain,
         job=command.job,
-        items=tuple(_outcome(draft, nodes, latest, plan.made, made_before) for draft in drafts),
+        items=tuple(_outcome(command, draft, nodes, latest, plan.made, made_before) for draft in drafts),
     )
     await remember(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
@@ -192,29 +209,27 @@ async def _write(
     root: Node,
 ) -> Plan:
     """Retire old versions, open the chains, store nodes and edges. Returns what was planned and done."""
-    materialiser = Materialiser(transaction, command.registry, command.now, root)
+    materialiser = Materialiser(transaction, command.registry, command.now, root, command.hub_edges)
     with ingesting("plan"):
         ends = await materialiser.item_ends(drafts, nodes, latest)
-        plan = await materialiser.plan(drafts, nodes, ends)
-    pairs = [
-        (latest[draft.item.id], nodes[draft.index])
-        for draft in drafts
-        if draft.item.id is not None and draft.item.id in latest and latest[draft.item.id].retired_at is None
-    ]
+        plan = await materialiser.plan(drafts, nodes, ends, command.readings)
+    pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)
-    history = History(transaction, command.registry, command.now, chains)
+    retirement = Retirement(transaction, command.registry, command.now, chains)
     with ingesting("chain"):
-        carried, dropped = await history.retire(pairs)
+        carried, retired = await History(transaction, command.registry, command.now, retirement).replace(pairs)
         linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     with ingesting("store"):
         await transaction.put_nodes(plan.nodes)
         plan.edges += [*linked, *carried]
         await transaction.put_edges(plan.edges)
-    plan.described |= {edge.source for edge in (*plan.edges, *dropped) if edge.type in IN_PAYLOAD}
+        await retirement.release(retired, root.context, told_of={node.uid for node in plan.nodes})
+    plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
     return plan
 
 
 def _outcome(
+    command: Command,
     draft: Draft,
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
@@ -237,4 +252,6 @@ def _outcome(
         flow_id=node.flow_id,
         flow_step=node.flow_step,
         nodes=tuple(reference(made_node) for made_node in around),
+        extraction=ExtractionState.PENDING if draft.index in command.unread & nodes.keys() else None,
+        masked=command.masked.get(draft.index, ()),
     )

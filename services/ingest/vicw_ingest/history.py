@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.sequence import Chains
-from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_ingest.retirement import Retired, Retirement
+from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import edge_id
@@ -16,49 +16,32 @@ _OWN = frozenset({"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITI
 """Types that every version derives anew from its own content; another item's telling of one is carried over."""
 
 
+def _is_own(edge: Edge) -> bool:
+    return edge.type in _OWN and TOLD_BY not in edge.properties
+
+
 @dataclass(frozen=True, slots=True)
 class History:
-    """Retires versions inside one transaction."""
+    """Replaces versions inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
-    chains: Chains
+    retirement: Retirement
 
-    async def retire(self, pairs: Sequence[tuple[Node, Node]]) -> tuple[list[Edge], list[Edge]]:
-        """Retire the old node of each (old, new) pair, with its passages, and take it out of the chains.
+    async def replace(self, pairs: Sequence[tuple[Node, Node]]) -> tuple[list[Edge], Retired]:
+        """Retire the old node of each (old, new) pair, unless it was retracted before.
 
-        Returns edges to store once the new nodes are: SUPERSEDES, and what others said of the old version. The
-        events that the old version told of are retired with it, and keep their edges; what it told of things that
-        others tell of, too, is dropped: the second list returned.
+        Returns edges to store once the new nodes are: SUPERSEDES, and what others said of the old version; and what
+        became of the old ones.
         """
-        if not pairs:
-            return [], []
-        replaced = {old.uid: new.uid for old, new in pairs}
-        edges = await self.transaction.edges(list(replaced), [t.name for t in self.registry])
-        events = await self._retire_nodes(pairs, edges)
-        await self._end_earlier(pairs)
-        await self.chains.unlink(replaced)
-        history = {*replaced, *events}
-        told = await self.transaction.told_by(list(replaced))
-        taken_back = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
-        await self.transaction.drop_edges(taken_back)
-        labels = {new.uid: new.label for _, new in pairs}
+        live = [(old, new) for old, new in pairs if old.retired_at is None]
+        retracted = [old.uid for old, _ in pairs if old.retired_at is not None]
+        retired = await self.retirement.retire([old for old, _ in live], {o.uid: self._valid_to(o, n) for o, n in live})
+        await self._end_earlier(live)
+        edges = [*retired.edges, *await self.transaction.edges(retracted, [t.name for t in self.registry])]
         supersedes = [self._supersedes(old, new) for old, new in pairs]
-        return supersedes + self._carry(edges, replaced, labels), taken_back
-
-    async def _retire_nodes(self, pairs: Sequence[tuple[Node, Node]], edges: Sequence[Edge]) -> set[str]:
-        """Retire the old items, their passages, and the events that these prove; return the uids of the events."""
-        item_of = {e.target: e.source for e in edges if e.type == "EVIDENCED_BY"}
-        proofs = await self.transaction.edges(list(item_of), ["EVIDENCED_BY"])
-        ends = {old.uid: self._valid_to(old, new) for old, new in pairs}
-        item_of |= {e.source: item_of[e.target] for e in proofs if e.source not in ends}
-        nodes = await self.transaction.nodes(list(item_of))
-        mine = [node for node in nodes.values() if node.label in {Label.CHUNK, Label.EVENT}]
-        retired = [replace(old, retired_at=self.now, valid_to=ends[old.uid]) for old, _ in pairs]
-        retired += [replace(node, retired_at=self.now, valid_to=ends[item_of[node.uid]]) for node in mine]
-        await self.transaction.put_nodes(retired)
-        return {node.uid for node in mine if node.label is Label.EVENT}
+        return supersedes + await self._carry(edges, pairs), retired
 
     async def _end_earlier(self, pairs: Sequence[tuple[Node, Node]]) -> None:
         """Where the new version is of a time before the old one, it is what ended the versions before that."""
@@ -97,20 +80,23 @@ class History:
             return None
         return new.timestamp
 
-    def _carry(self, edges: Sequence[Edge], replaced: Mapping[str, str], labels: Mapping[str, Label]) -> list[Edge]:
-        """Point what others said to the new version, unless that has become something the edge may not join."""
+    async def _carry(self, edges: Sequence[Edge], pairs: Sequence[tuple[Node, Node]]) -> list[Edge]:
+        """Point what others say to the new version, unless that has become something the edge may not join."""
+        replaced = {old.uid: new.uid for old, new in pairs}
+        labels = {new.uid: new.label for _, new in pairs}
+        said = [edge for edge in edges if edge.properties.get(TOLD_BY) not in replaced and not _is_own(edge)]
+        others = {end for edge in said for end in (edge.source, edge.target)} - replaced.keys()
+        gone = {node.uid for node in (await self.transaction.nodes(list(others))).values() if node.retired_at}
         carried = []
-        for edge in edges:
-            teller = edge.properties.get(TOLD_BY)
-            if teller in replaced or (teller is None and edge.type in _OWN):
+        for edge in said:
+            if not gone.isdisjoint((edge.source, edge.target)):
                 continue
             source, target = replaced.get(edge.source, edge.source), replaced.get(edge.target, edge.target)
             allowed = self.registry.get(edge.type).pairs
             if not any(labels.get(source, s) is s and labels.get(target, t) is t for s, t in allowed):
                 continue
-            uid = edge_id(
-                edge.type, source, target, desc=str(edge.properties.get("desc", "")), told_by=str(teller or "")
-            )
+            desc, teller = edge.properties.get("desc", ""), edge.properties.get(TOLD_BY, "")
+            uid = edge_id(edge.type, source, target, desc=str(desc), told_by=str(teller))
             carried.append(replace(edge, id=uid, source=source, target=target))
         return carried
 

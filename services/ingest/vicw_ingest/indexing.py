@@ -247,7 +247,7 @@ class Indexer:
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            made: list[dict[str, Point]] = []
+            made: list[dict[str, list[Point]]] = []
             for index in indexes:
                 with indexing("embed"):
                     made.append(await self._make(index, upserts, lease))
@@ -256,12 +256,13 @@ class Indexer:
             for index, points in zip(indexes, made, strict=True):
                 lease.require()
                 with indexing("upsert"):
-                    await index.vectors.upsert([points[point.point_id] for point in upserts])
+                    await index.vectors.upsert([part for point in upserts for part in points[point.point_id]])
             done += upserts
         payloads = {
-            point.point_id: payload_of(point)
+            part.point_id: payload_of(part)
             for point in batch
             if point.kind is PendingKind.PAYLOAD and point.chunk is not None and point.item is not None
+            for part in point.parts
         }
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
         for index in indexes:
@@ -275,8 +276,8 @@ class Indexer:
                     await index.vectors.delete(deletes)
         return done
 
-    async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, Point]:
-        """Return an index's points by id; let those rest whose text its embedder fails at."""
+    async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
+        """Return an index's points by their entries' ids; let those rest whose text its embedder fails at."""
         maker = self._makers.get(index.model)
         if maker is None or maker.embedder is not index.embedder:
             maker = self._makers[index.model] = PointMaker(index.embedder)

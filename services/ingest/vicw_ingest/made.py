@@ -1,4 +1,4 @@
-"""What was made of an item: its passages, its speaker, tags and people, and what it told of."""
+"""What was made of an item: its passages, its speaker, tags and people, and what it told of, but for its sentences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ async def made_of(transaction: GraphTransaction, items: Sequence[Node]) -> dict[
         if proof.source not in beside:
             beside[owner[proof.target]].append(proof.source)
     nodes = await transaction.nodes(list({uid for uids in beside.values() for uid in uids}))
-    return {item: sorted((nodes[uid] for uid in dict.fromkeys(uids)), key=_order) for item, uids in beside.items()}
+    shown = {uid: node for uid, node in nodes.items() if not node.is_statement}
+    return {
+        item: sorted((shown[uid] for uid in dict.fromkeys(uids) if uid in shown), key=_order)
+        for item, uids in beside.items()
+    }
 
 
 def _order(node: Node) -> tuple[bool, int, str]:

@@ -5,49 +5,74 @@ check → commit (one graph transaction, see ``commit.py``) → index (see ``ind
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import uuid
+from collections import Counter as Counts
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 
 import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.commit import Command, commit, remember
+from vicw_ingest.extraction import reader
+from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.indexing import Indexer
+from vicw_ingest.planning.drafts import infer_domain, source_of
 from vicw_ingest.planning.limits import check_limits
 from vicw_ingest.pressure import Pressure
+from vicw_ingest.privacy.screening import screened
 from vicw_ingest.stages import ingesting
+from vicw_ingest.unread import ModelReading, finished, to_read, with_states
 from vicw_shared.clock import now
+from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore, Outbox, StoreRecord, WorkQueue
+from vicw_shared.ports import GraphStore, Outbox, StoreRecord, UnreadItems, WorkQueue
 from vicw_shared.settings import IngestSettings, LimitSettings
-from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse, JobStatus, PassageFailure
+from vicw_shared.uids import context_uid
+from vicw_shared.wire.ingest import (
+    Extract,
+    ExtractionState,
+    IngestRequest,
+    IngestResponse,
+    JobStatus,
+    PassageFailure,
+)
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items taken in", ["status"])
 _MOST_FAILURES = 100
-_NOT_YET = frozenset({Extract.LLM, Extract.RULES})
+_BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 
 class IngestGraph(GraphStore, StoreRecord, Outbox, Protocol):
     """What one adapter is to the write path."""
 
+    @property
+    def unread(self) -> UnreadItems:
+        """What a language model has still to read."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
-    """What the write path works with."""
+    """What the write path works with; a language model only where there is one."""
 
     graph: GraphStore
     record: StoreRecord
     outbox: Outbox
+    unread: UnreadItems
     indexer: Indexer
     queue: WorkQueue
     pressure: Pressure
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
+    model: ModelReading | None = None
 
     @classmethod
     def of(
@@ -59,18 +84,21 @@ class IngestPorts:
         settings: IngestSettings,
         *,
         queue: WorkQueue | None = None,
+        model: ModelReading | None = None,
     ) -> IngestPorts:
         """Return those over one graph. Without a ``queue`` it is the indexer itself that is woken."""
         return cls(
             graph=graph,
             record=graph,
             outbox=graph,
+            unread=graph.unread,
             indexer=indexer,
             queue=queue or indexer,
             pressure=Pressure.of(graph, settings),
             registry=registry,
             limits=limits,
             settings=settings,
+            model=model,
         )
 
 
@@ -79,14 +107,18 @@ async def ingest(
 ) -> tuple[IngestResponse, bool]:
     """Store a request's items; return their outcome and whether /retrieve finds them all already.
 
-    Everything is durable when this returns. Raises InvalidInputError or ConflictError, OverloadedError or
+    Everything is durable when this returns. Secrets are masked before anything is made of the request, its fingerprint
+    included: not even a hash of one is stored. Raises InvalidInputError or ConflictError, OverloadedError or
     StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):
         check_limits(request, ports.limits)
-        _check_extraction(request)
+        request, masked = screened(request, ports.settings.secrets)
+        _check_extraction(request, ports.model is not None)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
+    with ingesting("read"):
+        readings = await _read(request, tenant, ports)
     command = Command(
         tenant=tenant,
         request=request,
@@ -97,23 +129,55 @@ async def ingest(
         receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
         job=None if request.wait else str(uuid.uuid4()),
         receipt_hours=ports.settings.receipt_hours,
+        readings=readings,
+        unread=to_read(request) if ports.model is not None else frozenset(),
+        hub_edges=ports.settings.hub_edges,
+        session=timedelta(minutes=ports.settings.session_minutes),
+        masked=masked,
     )
     with ingesting("commit"):
         done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
     for item in done.response.items:
         ITEMS.labels(item.status.value).inc()
+    model = ports.model
+    waited_for = model if request.wait and request.extract is Extract.LLM else None
+    if command.unread and model is not None and waited_for is None:
+        await _wake(model.queue)
     if not request.wait:
         await _wake(ports.queue)
         return done.response, False
+    response = done.response
     try:
         with ingesting("wait"):
-            found = await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds)
+            found, response = await asyncio.gather(
+                ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds),
+                finished(response, tenant, waited_for, ports.settings.wait_seconds),
+            )
         if found:
-            return done.response, True
+            return response, True
     except RetryableError as error:  # what is stored must not be sent again
         _log.warning("waiting ended early; the items are durable", error=error.detail)
     await _wake(ports.queue)
-    return await _as_job(done.response, command, ports), False
+    return await _as_job(response, command, ports), False
+
+
+async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, Reading]:
+    """Return what the rules read in the items that they are to read, by the items' indexes."""
+    if request.extract not in _BY_RULES:
+        return {}
+    wanted = [
+        n
+        for n, item in enumerate(request.items)
+        if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
+    ]
+    domain = canonical(request.domain) if request.domain is not None else None
+    if domain is None:
+        uid = context_uid(tenant, request.context)
+        root = (await ports.graph.nodes(tenant, [uid])).get(uid)
+        domain = root.domain if root is not None else infer_domain(request)
+    instant = now()
+    sources = [source_of(request.items[n], domain, instant) for n in wanted]
+    return dict(zip(wanted, await reader.read(sources), strict=True))
 
 
 async def _wake(queue: WorkQueue) -> None:
@@ -121,12 +185,13 @@ async def _wake(queue: WorkQueue) -> None:
         await queue.wake()
 
 
-async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox) -> JobStatus:
+async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox, unread: UnreadItems) -> JobStatus:
     """Return how far a job is. Raises NotFoundError for a job that this tenant does not have."""
     receipt = await record.receipt(tenant, f"job:{job}")
     if receipt is None:
         raise NotFoundError(f"There is no job {job!r}")
-    result = IngestResponse.model_validate(receipt.body)
+    result = await with_states(IngestResponse.model_validate(receipt.body), tenant, unread)
+    states = Counts(item.extraction for item in result.items)
     items = [item.uid for item in result.items]
     left = await outbox.unsettled(tenant, items)
     failures = await outbox.failures(tenant, _MOST_FAILURES, items=items) if left.waiting or left.dead else []
@@ -134,10 +199,14 @@ async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox)
     return JobStatus(
         job=job,
         status="running" if left.waiting else "failed" if left.dead else "done",
+        # As large as the request allowed, and known to who asks again and again.
+        result=None if left.waiting else result,
         created_at=receipt.created_at,
         items=len(result.items),
         passages_waiting=left.waiting,
         passages_failed=left.dead,
+        extractions_waiting=states[ExtractionState.PENDING],
+        extractions_failed=states[ExtractionState.FAILED],
         failures=tuple(
             PassageFailure(
                 id=ids.get(f.item),
@@ -150,7 +219,6 @@ async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox)
             )
             for f in failures
         ),
-        result=result,
     )
 
 
@@ -171,12 +239,14 @@ async def _as_job(response: IngestResponse, command: Command, ports: IngestPorts
     return with_job
 
 
-def _check_extraction(request: IngestRequest) -> None:
+def _check_extraction(request: IngestRequest, has_model: bool) -> None:
     """Refuse ways of extraction that do not exist here, and extractions that contradict the way asked for."""
-    if request.extract in _NOT_YET:
+    if request.extract is Extract.LLM and not has_model:
         raise InvalidInputError(
             FieldProblem(
-                "extract", f"{request.extract.value!r} is not available in this version", "Use auto, caller or none"
+                "extract",
+                'is "llm", and there is no language model here',
+                "Use auto, caller, rules or none, or have VICW_LLM_URL set",
             )
         )
     if request.extract is Extract.NONE:

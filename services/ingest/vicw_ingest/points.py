@@ -6,7 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vicw_shared.errors import FatalError, RetryableError, VicwError
+from vicw_shared.model import Label
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
 from vicw_shared.sparse import encode_document
@@ -18,7 +22,7 @@ _ALIVE_SECONDS = 60.0
 
 
 def wrapped(point: PendingPoint) -> str:
-    """Return the text that is embedded for a passage."""
+    """Return the text that is embedded for a passage or a statement: a passage of one sentence shares its vector."""
     assert point.chunk is not None
     assert point.item is not None
     item = point.item
@@ -33,11 +37,18 @@ def lexical(point: PendingPoint) -> str:
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 
+def _point(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
+    """Return the point of a passage or of a statement; the latter's words are those of its passage, and found there."""
+    assert part.chunk is not None
+    sparse = encode_document(lexical(part)) if part.chunk.label is Label.CHUNK else None
+    return Point(part.point_id, vector, sparse, payload_of(part))
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Points by id, and the entries whose text the embedder fails at, with its words."""
+    """The points of each entry, by its id, and the entries whose text the embedder fails at, with its words."""
 
-    points: dict[str, Point] = field(default_factory=dict)
+    points: dict[str, list[Point]] = field(default_factory=dict)
     failed: list[tuple[PendingPoint, str]] = field(default_factory=list)
 
 
@@ -71,15 +82,12 @@ class PointMaker:
             self._shaken[point.point_id] = self._shaken.get(point.point_id, 0) + 1
         return any(self._shaken[point.point_id] > _PATIENCE or point.tries for point in pending)
 
-    async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, Point]:
-        texts = [wrapped(point) for point in pending]
-        distinct = list(dict.fromkeys(texts))
+    async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, list[Point]]:
+        texts = {part.point_id: wrapped(part) for point in pending for part in point.parts}
+        distinct = list(dict.fromkeys(texts.values()))
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
         self._embedded_at = time.monotonic()
-        return {
-            point.point_id: Point(point.point_id, rows[text], encode_document(lexical(point)), payload_of(point))
-            for point, text in zip(pending, texts, strict=True)
-        }
+        return {point.point_id: [_point(part, rows[texts[part.point_id]]) for part in point.parts] for point in pending}
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> Made:
         """Find the texts that the embedder fails at, so that they do not hold up the others."""

@@ -8,6 +8,7 @@ from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     IngestSettings,
     LimitSettings,
+    LlmSettings,
     LogSettings,
     MetricsSettings,
     RedisSettings,
@@ -27,6 +28,7 @@ class Settings:
     redis: RedisSettings
     limits: LimitSettings
     ingest: IngestSettings
+    llm: LlmSettings
     worker: WorkerSettings
     log: LogSettings
     metrics: MetricsSettings
@@ -42,6 +44,7 @@ class Settings:
                 RedisSettings(),
                 LimitSettings(),
                 IngestSettings(),
+                LlmSettings(),
                 WorkerSettings(),
                 LogSettings(),
                 MetricsSettings(),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import Settings
-from vicw_shared.adapters.celery_queue import CeleryQueue
+from vicw_ingest.unread import ModelReading
+from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
+from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.background import keep_doing
 from vicw_shared.platform.wiring import PlatformWiring
 
@@ -20,6 +23,7 @@ class Wiring(PlatformWiring):
         self.indexer: Indexer
         self.ports: IngestPorts
         self.queue = CeleryQueue(settings.redis)
+        self.extractor: Extractor | None = None
         self._everything = everything
         self._stack.push_async_callback(self.queue.close)
 
@@ -39,7 +43,22 @@ class Wiring(PlatformWiring):
             self.settings.limits,
             self.settings.ingest,
             queue=self.queue,
+            model=self._open_model(),
         )
+
+    def _open_model(self) -> ModelReading | None:
+        settings = self.settings
+        if not settings.llm.enabled:
+            return None
+        model = open_language_model(settings.llm)
+        self._stack.push_async_callback(model.close)
+        graph = self.engines.graph
+        extractor = Extractor.of(graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
+        self._stack.push_async_callback(extractor.close)
+        queue = CeleryQueue(settings.redis, task=EXTRACT, queue=EXTRACT_QUEUE)
+        self._stack.push_async_callback(queue.close)
+        self.extractor = extractor
+        return ModelReading(extractor, queue)
 
     async def start(self) -> None:
         """Index and follow changes of the model in the background until ``close``."""

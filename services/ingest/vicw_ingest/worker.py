@@ -1,6 +1,7 @@
 """The ingest worker: Celery's door to the indexer. ``celery -A vicw_ingest.worker worker -Q ingest``.
 
-A task holds nothing of its own: what there is to do is in the outbox, under leases. So it may be lost, or run twice.
+With ``-Q extract`` it has a language model read what waits for that: a worker of its own, since a model is slow.
+A task holds nothing of its own: what there is to do is in the graph, under leases. So it may be lost, or run twice.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from celery import Task
 
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
-from vicw_shared.adapters.celery_queue import INDEX, make_celery, send
+from vicw_shared.adapters.celery_queue import EXTRACT, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
-from vicw_shared.errors import RetryableError
+from vicw_shared.errors import RetryableError, SettingsError
 
 TURN_SECONDS = 10.0
 """How long a task works before it gives its place up: well within what a container has to stop in."""
@@ -57,3 +58,19 @@ def index(self: Task[Any, Any]) -> None:
     if more:
         # Whatever waits: this worker's turn goes on, so that as many work as did.
         send(app, INDEX)
+
+
+@app.task(name=EXTRACT, bind=True)
+def extract(self: Task[Any, Any]) -> None:
+    """Have a language model read what waits for that; come again if there is more."""
+
+    async def drain(wiring: Wiring) -> bool:
+        return wiring.extractor is not None and await wiring.extractor.drain(seconds=TURN_SECONDS)
+
+    try:
+        more = _runtime.run(self.request, drain)
+    except (RetryableError, SettingsError) as error:
+        _log.warning("the language model cannot be asked; the next look tries again", error=error.detail)
+        return
+    if more:
+        send(app, EXTRACT)

@@ -12,7 +12,9 @@ from vicw_shared.uids import named_uid, told_event_uid
 from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
 
 SELF = "$item"
-KEPT_BY_US = frozenset({"NEXT", "HAPPENED_AFTER", "BELONGS_TO", "EVIDENCED_BY", "SUPERSEDES", "MERGED_INTO"})
+KEPT_BY_US = frozenset(
+    {"NEXT", "HAPPENED_AFTER", "BELONGS_TO", "EVIDENCED_BY", "SUPERSEDES", "MERGED_INTO", "DISTINCT_FROM"}
+)
 """Types that VICW itself derives: a caller's would break the chains, the proof or the history."""
 
 
@@ -35,12 +37,13 @@ class ToldNode:
 
 @dataclass(frozen=True, slots=True)
 class ToldEdge:
-    """A checked relation."""
+    """A checked relation; ``path`` is where it stands in the request."""
 
     type: str
     source: End
     target: End
     weight: float
+    path: str
     properties: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -103,6 +106,7 @@ def _edge(relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], E
         source,
         target,
         relation.weight if relation.weight is not None else edge_type.weight,
+        path,
         {name: value for name, value in properties.items() if value is not None},
     )
 

@@ -8,12 +8,15 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from vicw_ingest.extraction.code.languages import languages_of_path
+from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
 from vicw_shared.wire.ingest import IngestRequest, Item
 
 _CODE_SUBTYPES = frozenset({"function", "method", "class", "module", "file", "commit", "code", "test", "stack_trace"})
+_PROGRAMS = _CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
@@ -57,6 +60,19 @@ def infer_domain(request: IngestRequest) -> str:
     return GENERAL
 
 
+def source_of(item: Item, domain: str, now: datetime) -> Source:
+    """Return an item as the rules read it. ``domain`` is the canonical domain of the request."""
+    return Source(
+        item.text,
+        item.timestamp or now,
+        item.speaker,
+        _may_be_code(item, domain),
+        item.name,
+        item.source,
+        is_commit=(item.subtype or "").casefold() == "commit",
+    )
+
+
 def speaker_subtype(speaker: str) -> str:
     """Return what a speaker is: a program that speaks is an agent, everybody else a person."""
     return "agent" if speaker.casefold() in _AGENT_SPEAKERS else "person"
@@ -72,7 +88,7 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         key=item.id if item.id is not None else f"anonymous:{uuid.uuid4()}",
         label=Label.EVENT if is_event else Label.ENTITY,
         subtype=subtype,
-        name=item.name or item.speaker or _headline(item.text),
+        name=item.name or item.speaker or headline(item.text),
         domain=domain,
         flow_id=flow_id,
         passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
@@ -80,11 +96,18 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
     )
 
 
+def _may_be_code(item: Item, domain: str) -> bool:
+    """Tell whether all of a text may be a program's: nobody says it, and its kind, path or domain is that of code."""
+    of_code = (item.subtype or "").casefold() in _PROGRAMS or bool(languages_of_path(item.source or ""))
+    return item.speaker is None and (of_code or domain == CODING)
+
+
 def _is_code(item: Item, domain: str) -> bool:
     return domain == CODING or (item.subtype or "").casefold() in _CODE_SUBTYPES
 
 
-def _headline(text: str) -> str:
+def headline(text: str) -> str:
+    """Return the first words of a text, to show in place of a name."""
     line = " ".join(text.split())
     return line if len(line) <= _HEADLINE_CHARS else line[:_HEADLINE_CHARS].rsplit(" ", 1)[0] + "…"
 

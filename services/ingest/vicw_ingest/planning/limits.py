@@ -33,7 +33,7 @@ def _problems(request: IngestRequest, limits: LimitSettings) -> Iterator[FieldPr
         if item.id is not None and seen.setdefault(item.id, index) != index:
             yield FieldProblem(
                 f"{path}.id",
-                f"{item.id!r} is also the id of items[{seen[item.id]}]",
+                f"is also the id of items[{seen[item.id]}]",
                 "Give each item of a request an id of its own",
             )
         yield from _item_problems(path, item, limits)

@@ -2,6 +2,5 @@
 
 from vicw_ingest.reindexing.change import Reindex, Reindexed, Steps
 from vicw_ingest.reindexing.lock import ChangeLock
-from vicw_ingest.reindexing.passes import Progress
 
-__all__ = ["ChangeLock", "Progress", "Reindex", "Reindexed", "Steps"]
+__all__ = ["ChangeLock", "Reindex", "Reindexed", "Steps"]

@@ -15,10 +15,11 @@ import structlog
 
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing.lock import ChangeLock
-from vicw_ingest.reindexing.passes import Filler, Graph, Pass, Patience, Progress, requeue_differences
+from vicw_ingest.reindexing.passes import Filler, Graph, Pass, Patience, requeue_differences
 from vicw_shared.errors import FatalError, UnavailableError
 from vicw_shared.indexes import Index
 from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
+from vicw_shared.progress import Progress
 
 _log = structlog.get_logger()
 _ROUNDS = 10

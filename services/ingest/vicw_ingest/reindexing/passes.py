@@ -20,14 +20,12 @@ from vicw_shared.errors import RetryableError
 from vicw_shared.indexes import Index
 from vicw_shared.model import Label
 from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, StoreRecord, VectorStore
+from vicw_shared.progress import Progress
 
 _log = structlog.get_logger()
 _PAGE = 500
 _UNDER_WAY = 2
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 15.0
-
-Progress = Callable[[str, int, int], None]
-"""Is told what is done, how many passages of how many are."""
 
 
 class Graph(GraphAudit, Outbox, StoreRecord, Protocol):
@@ -121,7 +119,7 @@ class Filler:
         async with self._embedding:
             made = await self._maker.make(part)
             self._require()
-            await self._index.vectors.upsert(list(made.points.values()))
+            await self._index.vectors.upsert([part for parts in made.points.values() for part in parts])
         done.embedded += len(made.points)
         done.changed += len(made.points)
         for point, reason in made.failed:
@@ -132,7 +130,8 @@ class Filler:
     async def _rewrite(self, found: Differences) -> None:
         self._require()
         if found.stale:
-            await self._index.vectors.set_payload(found.stale)
+            payloads = {part: payload for stale in found.stale.values() for part, payload in stale.items()}
+            await self._index.vectors.set_payload(payloads)
         if found.unwanted:
             await self._index.vectors.delete(found.unwanted)
 

@@ -1,0 +1,67 @@
+"""A cause cannot follow its effect: which new CAUSED and SUPERSEDES edges would close a circle, or turn time round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vicw_shared.model import Edge, Node
+from vicw_shared.ports import Direction, GraphTransaction
+
+ORDERED = frozenset({"CAUSED", "SUPERSEDES"})
+"""Types that no walk along may come back to where it began."""
+_MOST_HOPS = 100
+_MOST_NODES = 10_000
+
+
+async def misplaced(transaction: GraphTransaction, edges: Sequence[Edge], nodes: Mapping[str, Node]) -> dict[str, str]:
+    """Return, by the ids of those of the new ``edges`` that must not be, what is wrong with them.
+
+    Of several that close a circle together it is the last. ``nodes`` are the edges' ends, as far as they are known.
+    """
+    wrong: dict[str, str] = {}
+    for edge_type in sorted(ORDERED):
+        new = [edge for edge in edges if edge.type == edge_type]
+        if not new:
+            continue
+        onward = await _stored(transaction, edge_type, [edge.target for edge in new])
+        for edge in new:
+            if _is_later(nodes.get(edge.source), nodes.get(edge.target)) and edge_type == "CAUSED":
+                wrong[edge.id] = "is of a later time than its effect"
+            elif edge.source in _reached(onward, edge.target):
+                wrong[edge.id] = f"closes a circle of {edge_type}"
+            else:
+                onward.setdefault(edge.source, set()).add(edge.target)
+    return wrong
+
+
+async def _stored(transaction: GraphTransaction, edge_type: str, starts: Sequence[str]) -> dict[str, set[str]]:
+    """Return the stored edges of a type that lead on from some nodes, however far."""
+    onward: dict[str, set[str]] = {}
+    frontier, seen = set(starts), set(starts)
+    for _ in range(_MOST_HOPS):
+        found = await transaction.edges(sorted(frontier), [edge_type], Direction.OUT) if frontier else []
+        for edge in found:
+            onward.setdefault(edge.source, set()).add(edge.target)
+        frontier = {edge.target for edge in found} - seen
+        seen |= frontier
+        if not frontier or len(seen) > _MOST_NODES:
+            break
+    return onward
+
+
+def _reached(onward: Mapping[str, set[str]], start: str) -> set[str]:
+    seen, open_ = {start}, [start]
+    while open_:
+        for uid in onward.get(open_.pop(), ()):
+            if uid not in seen:
+                seen.add(uid)
+                open_.append(uid)
+    return seen
+
+
+def _is_later(cause: Node | None, effect: Node | None) -> bool:
+    """Tell whether a cause is known to be of a later time than its effect: a time that was inferred tells nothing."""
+    if cause is None or effect is None or cause.timestamp is None or effect.timestamp is None:
+        return False
+    told = not cause.timestamp_inferred and not effect.timestamp_inferred
+    return told and cause.timestamp > effect.timestamp

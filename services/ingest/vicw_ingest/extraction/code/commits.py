@@ -1,0 +1,233 @@
+"""Commits as Git prints them, and commit messages alone.
+
+What they become in the graph:
+
+* a ``Commit``: the item's own ``Event``, subtype ``commit``, named by its subject; ``INITIATED`` from its author
+  (``Entity``, subtype ``person``), and from each co-author;
+* its ``reverts``: ``SUPERSEDES`` to the commit that is taken back, where that one is known;
+* its ``closes``: ``RELATED_TO {desc: "closes"}`` to the ``Entity`` of subtype ``issue``; of a fix, what is closed
+  ``CAUSED`` the commit;
+* other ``references``: ``REFERENCES``; its ``files``: ``RELATED_TO {desc: "changes"}`` to ``Entity``, subtype ``file``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dateutil import parser as dates
+
+from vicw_shared.language.tokens import Span
+from vicw_shared.text import lines_of
+
+MAX_COMMITS = 2_000
+MAX_FILES = 2_000
+MAX_REFERENCES = 200
+_MAX_LINE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote a commit: a name, and a mail address or None."""
+
+    name: str
+    mail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, or what stands in its message. Nothing is guessed: what the text does not say is None, ``""`` or ().
+
+    ``sha`` is as long as printed. ``date`` is aware; one without a zone is taken for UTC. ``type``, ``scope`` and
+    ``breaking`` are of a subject in the form of Conventional Commits (``fix(db)!: …``), the type in small letters;
+    ``subject`` is whole. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, the hashes of
+    commits) and hold what is in ``closes`` (behind fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are
+    paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text.
+    """
+
+    sha: str | None
+    author: Author | None
+    date: datetime | None
+    subject: str
+    body: str
+    type: str | None
+    scope: str | None
+    breaking: bool
+    references: tuple[str, ...]
+    closes: tuple[str, ...]
+    reverts: tuple[str, ...]
+    co_authors: tuple[Author, ...]
+    files: tuple[str, ...]
+    span: Span
+
+
+_HEAD = re.compile(r"commit (?P<sha>[0-9a-f]{7,64})(?: \([^)]*\))?$")
+_FIELD = re.compile(r"(?P<name>Author|AuthorDate|Date|Commit|CommitDate|Merge|Reflog|Reflog message): +(?P<value>.*)$")
+_PERSON = re.compile(r"(?P<name>[^<>]*?) *<(?P<mail>[^<>\s]*)>$")
+_CONVENTIONAL = re.compile(r"(?P<type>[A-Za-z][\w-]{1,20})(?:\((?P<scope>[^()]{1,100})\))?(?P<breaking>!)?: +\S")
+_TYPES = frozenset("build chore ci docs feat fix perf refactor revert style test tests deps release wip hotfix".split())
+_REVERT_SUBJECT = re.compile(r"Revert \".+\"")
+_MERGE_SUBJECT = re.compile(r"Merge (?:branch|pull request|remote-tracking branch|tag|commit) ")
+_REVERTS = re.compile(r"\breverts? (?:commits? )?(?P<sha>[0-9a-f]{7,64})\b", re.IGNORECASE)
+_ISSUE = r"(?:[\w.-]+/[\w.-]+)?#\d+|\bGH-\d+|\b[A-Z][A-Z0-9]{1,9}-\d+|https?://\S+/(?:issues|pull|merge_requests)/\d+"
+_REFERENCE = re.compile(rf"(?<![\w&/]){_ISSUE}\b")
+_CLOSES = re.compile(
+    r"(?i:\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|implement(?:s|ed)?)\b:?\s+)"
+    rf"(?P<issues>(?:{_ISSUE})(?:,?\s+(?:and\s+)?(?:{_ISSUE}))*)"
+)
+_NO_ISSUE = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|HTTP|AES|MD|TLS|IPV|PEP|GPT|COVID|RSA|BASE)-\d+", re.IGNORECASE)
+_HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{7,12})\b")
+_TRAILER = re.compile(r"(?P<name>[A-Z][\w-]{1,40}): (?P<value>.+)$")
+_TELLING_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
+_BREAKING = re.compile(r"BREAKING[ -]CHANGE: ")
+_DIFF = re.compile(r"(?:diff --git a/.+? b/(?P<to>.+)|\+\+\+ b/(?P<after>[^\t]+).*|rename to (?P<renamed>.+))$")
+_STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
+_STATUS = re.compile(r"(?:[AMDTU]|[RC]\d{0,3}\t[^\t]+)\t(?P<file>[^\t]+)$")
+_SUMMARY = re.compile(r"\d+ files? changed")
+_PART_RENAMED = re.compile(r"\{[^{}]* => (?P<to>[^{}]*)\}")
+_MAX_DATE = 80
+
+
+def read_commits(text: str) -> list[Commit]:
+    """Return the commits of ``git log`` or ``git show`` in a text, in order; none if it holds no such head."""
+    return list(_logged(_lines(text)))[:MAX_COMMITS]
+
+
+def read_commit(text: str, *, known: bool = False) -> Commit | None:
+    """Return the first commit of a text that Git printed, else the text as a commit's message, if it plainly is one.
+
+    Plainly: its subject has one of the usual types (``fix: …``), is a revert's or a merge's, or its last lines are
+    trailers of Git's. ``known`` says that it is a message, whatever it looks like. None for any other text and for a
+    blank one. Raises nothing.
+    """
+    lines = _lines(text)
+    if logged := next(_logged(lines), None):
+        return logged
+    lines = _trimmed(lines)
+    if not lines or not (known or _is_message([line for line, _ in lines])):
+        return None
+    return _commit(None, {}, lines, [], Span(lines[0][1], lines[-1][1] + len(lines[-1][0])))
+
+
+_Lines = list[tuple[str, int]]
+
+
+def _lines(text: str) -> _Lines:
+    found: _Lines = []
+    start = 0
+    for raw in lines_of(text):
+        found.append((raw.rstrip("\r\n"), start))
+        start += len(raw)
+    return found
+
+
+def _trimmed(lines: _Lines) -> _Lines:
+    """Return the lines without blank ones at either end."""
+    said = [n for n, (line, _) in enumerate(lines) if line.strip()]
+    return lines[said[0] : said[-1] + 1] if said else []
+
+
+def _logged(lines: _Lines) -> Iterator[Commit]:
+    heads = [
+        (n, head["sha"])
+        for n, (line, _) in enumerate(lines)
+        if (head := _HEAD.match(line)) and any(_FIELD.match(below) for below, _ in lines[n + 1 : n + 3])
+    ]
+    for (n, sha), stop in zip(heads, [*(n for n, _ in heads[1:]), len(lines)], strict=False):
+        own = _trimmed(lines[n:stop])
+        fields: dict[str, str] = {}
+        at = 1
+        while at < len(own) and (field := _FIELD.match(own[at][0])):
+            fields.setdefault(field["name"], field["value"])
+            at += 1
+        message = at
+        while message < len(own) and (own[message][0].startswith("    ") or not own[message][0].strip()):
+            message += 1
+        said = _trimmed([(line[4:], start + 4) for line, start in own[at:message]])
+        span = Span(own[0][1], own[-1][1] + len(own[-1][0]))
+        yield _commit(sha, fields, said, [line for line, _ in own[message:]], span)
+
+
+def _is_message(lines: Sequence[str]) -> bool:
+    subject = lines[0]
+    conventional = _CONVENTIONAL.match(subject)
+    if conventional and conventional["type"].lower() in _TYPES:
+        return True
+    if _REVERT_SUBJECT.match(subject) or _MERGE_SUBJECT.match(subject):
+        return True
+    trailer = _TRAILER.match(lines[-1])
+    return len(lines) > 2 and bool(trailer and trailer["name"].lower() in _TELLING_TRAILERS)
+
+
+def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: Sequence[str], span: Span) -> Commit:
+    lines = [line[:_MAX_LINE] for line, _ in message]
+    subject = lines[0].strip() if lines else ""
+    if not changes:
+        changes = lines[1:]
+    files = _files(changes)
+    body = "\n".join(lines[1:]).strip()
+    said = f"{subject}\n{body}"
+    conventional = _CONVENTIONAL.match(subject)
+    trailers = [found for line in lines[1:] if (found := _TRAILER.match(line))]
+    closes = _distinct(issue for found in _CLOSES.finditer(said) for issue in _issues(found["issues"]))
+    reverts = _distinct(found["sha"].lower() for found in _REVERTS.finditer(said))
+    hashes = (found[0] for found in _HASH.finditer(said))
+    return Commit(
+        sha=sha,
+        author=_person(fields.get("Author", "")),
+        date=_date(fields.get("AuthorDate") or fields.get("Date") or ""),
+        subject=subject,
+        body=body,
+        type=conventional["type"].lower() if conventional else "revert" if _REVERT_SUBJECT.match(subject) else None,
+        scope=conventional["scope"] if conventional else None,
+        breaking=bool((conventional and conventional["breaking"]) or _BREAKING.search(body)),
+        references=_distinct([*_issues(said), *reverts, *hashes]),
+        closes=closes,
+        reverts=reverts,
+        co_authors=tuple(
+            person
+            for trailer in trailers
+            if trailer["name"].lower() == "co-authored-by" and (person := _person(trailer["value"]))
+        ),
+        files=files,
+        span=span,
+    )
+
+
+def _issues(said: str) -> list[str]:
+    return [found[0] for found in _REFERENCE.finditer(said) if not _NO_ISSUE.fullmatch(found[0])]
+
+
+def _distinct(found: Sequence[str] | Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found))[:MAX_REFERENCES]
+
+
+def _person(written: str) -> Author | None:
+    found = _PERSON.match(written.strip())
+    if found:
+        return Author(found["name"] or found["mail"], found["mail"] or None) if found["name"] or found["mail"] else None
+    return Author(written.strip(), None) if written.strip() else None
+
+
+def _date(written: str) -> datetime | None:
+    try:
+        date = dates.parse(written[:_MAX_DATE])
+        return date if date.tzinfo else date.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _files(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths that a diff names, else those of a list of names or, if a summary ends it, of a diffstat."""
+    named = [next(filter(None, found.groups())) for line in lines if (found := _DIFF.match(line[:_MAX_LINE]))]
+    listed = [found["file"] for line in lines if (found := _STATUS.match(line[:_MAX_LINE]))]
+    stats = []
+    if any(_SUMMARY.match(line.strip()) for line in lines):
+        stats = [
+            _PART_RENAMED.sub(r"\g<to>", found["file"]).replace("//", "/").rpartition(" => ")[2]
+            for line in lines
+            if (found := _STAT.match(line.strip()[:_MAX_LINE])) and "..." not in found["file"][:4]
+        ]
+    return tuple(dict.fromkeys([*named, *listed, *stats]))[:MAX_FILES]

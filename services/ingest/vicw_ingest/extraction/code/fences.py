@@ -1,0 +1,59 @@
+"""Code that a text quotes between fences, so that its code is read as code and its sentences without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from vicw_shared.fences import fenced_lines
+from vicw_shared.language.tokens import Span
+from vicw_shared.text import lines_of
+
+_MAX_INFO = 200
+_PATH = re.compile(r"(?:^|[\s:=\"'])(?P<path>[\w@./\\-]*\w\.[A-Za-z]\w{0,9})(?=[\"'\s}]|$)")
+_VISIBLE = re.compile(r"\S")
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A quoted block. In the graph: what ``read_code`` and ``read_trace`` find in it, ``MENTIONS`` from the item.
+
+    ``span`` has the fences, ``code`` only what stands between them, both in characters of the text; a place in
+    ``text[code.start : code.end]`` is one of the text when ``code.start`` is added. ``info`` is what stands behind the
+    opening fence (``python``, ``ts title=a.ts``), ``""`` if nothing does: the ``language`` of ``read_code``.
+    ``path`` is the file that the info names (``title=a.ts``, ``src/a.ts``, ``12:20:src/a.ts``), or None.
+    """
+
+    span: Span
+    code: Span
+    info: str
+    path: str | None
+
+
+def fences(text: str) -> Iterator[Fence]:
+    """Yield the fenced blocks in order; one that is never closed goes to the end of the text."""
+    lines = lines_of(text)
+    starts = [0, *accumulate(map(len, lines))]
+    for block in fenced_lines(lines):
+        last = block.stop - 1 if block.closed else block.stop
+        path = _PATH.search(block.info[:_MAX_INFO])
+        yield Fence(
+            Span(starts[block.first], starts[block.stop]),
+            Span(starts[block.first + 1], max(starts[last], starts[block.first + 1])),
+            block.info,
+            path["path"] if path else None,
+        )
+
+
+def without(text: str, spans: Sequence[Span]) -> str:
+    """Return ``text`` with blanks for what these spans hold: as long as before, every place where it was."""
+    parts = []
+    reached = 0
+    for span in sorted(spans, key=lambda span: span.start):
+        start = max(span.start, reached)
+        if span.end > start:
+            parts += [text[reached:start], _VISIBLE.sub(" ", text[start : span.end])]
+            reached = span.end
+    return "".join([*parts, text[reached:]])

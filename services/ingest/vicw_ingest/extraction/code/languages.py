@@ -1,0 +1,157 @@
+"""Which languages are read, and how a text's language is told by its path, its fence or its first line.
+
+A new language is a grammar's wheel among the dependencies, an entry of ``LANGUAGES``, and a file in ``queries``.
+Its captures:
+
+=====================================  ====================================================================
+``@function`` ``@class`` ``@type``     a definition, by ``SymbolKind``, with its ``@name`` (and ``@receiver``,
+``@interface`` ``@module``             the type it is a method of); a function in a class is a method
+``@constant``
+``@scope``                             what holds definitions under a ``@name`` and is none (``impl Store``)
+``@wrap``                              what makes the definition longer that ends where it ends
+``@base``                              what the definition or scope around it extends
+``@doc`` ``@comment`` ``@attribute``   a docstring; what may stand above a definition
+``@package``                           what the file says to be in
+``@from`` ``@near``                    an imported module; one told by a path from the file's own folder
+``@prefix``                            what stands before the module of ``@from``, in PHP
+``@imported`` ``@as``                  a name of that module, and what it is called here
+``@use``                               a Rust use tree
+``@call`` (``@end``)                   what is called, or where that begins and ends
+=====================================  ====================================================================
+
+A node that two patterns define is what the first one says.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Query
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLanguage:
+    """A language: where its grammar is, and what tells it."""
+
+    name: str
+    grammar: str
+    queries: tuple[str, ...]
+    suffixes: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    """What a fence or a shebang calls it, besides its name and its suffixes."""
+    function: str = "language"
+    """The function of the grammar's package that gives it."""
+    own_members: bool = True
+    """A bare name may be a member of the class around it."""
+    tell: re.Pattern[str] | None = None
+    """What decides for it where a fragment is right in two languages."""
+    within: str | None = None
+    """The language whose texts are all right in this one too."""
+    guessed: bool = True
+    generic: bool = False
+    """``a < b`` may begin type arguments there, which its parser finds out only at their end."""
+
+
+_JS_TELL = re.compile(r"=>|===|\b(?:const|let|function|undefined|typeof)\b|\bconsole\.|\brequire\(")
+
+_ALL = (
+    CodeLanguage(
+        "python", "tree_sitter_python", ("python",), (".py", ".pyi", ".pyw"), ("py3", "python3", "pycon"),
+        own_members=False,
+    ),
+    CodeLanguage(
+        "javascript", "tree_sitter_javascript", ("javascript", "javascript_classes", "jsx"),
+        (".js", ".jsx", ".mjs", ".cjs"), ("node", "ecmascript"), own_members=False, tell=_JS_TELL,
+    ),
+    CodeLanguage(
+        "typescript", "tree_sitter_typescript", ("javascript", "typescript"), (".ts", ".mts", ".cts"), ("deno", "bun"),
+        function="language_typescript", own_members=False, tell=_JS_TELL, within="javascript",
+    ),
+    CodeLanguage(
+        "tsx", "tree_sitter_typescript", ("javascript", "typescript", "jsx"), (".tsx",),
+        function="language_tsx", own_members=False, guessed=False,
+    ),
+    CodeLanguage(
+        "java", "tree_sitter_java", ("java",), (".java",),
+        tell=re.compile(r"\b(?:String|boolean|extends|implements|throws|System\.out|final)\b|@Override|^import ", re.M),
+        generic=True,
+    ),
+    CodeLanguage("go", "tree_sitter_go", ("go",), (".go",), ("golang",), own_members=False),
+    CodeLanguage("rust", "tree_sitter_rust", ("rust",), (".rs",), own_members=False),
+    CodeLanguage(
+        "c", "tree_sitter_c", ("c",), (".c", ".h"),
+        tell=re.compile(r"^\s*#\s*(?:include|define|if)|->|\b(?:char|unsigned|sizeof|struct|const)\b", re.M),
+    ),
+    CodeLanguage(
+        "cpp", "tree_sitter_cpp", ("c", "cpp"), (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".h", ".ipp"),
+        ("c++", "h++", "cuda"), within="c",
+        tell=re.compile(r"^\s*#\s*(?:include|define|if)|->|::|\b(?:char|unsigned|sizeof|template|const)\b", re.M),
+        generic=True,
+    ),
+    CodeLanguage(
+        "csharp", "tree_sitter_c_sharp", ("c_sharp",), (".cs",), ("c#", "dotnet"),
+        tell=re.compile(r"\b(?:string|bool|namespace|var|async Task|readonly|Console)\b|\bget;|^using ", re.M),
+        generic=True,
+    ),
+    CodeLanguage(
+        "ruby", "tree_sitter_ruby", ("ruby",), (".rb", ".rake", ".gemspec"), ("jruby", "rakefile", "gemfile"),
+    ),
+    CodeLanguage("php", "tree_sitter_php", ("php",), (".php",), function="language_php", own_members=False),
+    CodeLanguage(
+        "bash", "tree_sitter_bash", ("bash",), (".sh", ".bash", ".zsh"), ("shell", "dash", "ksh", "bashrc"),
+        guessed=False,
+    ),
+)  # fmt: skip
+LANGUAGES = {language.name: language for language in _ALL}
+"""By name. Shell is not guessed: any line of prose is a command."""
+_BY_SUFFIX: dict[str, tuple[CodeLanguage, ...]] = {}
+for _language in _ALL:
+    for _suffix in _language.suffixes:
+        _BY_SUFFIX[_suffix] = (*_BY_SUFFIX.get(_suffix, ()), _language)
+_BY_WORD = {
+    word: language
+    for language in reversed(_ALL)
+    for word in (language.name, *language.words, *(suffix[1:] for suffix in language.suffixes))
+}
+_ERRORS = "[(ERROR) (MISSING)] @error"
+_SHEBANG = re.compile(r"#![^\S\n]*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?(?P<program>[a-z+#]+)")
+
+
+def languages_of_path(path: str) -> tuple[CodeLanguage, ...]:
+    """Return the languages that a file of this name may be in, the likelier first; none if none is read."""
+    name = PurePosixPath(path.replace("\\", "/")).name.lower()
+    suffix = PurePosixPath(name).suffix
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    known = _BY_WORD.get(name.lstrip(".")) if not suffix else None
+    return (known,) if known else ()
+
+
+def language_called(word: str) -> CodeLanguage | None:
+    """Return the language that a fence's info string names by its first word (``py``, ``c++``), or None."""
+    first = re.match(r"\s*\{?\.?(?:language-)?([^\s,{}:;]+)", word)
+    return _BY_WORD.get(first[1].lower()) if first else None
+
+
+def language_of_shebang(text: str) -> CodeLanguage | None:
+    """Return the language of the program that the first line names, or None."""
+    match = _SHEBANG.match(text[:200])
+    return _BY_WORD.get(match["program"]) if match else None
+
+
+@cache
+def load(language: CodeLanguage) -> tuple[Language, Query]:
+    """Return a language's grammar and its patterns; both are loaded when they are first asked for."""
+    from tree_sitter import Language, Query
+
+    grammar = Language(getattr(import_module(language.grammar), language.function)())
+    folder = files(__package__) / "queries"
+    patterns = "\n".join((folder / f"{name}.scm").read_text(encoding="utf-8") for name in language.queries)
+    return grammar, Query(grammar, f"{patterns}\n{_ERRORS}")

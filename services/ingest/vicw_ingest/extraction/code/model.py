@@ -1,0 +1,140 @@
+"""What reading a piece of code gives.
+
+What each becomes in the graph (``Entity`` throughout, so that no label is added):
+
+* the text itself: subtype ``file`` if its path is known, else ``module``;
+* a ``Symbol``: subtype by its kind (``function``, ``method``, ``class``, ``interface``, ``type``, ``module``,
+  ``constant``), named ``path#qualified``; ``CONTAINS`` from its container, or from the file;
+* an ``Import``: ``DEPENDS_ON {desc: "imports"}`` from the file to the file it resolves to, or to a ``module``;
+* a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to ``callee`` of the imported module; one
+  that has neither is only a name, and ``MENTIONS`` is enough;
+* a ``Base``: ``DEPENDS_ON {desc: "inherits"}`` from the symbol to what it extends or implements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vicw_shared.language.tokens import Span
+
+
+class SymbolKind(StrEnum):
+    """What a symbol is; the subtype of its node."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CLASS = "class"
+    """Also a struct and a record."""
+    INTERFACE = "interface"
+    """Also a trait and a protocol."""
+    TYPE = "type"
+    """An enumeration, a union, an alias."""
+    MODULE = "module"
+    """A namespace inside a file."""
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A definition.
+
+    ``qualified`` is its name inside the text, joined by dots in every language (``Store.put``); overloads share one.
+    ``container`` is the qualified name of what it stands in, None if that is the text itself. It may name what is
+    defined elsewhere: the class of ``void Store::put() {}``, of a Go method, of a Rust ``impl``.
+    ``span`` is in characters of the text, with decorators, without the comment above. ``doc`` is the first line with
+    words in its docstring or in the comment above it, without the marks; None if it has none.
+    """
+
+    name: str
+    qualified: str
+    kind: SymbolKind
+    span: Span
+    container: str | None = None
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A module that the text uses.
+
+    ``module`` is its name as written, without quotes. ``names`` maps what it is called here to what it is called
+    there; ``""`` stands for the module itself. ``resolved`` is the path of the file or folder that a relative import
+    means, from where the text's own path starts, with a suffix only where one is written; None for any other import,
+    or if the text has no path. ``span`` is of the module's name, in characters.
+    """
+
+    module: str
+    names: Mapping[str, str]
+    resolved: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call, told once for each caller and callee.
+
+    ``caller`` is the qualified name of the innermost symbol around it, None at the level of the text. ``callee`` is
+    what is called, as written but for type arguments and white space (``db.connect``); if what stands before the last
+    name is no plain name (``rows()[0].close()``), only that is kept, after a dot: ``.close``.
+    ``target`` is the qualified name of a symbol of this text, and ``module`` an import's, if it plainly is theirs.
+    ``span`` is of the first such call, in characters.
+    """
+
+    caller: str | None
+    callee: str
+    target: str | None
+    module: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What a class, an interface or a trait's implementation extends, as written but for type arguments.
+
+    ``symbol`` is a qualified name, and may be one that the text does not define, as a ``container`` may.
+    ``target`` and ``module`` are as in ``Call``.
+    """
+
+    symbol: str
+    name: str
+    target: str | None
+    module: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReading:
+    """What a piece of code defines and uses, each in the order of the text.
+
+    ``language`` is a name of the table in ``languages``, ``package`` the one the file says to be in, ``doc`` the first
+    line of the module's docstring. ``broken`` is the share of the text (0 to 1) inside syntax errors. ``cut`` tells
+    that a bound was met, so that there is more than was read.
+    """
+
+    language: str
+    path: str | None
+    package: str | None
+    doc: str | None
+    symbols: tuple[Symbol, ...]
+    imports: tuple[Import, ...]
+    calls: tuple[Call, ...]
+    bases: tuple[Base, ...]
+    broken: float
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is read of one text."""
+
+    characters: int = 1_000_000
+    """What stands behind is not read."""
+    seconds: float = 10.0
+    """Of parsing by one grammar, and of all of a longer text; no reading if it is not done by then."""
+    symbols: int = 2_000
+    imports: int = 1_000
+    calls: int = 10_000
+    """Told calls, after those that are alike were put together."""
+    depth: int = 24
+    """Definitions that stand in more definitions than these are left out."""

@@ -1,0 +1,125 @@
+"""Parses a text with a language's grammar and finds what its patterns match, in bounded time."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vicw_ingest.extraction.code.languages import CodeLanguage, load
+from vicw_ingest.extraction.code.model import Bounds
+from vicw_shared.language.tokens import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_BLOCK = 512
+"""Bytes that are handed over at once: a pattern that looks at a name copies a whole block for it."""
+_ENDS = re.compile(r"[;{}]")
+_LONG_RUN = 2_000
+_OPEN_ANGLES = 500
+_CONTINUES, _CONTINUES_MASK = 0x80, 0xC0
+
+Match = dict[str, "list[Node]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed text: its bytes in UTF-8, and what the language's patterns match in it, in the patterns' order.
+
+    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors, ``cut`` tells that it goes on.
+    """
+
+    language: CodeLanguage
+    data: bytes
+    matches: tuple[Match, ...]
+    broken: float
+    errors: int
+    cut: bool
+
+    def written(self, start: int, end: int) -> str:
+        """Return what stands in these bytes."""
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def name(self, node: Node) -> str:
+        """Return what a node is written as."""
+        return self.written(node.start_byte, node.end_byte)
+
+    def spans(self) -> Callable[[int, int], Span]:
+        """Return what turns a stretch of bytes into one of characters."""
+        if self.data.isascii():
+            return Span
+        octets = np.frombuffer(self.data, dtype=np.uint8)
+        starts = (octets & _CONTINUES_MASK) != _CONTINUES
+        before = np.concatenate([[0], np.cumsum(starts)])
+        return lambda start, end: Span(int(before[start]), int(before[end]))
+
+
+def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
+    """Return ``text`` parsed, or None if that takes too long or finds no code in thousands of signs."""
+    from tree_sitter import Parser, QueryCursor
+
+    grammar, patterns = load(language)
+    text, longer = text[: bounds.characters], len(text) > bounds.characters
+    data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
+    late = _alarm(bounds.seconds)
+    if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
+        return None  # each may open type arguments or compare, which nothing ends in time
+    parser = Parser(grammar)
+    try:
+        tree = parser.parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
+    except ValueError:  # what the library raises when it was told to stop
+        return None
+    if _has_long_run(tree.root_node, late):
+        return None
+    # Matching takes an alarm, too, but crashes with one (tree-sitter 0.26.1).
+    by_pattern = sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))
+    matches = [found for _, found in by_pattern]
+    wrong = sorted(node.byte_range for found in matches for node in found.get("error", ()))
+    return Parsed(
+        language,
+        data,
+        tuple(found for found in matches if "error" not in found),
+        min(1.0, _covered(wrong) / max(len(data), 1)),
+        len(wrong),
+        longer,
+    )
+
+
+def _has_long_run(root: Node, late: Callable[[], bool]) -> bool:
+    """Tell whether somewhere thousands of signs stand in a row, as happens in errors only, or time is up.
+
+    Going through them takes the square of their number.
+    """
+    stack = [root]
+    while stack:
+        children = stack.pop().children
+        run = 0
+        for child in children if len(children) > _LONG_RUN else ():
+            run = 0 if child.is_named else run + 1
+            if run > _LONG_RUN:
+                return True
+        if late():
+            return True
+        stack += [child for child in children if child.descendant_count > _LONG_RUN]
+    return False
+
+
+def _alarm(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+def _covered(ranges: list[tuple[int, int]]) -> int:
+    """Return how many bytes are in any of these sorted ranges; an empty one, where a sign is missing, is one byte."""
+    total = reached = 0
+    for start, end in ranges:
+        stop = max(end, start + 1)
+        total += max(0, stop - max(start, reached))
+        reached = max(reached, stop)
+    return total

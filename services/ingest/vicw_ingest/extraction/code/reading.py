@@ -1,0 +1,141 @@
+"""Reads a file of code, or a fragment of one."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from vicw_ingest.extraction.code.apart import read_apart
+from vicw_ingest.extraction.code.languages import (
+    LANGUAGES,
+    CodeLanguage,
+    language_called,
+    language_of_shebang,
+    languages_of_path,
+)
+from vicw_ingest.extraction.code.model import Bounds, CodeReading, Symbol
+from vicw_ingest.extraction.code.parsing import Parsed, parse
+from vicw_ingest.extraction.code.symbols import frames_of
+from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, imports_of
+
+DEFAULT_BOUNDS = Bounds()
+HERE_CHARACTERS = 6_000
+GUESSED_CHARACTERS = 20_000
+"""A longer text whose language nobody tells is not read: each language would have to be tried."""
+_MOSTLY_BROKEN = 0.5
+_GUESS_BROKEN = 0.05
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
+_JUNK_SHARE = 0.01
+_CODE_SIGN = re.compile(r"[{};=]|\)\s*:|^\s*(?:def|class|module|import|from|require|end|func|fn|use)\b", re.M)
+
+
+def read_code(
+    text: str, *, path: str | None = None, language: str | None = None, bounds: Bounds = DEFAULT_BOUNDS
+) -> CodeReading | None:
+    """Return what a file of code or a fragment defines and uses, as far as it can be read; it may have errors.
+
+    The language is that of ``path``'s suffix, else the one that ``language`` names as a code fence would, else that of
+    the first line (``#!``), else, in a fragment, the one whose grammar reads it. If what is told is plainly wrong, the
+    grammars are asked, too.
+
+    None if the language is none of ``LANGUAGES``, cannot be told, or reading takes longer than ``bounds``; for what is
+    no text; for a blank one. Raises nothing. A text of more than ``HERE_CHARACTERS`` is read in a process of its own,
+    which takes .3 s to start, so that one that no parser comes to an end with holds nobody up.
+    """
+    if len(text) > HERE_CHARACTERS:
+        return read_apart(text[: bounds.characters + 1], path, language, bounds)
+    return read_here(text, path, language, bounds)
+
+
+def read_here(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
+    """Do what ``read_code`` does, in this process."""
+    if not text.strip() or len(_CONTROL.findall(text)) > _JUNK_SHARE * len(text):
+        return None
+    told = _told(text, path, language)
+    if told is None:
+        return None
+    parsed = _best(text, told, bounds) if told else None
+    if parsed is None or parsed.broken > _MOSTLY_BROKEN:
+        parsed = guess(text, bounds) or parsed
+    return _reading(parsed, path, bounds) if parsed else None
+
+
+def _told(text: str, path: str | None, language: str | None) -> tuple[CodeLanguage, ...] | None:
+    """Return the languages that the text is said to be in; () if nothing is said, None if it is one we cannot read."""
+    if path and (by_path := languages_of_path(path)):
+        return by_path
+    if language and (called := language_called(language)):
+        return (called,)
+    if shebang := language_of_shebang(text):
+        return (shebang,)
+    return None if language or (path and re.search(r"\.\w+$", path)) else ()
+
+
+def _best(text: str, languages: tuple[CodeLanguage, ...], bounds: Bounds) -> Parsed | None:
+    best: Parsed | None = None
+    for language in languages:
+        parsed = parse(text, language, bounds)
+        if parsed and (best is None or parsed.broken < best.broken):
+            best = parsed
+        if best and not best.errors:
+            break
+    return best
+
+
+def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
+    """Return a fragment parsed by the grammar that alone reads it, or None: rather nothing than a wrong language.
+
+    A grammar reads a text if it finds a definition or an import and next to no errors. Where two do, it is the one
+    whose usual words are there; of two that one contains the other, the smaller.
+    """
+    if len(text) > GUESSED_CHARACTERS or not _CODE_SIGN.search(text):
+        return None
+    tried = [parse(text, language, bounds) for language in LANGUAGES.values() if language.guessed]
+    readable = [one for one in tried if one and one.broken <= _GUESS_BROKEN and _says_something(one)]
+    if not readable:
+        return None
+    least = min((one.errors, one.broken) for one in readable)
+    best = [one for one in readable if (one.errors, one.broken) == least]
+    names = {one.language.name for one in best}
+    best = [one for one in best if one.language.within not in names]
+    if len(best) > 1:
+        telling = {one.language.name: len(set(one.language.tell.findall(text))) for one in best if one.language.tell}
+        most = max(telling.values(), default=0)
+        best = [one for one in best if most and telling.get(one.language.name) == most]
+    return best[0] if len(best) == 1 else None
+
+
+def _says_something(parsed: Parsed) -> bool:
+    return any(not {"name", "from", "near", "use"}.isdisjoint(found) for found in parsed.matches)
+
+
+def _reading(parsed: Parsed, path: str | None, bounds: Bounds) -> CodeReading:
+    frames, doc = frames_of(parsed, bounds.depth)
+    defined = [frame for frame in frames if frame.kind]
+    imports = list(islice(imports_of(parsed, path), bounds.imports + 1))
+    resolver = Resolver(frames, imports, own_members=parsed.language.own_members)
+    calls = list(islice(calls_of(parsed, frames, resolver), bounds.calls + 1))
+    spans = parsed.spans()
+    return CodeReading(
+        language=parsed.language.name,
+        path=path,
+        package=next((parsed.name(found["package"][0]) for found in parsed.matches if "package" in found), None),
+        doc=doc,
+        symbols=tuple(
+            Symbol(
+                name=frame.parts[-1],
+                qualified=frame.qualified,
+                kind=frame.kind,
+                span=spans(frame.start, frame.end),
+                container=frame.prefix or None,
+                doc=frame.doc,
+            )
+            for frame in frames
+            if frame.kind
+        )[: bounds.symbols],
+        imports=tuple(imports[: bounds.imports]),
+        calls=tuple(calls[: bounds.calls]),
+        bases=tuple(bases_of(parsed, frames, resolver)),
+        broken=parsed.broken,
+        cut=parsed.cut or len(defined) > bounds.symbols or len(imports) > bounds.imports or len(calls) > bounds.calls,
+    )

@@ -1,0 +1,203 @@
+"""Definitions, what they stand in, and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vicw_ingest.extraction.code.model import SymbolKind
+from vicw_ingest.extraction.code.parsing import Parsed
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_NAME = 200
+"""Bytes; what is longer is no name but something misread."""
+MAX_DOC = 300
+"""Characters of a doc line that are kept."""
+_LOOKED_AT = 4 * MAX_DOC
+_LINES_ABOVE = 500
+_DEFINING = {kind.value: kind for kind in SymbolKind}
+_SCOPE = "scope"
+_TYPES = {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.TYPE, None}
+_JOINTS = re.compile(r"::|\\|->|\.")
+_ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|[*&\s]")
+_MARKS = re.compile(r"^\s*(?:/\*+!?|//[/!]?|\*+/?|#!?|--+|;+)?[ \t]*|\s*\*+/\s*$")
+_TAGS = re.compile(r"</?\w[^<>]*>")
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A stretch of bytes that holds definitions: a symbol, or (``kind`` None) a mere scope."""
+
+    start: int
+    end: int
+    kind: SymbolKind | None
+    parts: tuple[str, ...]
+    container: Frame | None = None
+    prefix: str = ""
+    doc: str | None = None
+    depth: int = 0
+    qualified: str = field(default="", init=False)
+
+    def settle(self, container: Frame | None) -> None:
+        """Take a place inside another frame, or in the text itself (None)."""
+        self.container = container
+        self.depth = container.depth + 1 if container else 0
+        outer = container.qualified if container else ""
+        self.prefix = ".".join(filter(None, (outer, *self.parts[:-1])))
+        self.qualified = ".".join(filter(None, (self.prefix, self.parts[-1])))
+        in_type = container is not None and container.kind in _TYPES
+        if self.kind is SymbolKind.FUNCTION and (in_type or len(self.parts) > 1):
+            self.kind = SymbolKind.METHOD
+
+
+def frames_of(parsed: Parsed, depth: int) -> tuple[list[Frame], str | None]:
+    """Return what defines and what holds definitions, in the order of the text, each in its place; the text's doc line.
+
+    Left out are the constants of functions and what is nested deeper than ``depth``.
+    """
+    taken = {node.start_byte for found in parsed.matches for node in found.get("as", ()) if "from" in found}
+    frames: list[Frame] = []
+    for found in parsed.matches:
+        frame = _frame(parsed, found)
+        if frame and (at := found["name"][0].start_byte) not in taken:
+            taken.add(at)
+            frames.append(frame)
+    _lengthen(frames, parsed)
+    frames.sort(key=lambda frame: (frame.start, -frame.end))
+    kept: list[Frame] = []
+    for frame, above in nested(frames):
+        frame.settle(above)
+        hidden = frame.kind is SymbolKind.CONSTANT and above and above.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
+        if frame.depth <= depth and not hidden:
+            kept.append(frame)
+    return kept, _describe(kept, parsed)
+
+
+def nested(frames: Iterable[Frame]) -> Iterator[tuple[Frame, Frame | None]]:
+    """Yield each of the sorted frames with the innermost one around it."""
+    stack: list[Frame] = []
+    for frame in frames:
+        while stack and stack[-1].end < frame.end:
+            stack.pop()
+        yield frame, stack[-1] if stack else None
+        stack.append(frame)
+
+
+def owners(frames: Sequence[Frame], places: Iterable[int]) -> Iterator[Frame | None]:
+    """Yield, for bytes in rising order, the innermost of the sorted frames around each."""
+    stack: list[Frame] = []
+    following = iter(frames)
+    frame = next(following, None)
+    for place in places:
+        while frame and frame.start <= place:
+            while stack and stack[-1].end < frame.end:
+                stack.pop()
+            stack.append(frame)
+            frame = next(following, None)
+        while stack and stack[-1].end <= place:
+            stack.pop()
+        yield stack[-1] if stack else None
+
+
+def name_parts(written: str) -> tuple[str, ...]:
+    """Return the parts of a name as written, without type arguments: ``Store<T>::put`` is ``Store`` and ``put``."""
+    bare = written
+    while (shorter := _ARGUMENTS.sub("", bare)) != bare:
+        bare = shorter
+    return tuple(part for part in _JOINTS.split(bare.strip("\"'`")) if part)
+
+
+def _frame(parsed: Parsed, found: dict[str, list[Node]]) -> Frame | None:
+    kind = next((name for name in found if name in _DEFINING or name == _SCOPE), None)
+    if kind is None or "name" not in found:
+        return None
+    node, name = found[kind][0], found["name"][0]
+    if not 0 < name.end_byte - name.start_byte <= MAX_NAME:
+        return None
+    parts = name_parts(parsed.name(name)) if not parsed.name(name).startswith("operator") else (parsed.name(name),)
+    if "receiver" in found:
+        parts = (*name_parts(parsed.name(found["receiver"][0])[:MAX_NAME]), *parts)
+    return Frame(node.start_byte, node.end_byte, _DEFINING.get(kind), parts) if parts else None
+
+
+def _lengthen(frames: Iterable[Frame], parsed: Parsed) -> None:
+    """Let a definition begin where what wraps it begins: its decorators, its ``export``, its ``template``.
+
+    A wrap is the outermost definition's of those in it that end with it; a semicolon between the ends counts for none.
+    """
+    wraps: dict[int, list[int]] = {}
+    for found in parsed.matches:
+        for node in found.get("wrap", ()):
+            end = node.end_byte - (parsed.data[node.end_byte - 1 : node.end_byte] == b";")
+            wraps.setdefault(end, []).append(node.start_byte)
+    wrapped: dict[int, list[Frame]] = {end: [] for end in wraps}
+    for frame in frames:
+        if frame.end in wrapped:
+            wrapped[frame.end].append(frame)
+    for end, starts in wraps.items():
+        ending = sorted(wrapped[end], key=lambda frame: frame.start)
+        starts.sort()
+        for frame, before in zip(ending, [-1, *(frame.start for frame in ending)], strict=False):
+            own = [start for start in starts if before < start <= frame.start]
+            frame.start = min(own, default=frame.start)
+
+
+def _describe(frames: Sequence[Frame], parsed: Parsed) -> str | None:
+    """Give each frame the first line of its docstring, or of the comment above it; return that of the text itself."""
+    of_text = None
+    docs = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("doc", ()))
+    for (start, end), frame in zip(docs, owners(frames, [start for start, _ in docs]), strict=True):
+        line = first_line(parsed.written(start, min(end, start + _LOOKED_AT)))
+        if frame:
+            frame.doc = frame.doc or line
+        else:
+            of_text = of_text or line
+    above = _Above(parsed)
+    for frame in frames:
+        frame.doc = frame.doc or above.comment(frame.start)
+    return of_text
+
+
+class _Above:
+    """Finds the comment that ends on the line above a definition, attributes between them or not."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self._data = parsed.data
+        self._before = {
+            self._stripped(node.end_byte): (node.start_byte, name == "comment")
+            for found in parsed.matches
+            for name in ("comment", "attribute")
+            for node in found.get(name, ())
+        }
+
+    def comment(self, start: int) -> str | None:
+        """Return the first line of the comment above what starts here."""
+        doc = None
+        for _ in range(_LINES_ABOVE):
+            end = self._stripped(start)
+            if end not in self._before or self._data.count(b"\n", end, start) > 1:
+                break
+            start, is_comment = self._before[end]
+            line = self._data.rfind(b"\n", 0, start) + 1
+            if self._data[line:start].strip():
+                break
+            if is_comment:
+                doc = first_line(self._data[start : min(end, start + _LOOKED_AT)].decode("utf-8", "replace")) or doc
+        return doc
+
+    def _stripped(self, end: int) -> int:
+        near = max(0, end - _LOOKED_AT)
+        return near + len(self._data[near:end].rstrip())
+
+
+def first_line(comment: str) -> str | None:
+    """Return the first line of a docstring or comment that has words, without marks and tags."""
+    for line in comment.splitlines():
+        words = _TAGS.sub("", _MARKS.sub("", line)).strip()
+        if any(ch.isalpha() for ch in words):
+            return words[:MAX_DOC]
+    return None

@@ -1,0 +1,126 @@
+"""From code that was read to what it tells of: files contain symbols, which depend on one another and on modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vicw_ingest.extraction.code.model import Base, Call, CodeReading, Symbol
+from vicw_ingest.extraction.reading import Link, Reading, Thing
+from vicw_shared.language.tokens import Span
+from vicw_shared.model import Label
+
+_RULE = "rules:code"
+
+
+def tell(code: CodeReading, key: str, offset: int, name: str | None = None) -> Reading:
+    """Return what a piece of code tells of.
+
+    Keys begin with ``key``, spans with ``offset``. ``name`` is what its item is called: of one that is called
+    ``Store.put`` and defines ``put`` first, all symbols are those of ``Store``.
+    """
+    return _Telling(code, key, offset, name).reading()
+
+
+class _Telling:
+    def __init__(self, code: CodeReading, key: str, offset: int, name: str | None) -> None:
+        self._code = code
+        self._key = key
+        self._offset = offset
+        self._prefix = _prefix(code, name)
+        self._things: dict[str, Thing] = {}
+
+    def reading(self) -> Reading:
+        """Return all of it."""
+        for symbol in self._code.symbols:
+            self._symbol(symbol)
+        links = dict.fromkeys([*self._containing(), *self._importing(), *self._calling(), *self._inheriting()])
+        return Reading(things=list(self._things.values()), links=list(links))
+
+    def _add(
+        self,
+        slot: str,
+        name: str,
+        kind: str,
+        span: Span,
+        *,
+        scope: str | None = None,
+        description: str | None = None,
+        only_known: bool = False,
+    ) -> str:
+        key = f"{self._key} {slot}"
+        where = Span(span.start + self._offset, span.end + self._offset)
+        proven = description is not None or scope is not None
+        self._things.setdefault(
+            key, Thing(key, name, Label.ENTITY, kind, kind, where, scope, description, only_known, proven)
+        )
+        return key
+
+    def _symbol(self, symbol: Symbol) -> str:
+        name = self._prefix + symbol.qualified
+        return self._add(
+            f"symbol {symbol.qualified}",
+            name,
+            symbol.kind.value,
+            symbol.span,
+            scope=self._code.path,
+            description=symbol.doc,
+        )
+
+    def _known(self, qualified: str) -> str | None:
+        key = f"{self._key} symbol {qualified}"
+        return key if key in self._things else None
+
+    def _file(self) -> str | None:
+        path = self._code.path
+        return self._add("file", path, "file", Span(0, 0)) if path is not None else None
+
+    def _containing(self) -> Iterator[Link]:
+        for symbol in self._code.symbols:
+            inside = self._known(symbol.container) if symbol.container is not None else self._file()
+            target = self._known(symbol.qualified)
+            if inside is not None and target is not None:
+                yield Link(inside, "CONTAINS", target, _RULE)
+
+    def _importing(self) -> Iterator[Link]:
+        for use in self._code.imports:
+            kind = "file" if use.resolved is not None else "module"
+            name = use.resolved or use.module
+            target = self._add(f"module {name}", name, kind, use.span)
+            file = self._file()
+            if file is not None:
+                yield Link(file, "DEPENDS_ON", target, _RULE, desc="imports")
+
+    def _calling(self) -> Iterator[Link]:
+        for call in self._code.calls:
+            caller = self._known(call.caller) if call.caller is not None else self._file()
+            target = self._used(call)
+            if caller is not None and target is not None and caller != target:
+                yield Link(caller, "DEPENDS_ON", target, _RULE, desc="calls")
+
+    def _inheriting(self) -> Iterator[Link]:
+        for base in self._code.bases:
+            symbol, target = self._known(base.symbol), self._used(base)
+            if symbol is not None and target is not None and symbol != target:
+                yield Link(symbol, "DEPENDS_ON", target, _RULE, desc="inherits")
+
+    def _used(self, use: Call | Base) -> str | None:
+        """Return the key of what is used: a symbol of this text, or what is known by the name that it has elsewhere."""
+        if use.target is not None:
+            return self._known(use.target)
+        name = use.callee if isinstance(use, Call) else use.name
+        span = use.span if isinstance(use, Call) else Span(0, 0)
+        if name.startswith("."):
+            return None
+        for module in self._code.imports:
+            if module.module == use.module and name in module.names:
+                name = module.names[name] or name
+        if not name.isidentifier() or (use.module is None and isinstance(use, Call)):
+            return None
+        return self._add(f"use {name}", name, "symbol", span, only_known=True)
+
+
+def _prefix(code: CodeReading, name: str | None) -> str:
+    if name is None or not code.symbols:
+        return ""
+    first = code.symbols[0].qualified
+    return name.removesuffix(first) if name.endswith(f".{first}") else ""

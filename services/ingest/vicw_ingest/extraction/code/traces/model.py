@@ -1,0 +1,84 @@
+"""What a stack trace says.
+
+What it becomes in the graph:
+
+* a ``Failure``: ``Event``, subtype ``error``, named ``error: message``, ``EVIDENCED_BY`` the passage that quotes it;
+* what brought it about, the next failure of its trace: ``CAUSED {certainty}`` from that one to this, near 1 for
+  ``Link.CAUSED`` (the program says so), lower for ``Link.DURING`` (it came up while that one was handled);
+* its innermost frame that is no library's: ``RELATED_TO {desc: "failed in"}`` to the function (``Entity``, subtype
+  ``function``) that stands in the file (``CONTAINS``); the other own frames: ``MENTIONS``; a library's: nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vicw_shared.language.tokens import Span
+
+
+class Link(StrEnum):
+    """How the next failure of a trace brought one about."""
+
+    CAUSED = "caused"
+    DURING = "during"
+    """It came up while the other was being handled."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFrame:
+    """Where the program was. Each of ``function``, ``file`` and ``line`` (from 1) is None where the trace has none.
+
+    ``function`` is as printed, with its class or package, without arguments. ``library`` tells that its file or its
+    package plainly is no code of the user's own; a library that looks like own code is taken for it.
+    """
+
+    function: str | None
+    file: str | None
+    line: int | None
+    library: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error with its frames, the innermost first.
+
+    ``error`` is its type as printed (``panic`` in Go and Rust), ``message`` may be ``""``. ``elided`` is how many
+    frames the trace leaves out. ``link`` tells how the next failure brought this one about, None if it is the last.
+    ``span`` is in characters of the text, from the error or its first frame on.
+    """
+
+    error: str
+    message: str
+    frames: tuple[TraceFrame, ...]
+    elided: int
+    link: Link | None
+    span: Span
+
+    @property
+    def own(self) -> TraceFrame | None:
+        """Return the innermost frame that is no library's, or None if there is none."""
+        return next((frame for frame in self.frames if not frame.library), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StackTrace:
+    """Failures of which each was brought about by the next: the first is what the program ended with.
+
+    ``language`` is ``python``, ``java`` (any of the JVM's), ``javascript``, ``csharp`` (any of .NET's), ``go``,
+    ``rust`` or ``ruby``. ``span`` is in characters of the text, heads and frames included.
+    """
+
+    language: str
+    failures: tuple[Failure, ...]
+    span: Span
+
+    @property
+    def outer(self) -> Failure:
+        """Return what the program ended with."""
+        return self.failures[0]
+
+    @property
+    def root(self) -> Failure:
+        """Return what it began with."""
+        return self.failures[-1]

@@ -1,0 +1,71 @@
+"""Python's tracebacks, with what they are chained to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from vicw_ingest.extraction.code.traces.lines import Draft, Line, frame_of, trace_of
+from vicw_ingest.extraction.code.traces.model import Link, StackTrace
+
+_HEAD = re.compile(r"(?:.*\s)?(?:Exception Group )?Traceback \(most recent call last\):$")
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
+_REPEATED = re.compile(r"\[Previous line repeated (?P<times>\d{1,9}) more times?\]$")
+_ERROR = re.compile(r"(?P<error>[^\W\d][\w.<>]*)(?::(?:\s+(?P<message>.*))?)?$")
+_CHAINED = {
+    "The above exception was the direct cause of the following exception:": Link.CAUSED,
+    "During handling of the above exception, another exception occurred:": Link.DURING,
+}
+_MESSAGE_LINES = 30
+"""How far below an error the sentence may stand that chains it to the next."""
+
+
+def read_python(lines: Sequence[Line], at: int) -> tuple[StackTrace, int] | None:
+    """Return the traceback whose first line this is and the line behind it, or None."""
+    drafts: list[Draft] = []
+    link: Link | None = None
+    start = at
+    while start < len(lines) and _HEAD.match(lines[start].text):
+        read = _failure(lines, start)
+        if read is None:
+            break
+        draft, at = read
+        draft.link = link
+        drafts.insert(0, draft)  # what is printed last is what the program ended with
+        chained = _chained(lines, at)
+        if chained is None:
+            break
+        link, start = chained
+    trace = trace_of("python", drafts)
+    return (trace, at) if trace else None
+
+
+def _failure(lines: Sequence[Line], head: int) -> tuple[Draft, int] | None:
+    draft = Draft("", "", lines[head].start, lines[head].end)
+    margin: int | None = None
+    for at in range(head + 1, len(lines)):
+        line = lines[at]
+        if frame := _FRAME.match(line.text):
+            margin = min(line.indent, margin) if margin is not None else line.indent
+            draft.frames.insert(0, frame_of("python", frame["function"], frame["file"], frame["line"]))
+        elif margin is None or not line.text:
+            return None  # a head without frames, or frames without an error
+        elif repeated := _REPEATED.match(line.text):
+            draft.elided += int(repeated["times"])
+        elif line.indent < margin or (margin == 0 and _ERROR.match(line.text)):
+            error = _ERROR.match(line.text)
+            if error is None:
+                return None
+            draft.error, draft.message, draft.end = error["error"], error["message"] or "", line.end
+            return draft, at + 1
+    return None
+
+
+def _chained(lines: Sequence[Line], at: int) -> tuple[Link, int] | None:
+    """Return how the error above is tied to the next traceback, and where that one starts."""
+    for n in range(at, min(at + _MESSAGE_LINES, len(lines))):
+        if link := _CHAINED.get(lines[n].text):
+            return next(((link, m) for m in range(n + 1, min(n + 4, len(lines))) if lines[m].text), None)
+        if _HEAD.match(lines[n].text):
+            return None
+    return None

@@ -1,0 +1,220 @@
+"""What code uses: the modules it imports, what it calls and what it extends."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vicw_ingest.extraction.code.model import Base, Call, Import, SymbolKind
+from vicw_ingest.extraction.code.parsing import Parsed
+from vicw_ingest.extraction.code.symbols import Frame, name_parts, owners
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NAMELESS = frozenset("c cpp bash ruby javascript typescript tsx".split())
+"""Languages in which a module that is imported whole has no name of its own."""
+_MAX_WRITTEN = 300
+"""Bytes of a callee that are looked at, from its end: in a long chain of calls each holds those before it."""
+_JOINT = r"\s*(?:\?\.|!\.|\.|::|->|\?->|\\)\s*"
+_PLAIN = re.compile(rf"[~\w$@#!?]+(?:{_JOINT}[~\w$@#!?]+)*$")
+_SPLIT = re.compile(_JOINT)
+_TYPE_ARGUMENTS = re.compile(r"(?:::)?<[^<>()]*>")
+_SELF = frozenset("self this cls $this @this Self static".split())
+_CALLABLE = {SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS, SymbolKind.TYPE, SymbolKind.INTERFACE}
+_IN_USE_TREE = re.compile(r"[{},]|[^{},]+")
+
+
+@dataclass(slots=True)
+class _Module:
+    """An import while it is put together from the patterns that match it."""
+
+    module: str
+    start: int
+    end: int
+    near: bool
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def imports_of(parsed: Parsed, path: str | None) -> Iterator[Import]:
+    """Yield the imports in the order of the text; what they mean is worked out from ``path``, the text's own."""
+    spans = parsed.spans()
+    modules = sorted(_modules(parsed), key=lambda module: module.start)
+    for module in modules:
+        resolved = _resolved(module, parsed.language.name, path)
+        names = module.names or _own_names(module.module, parsed.language.name)
+        yield Import(module.module, names, resolved, spans(module.start, module.end))
+
+
+def _modules(parsed: Parsed) -> Iterator[_Module]:
+    found_at: dict[int, _Module] = {}
+    for found in parsed.matches:
+        if "use" in found:
+            yield from _use_tree(parsed, found["use"][0])
+            continue
+        node = next((found[name][0] for name in ("from", "near") if name in found), None)
+        if node is None or node.end_byte - node.start_byte > _MAX_WRITTEN:
+            continue
+        written = parsed.name(node).strip("\"'`<>")
+        if "prefix" in found:
+            written = f"{parsed.name(found['prefix'][0])}\\{written}"
+        module = found_at.setdefault(node.start_byte, _Module(written, node.start_byte, node.end_byte, "near" in found))
+        imported = parsed.name(found["imported"][0]) if "imported" in found else ""
+        called = parsed.name(found["as"][0]) if "as" in found else imported
+        if called and called not in {".", "_"}:
+            module.names[called] = imported
+    yield from found_at.values()
+
+
+def _use_tree(parsed: Parsed, node: Node) -> Iterator[_Module]:
+    """Yield what a Rust ``use`` names: ``a::{b, c::{d as e, *}}`` uses ``a`` and ``a::c``."""
+    stack = [""]
+    modules: dict[str, _Module] = {}
+    for token in _IN_USE_TREE.findall(parsed.written(node.start_byte, min(node.end_byte, node.start_byte + 5000))):
+        text = " ".join(token.split())
+        if text == "{":
+            continue
+        if text == "}":
+            stack = stack[:-1] or [""]
+        elif text.endswith("::"):
+            stack.append(stack[-1] + text)
+        elif text not in {",", ""}:
+            path, _, called = (stack[-1] + text).partition(" as ")
+            module, _, name = path.rpartition("::")
+            if name == "self":
+                module, _, name = module.rpartition("::")
+            known = modules.setdefault(module, _Module(module or name, node.start_byte, node.end_byte, near=False))
+            if name != "*":
+                known.names[called or name] = name if module else ""
+    yield from modules.values()
+
+
+def _own_names(module: str, language: str) -> dict[str, str]:
+    """Return what a module is called where nothing else is said: its whole name in Python, else the last part."""
+    if language == "python":
+        return {} if module.startswith(".") else {module: ""}
+    if language in _NAMELESS or ("/" in module and language != "go"):
+        return {}
+    last = re.split(r"[./\\]|::", module)[-1]
+    return {last: ""} if last else {}
+
+
+def _resolved(module: _Module, language: str, path: str | None) -> str | None:
+    if path is None:
+        return None
+    folder = posixpath.dirname(path.replace("\\", "/"))
+    written = module.module
+    if language == "python":
+        dots = len(written) - len(written.lstrip("."))
+        if not dots:
+            return None
+        written = "../" * (dots - 1) + written[dots:].replace(".", "/")
+    elif language == "rust" and posixpath.basename(path) not in {"mod.rs", "lib.rs", "main.rs"}:
+        folder = posixpath.splitext(path)[0]
+    if not (language == "python" or module.near or written.startswith(("./", "../"))) or "$" in written:
+        return None
+    joined = posixpath.normpath(posixpath.join(folder, written.lstrip("/") if language == "php" else written))
+    return None if joined.startswith(("..", "/")) != folder.startswith(("..", "/")) or joined == "." else joined
+
+
+class Resolver:
+    """Says whose a name is: a symbol of the text, or one of an imported module."""
+
+    def __init__(self, frames: Sequence[Frame], imports: Sequence[Import], *, own_members: bool) -> None:
+        self._known = {frame.qualified for frame in frames if frame.kind in _CALLABLE}
+        self._own_members = own_members
+        self._imports: dict[str, str] = {}
+        for one in imports:
+            self._imports.update(dict.fromkeys(map(_dotted, one.names), one.module))
+
+    def resolve(self, written: str, inside: Frame | None) -> tuple[str | None, str | None]:
+        """Return the qualified name of the symbol that ``written`` plainly means, else the module it comes from."""
+        parts = [part for part in _SPLIT.split(written) if part]
+        if not parts or written.startswith("."):
+            return None, None
+        if parts[0] in _SELF:
+            home = _type_around(inside)
+            target = ".".join([home, *parts[1:]]) if home else ""
+            return (target if target in self._known else None), None
+        name = ".".join(parts)
+        around = inside
+        while around:
+            prefix = around.prefix if around.kind is SymbolKind.METHOD else around.qualified
+            is_type = around.kind not in {SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.MODULE}
+            if (self._own_members or not is_type or len(parts) > 1) and f"{prefix}.{name}" in self._known:
+                return f"{prefix}.{name}", None
+            around = around.container
+        if name in self._known:
+            return name, None
+        for end in range(len(parts), 0, -1):
+            if (module := self._imports.get(".".join(parts[:end]))) is not None:
+                return None, module
+        return None, None
+
+
+def calls_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Iterator[Call]:
+    """Yield each call once for its caller and callee, in the order of the text."""
+    spans = parsed.spans()
+    places = sorted(
+        (found["call"][0].start_byte, found.get("end", found["call"])[0].end_byte)
+        for found in parsed.matches
+        if "call" in found
+    )
+    seen = set()
+    for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
+        callee = written_name(parsed.written(max(start, end - _MAX_WRITTEN), end))
+        caller = _symbol_around(frame)
+        if callee and (caller, callee) not in seen:
+            seen.add((caller, callee))
+            target, module = resolver.resolve(callee, frame)
+            yield Call(caller, callee, target, module, spans(start, end))
+
+
+def bases_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Iterator[Base]:
+    """Yield what each type extends, once, in the order of the text."""
+    places = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("base", ()))
+    seen = set()
+    for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
+        name = written_name(parsed.written(start, min(end, start + _MAX_WRITTEN)))
+        if frame and name and not name.startswith(".") and (frame.qualified, name) not in seen:
+            seen.add((frame.qualified, name))
+            target, module = resolver.resolve(name, frame.container)
+            yield Base(frame.qualified, name, target if target != frame.qualified else None, module)
+
+
+def written_name(written: str) -> str | None:
+    """Return a callee or a base without type arguments and white space; only its last part if the rest is no name."""
+    bare = written.strip().lstrip("*&(")
+    while (shorter := _TYPE_ARGUMENTS.sub("", bare)) != bare:
+        bare = shorter
+    bare = re.sub(r"\[[^\[\]]*\]$", "", bare).rstrip(" )")
+    match = _PLAIN.search(bare)
+    if match is None or not any(ch.isalpha() or ch == "_" for ch in match[0]):
+        return None
+    name = "".join(match[0].split())
+    whole = match.start() == 0 and len(written) < _MAX_WRITTEN
+    return name if whole else f".{_SPLIT.split(name)[-1]}"
+
+
+def _symbol_around(frame: Frame | None) -> str | None:
+    while frame and frame.kind is None:
+        frame = frame.container
+    return frame.qualified if frame else None
+
+
+def _dotted(name: str) -> str:
+    return ".".join(name_parts(name))
+
+
+def _type_around(frame: Frame | None) -> str | None:
+    """Return the qualified name of the class that ``self`` means here."""
+    while frame:
+        if frame.kind is SymbolKind.METHOD:
+            return frame.prefix
+        if frame.kind not in {SymbolKind.FUNCTION, SymbolKind.MODULE, SymbolKind.CONSTANT}:
+            return frame.qualified
+        frame = frame.container
+    return None

@@ -1,0 +1,71 @@
+"""Adds what a model told of an item to the graph, in a transaction of its own, beside what is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.extraction.placing import Place
+from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.materialise import Materialiser
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import DESCRIPTION
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.text import fold
+from vicw_shared.uids import context_uid
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """What a model told of an item, to be added once."""
+
+    item: str
+    reading: Reading
+    registry: EdgeRegistry
+    now: datetime
+    hub_edges: int
+
+    async def __call__(self, transaction: GraphTransaction) -> bool:
+        """Add it and let nobody read the item again; False if nobody had to, or the item is of the past by now.
+
+        What this item tells of already stays as it was told first, by whomever.
+        """
+        if not await transaction.take_unread(self.item):
+            return False
+        item = (await transaction.nodes([self.item])).get(self.item)
+        if item is None or item.retired_at is not None:
+            return False
+        root = (await transaction.nodes([context_uid(item.tenant, item.context)])).popitem()[1]
+        materialiser = Materialiser(transaction, self.registry, self.now, root, self.hub_edges)
+        plan = await materialiser.add(await self._place(transaction, item))
+        known = {_said(edge): edge for edge in await transaction.told_by([item.uid])}
+        await transaction.put_nodes(plan.nodes)
+        await transaction.put_edges([kept for edge in plan.edges if (kept := _beside(edge, known.get(_said(edge))))])
+        return True
+
+    async def _place(self, transaction: GraphTransaction, item: Node) -> Place:
+        out = await transaction.edges([item.uid], ["EVIDENCED_BY", "ABOUT"], Direction.OUT)
+        into = await transaction.edges([item.uid], ["INITIATED"], Direction.IN)
+        ends = await transaction.nodes([*(edge.target for edge in out), *(edge.source for edge in into)])
+        chunks = [node for node in ends.values() if node.label is Label.CHUNK]
+        speakers = [ends[edge.source] for edge in into if edge.source in ends and edge.created_by == "ingest"]
+        return Place(
+            item,
+            sorted(chunks, key=lambda chunk: chunk.flow_step or 0),
+            self.reading,
+            speaker=speakers[0] if speakers else None,
+            whom=[ends[edge.target] for edge in out if edge.type == "ABOUT" and edge.target in ends],
+        )
+
+
+def _beside(edge: Edge, known: Edge | None) -> Edge | None:
+    """Return what is to be stored of an edge: nothing of one that was told, unless that did not describe its end."""
+    if known is None:
+        return edge
+    described = {DESCRIPTION: edge.properties[DESCRIPTION]} if DESCRIPTION in edge.properties else {}
+    told = {**described, **known.properties}
+    return replace(known, properties=told) if told != known.properties else None
+
+
+def _said(edge: Edge) -> tuple[str, str, str, str]:
+    return edge.type, edge.source, edge.target, fold(str(edge.properties.get("desc", "")))

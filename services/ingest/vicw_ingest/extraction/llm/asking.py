@@ -1,0 +1,165 @@
+"""Asks a language model what a text tells of, part by part, and has answers of no use mended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import structlog
+from prometheus_client import Counter
+
+from vicw_ingest.extraction.llm.prompts import prompt
+from vicw_ingest.extraction.llm.schema import Answer, described, offered, parse, schema_of, told_problems
+from vicw_ingest.extraction.llm.telling import MOST, Teller
+from vicw_ingest.extraction.reading import SPEAKER, Reading, Source
+from vicw_shared.errors import BrokenError, FixableError, TooSlowError
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.settings import LlmSettings
+from vicw_shared.telemetry.stages import Stages
+
+_log = structlog.get_logger()
+_ECHOED_CHARS = 4000
+_FEW = 20
+_MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
+"""Where something begins that servers may take for the end of a turn: ``<|im_end|>``, ``</s>``."""
+asking = Stages("llm", "Time of asking a language model: call is one answer, check is what is made of it")
+CALLS = Counter("vicw_llm_calls_total", "Answers of the language model, by how they ended", ["finish"])
+TOKENS = Counter("vicw_llm_tokens_total", "Tokens that the language model says it has read and written", ["direction"])
+REPAIRS = Counter("vicw_llm_repairs_total", "Answers that were sent back to be mended")
+FAILURES = Counter("vicw_llm_failures_total", "Parts of texts that the language model failed at", ["reason"])
+DROPPED = Counter("vicw_llm_dropped_total", "Parts of answers that the text does not bear out", ["reason"])
+
+
+class ReadingError(Exception):
+    """The model is there, and fails at this text. ``reason`` is a word for it."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model has told of a text, and how it signs; ``missing`` are the parts that it failed at."""
+
+    reading: Reading
+    by: str
+    missing: int = 0
+
+
+class Asker:
+    """Reads texts by a model."""
+
+    def __init__(self, model: LanguageModel, registry: EdgeRegistry, settings: LlmSettings, most: int) -> None:
+        """``most`` nodes and relations are taken from one text."""
+        self._model = model
+        self._settings = settings
+        self._most = most
+        types = offered(registry)
+        self._types = tuple(kind.name for kind in types)
+        self._schema = schema_of(types, MOST)
+        self._prompt = prompt("spo")
+        self._listed = described(types)
+
+    async def read(self, source: Source, passages: Sequence[str], *, in_part: bool = False) -> Told:
+        """Return what the model tells of a text; ``passages`` joined are the text.
+
+        Raises ReadingError if it fails at a part of it, with ``in_part`` only if it fails at all of them; and what
+        the model raises when it cannot be reached.
+        """
+        reading, by, failed, read = Reading(), "", None, 0
+        teller: Teller | None = None
+        parts = list(islice(_joined(passages, self._settings.text_chars), self._settings.parts))
+        for number, (start, end) in enumerate(parts):
+            try:
+                answer, completion = await self._ask(self._opening(source, source.text[start:end]))
+            except ReadingError as error:
+                FAILURES.labels(error.reason).inc()
+                if not in_part:
+                    raise
+                failed = error
+                continue
+            if teller is None:
+                by = f"llm:{completion.model}"
+                teller = Teller(source, self._types, by, self._most)
+                reading.by = by
+            with asking("check"):
+                told = await asyncio.to_thread(teller.tell, answer, start=start, end=end, part=number)
+            reading.add(told)
+            read += 1
+        if teller is None:
+            raise failed or ReadingError("empty", "there is nothing to read")
+        for reason, count in teller.dropped.items():
+            DROPPED.labels(reason).inc(count)
+        return Told(reading, by, len(parts) - read)
+
+    def _opening(self, source: Source, text: str) -> list[Turn]:
+        speaker = f', "{SPEAKER}" whoever wrote it' if source.speaker is not None else ""
+        told = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
+        return [
+            Turn(Role.SYSTEM, self._prompt.format(speaker=speaker, types=self._listed)),
+            # As a JSON string the text has no end that it could write itself; nor can it write a model's own marks.
+            Turn(Role.USER, _MARK.sub(r"\\u003c", json.dumps(told, ensure_ascii=False))),
+        ]
+
+    async def _ask(self, opening: list[Turn]) -> tuple[Answer, Completion]:
+        """Return the first answer that is in form, else what is in form of the last one."""
+        turns = opening
+        for left in range(self._settings.repairs, -1, -1):
+            completion = await self._call(turns)
+            if completion.finish is Finish.REFUSED:
+                raise ReadingError("refused", completion.text[:200] or "the model refuses to answer")
+            with asking("check"):
+                answer = await asyncio.to_thread(parse, completion.text)
+            cut_off = completion.finish is Finish.LENGTH
+            if not cut_off and not answer.problems:
+                return answer, completion
+            if not left:
+                break
+            REPAIRS.inc()
+            turns = [*opening, *_sent_back(completion.text, answer, cut_off)]
+        if cut_off:
+            raise ReadingError("cut_off", "its answer is longer than VICW_LLM_MAX_TOKENS")
+        if answer.useless:
+            raise ReadingError("nonsense", answer.problems[0])
+        return answer, completion
+
+    async def _call(self, turns: Sequence[Turn]) -> Completion:
+        try:
+            with asking("call"):
+                completion = await self._model.complete(turns, self._schema, max_tokens=self._settings.max_tokens)
+        except FixableError as error:
+            raise ReadingError("rejected", error.detail) from error
+        except TooSlowError as error:
+            raise ReadingError("too_slow", error.detail) from error
+        except BrokenError as error:
+            raise ReadingError("broken", error.detail) from error
+        CALLS.labels(completion.finish.value).inc()
+        TOKENS.labels("in").inc(completion.tokens_in)
+        TOKENS.labels("out").inc(completion.tokens_out)
+        return completion
+
+
+def _sent_back(text: str, answer: Answer, cut_off: bool) -> list[Turn]:
+    if cut_off:
+        return [Turn(Role.USER, prompt("shorter").format(most=_FEW))]
+    told = prompt("repair").format(problems=told_problems(answer))
+    return [Turn(Role.ASSISTANT, text[:_ECHOED_CHARS] or "{}"), Turn(Role.USER, told)]
+
+
+def _joined(passages: Sequence[str], size: int) -> list[tuple[int, int]]:
+    """Return where stretches of whole passages begin and end, each of ``size`` characters if they allow it."""
+    parts: list[tuple[int, int]] = []
+    start = end = 0
+    for passage in passages:
+        if end > start and end + len(passage) - start > size:
+            parts.append((start, end))
+            start = end
+        end += len(passage)
+    return [*parts, (start, end)] if end > start else parts

@@ -1,0 +1,264 @@
+"""The extractor: has a language model read the items that wait for that, behind everybody's back.
+
+A model that is away costs nothing but time: items wait. A text that it fails at rests, longer each time, and is given
+up after so many tries; whatever becomes of it, the item is stored and found by all other means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Protocol
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+from vicw_ingest.extraction.llm.adding import Adding
+from vicw_ingest.extraction.llm.asking import Asker, ReadingError
+from vicw_ingest.extraction.reading import Source
+from vicw_shared.clock import now
+from vicw_shared.errors import VicwError
+from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.ports import Direction, GraphStore, LanguageModel, UnreadItem, UnreadItems
+from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
+from vicw_shared.telemetry.spans import Kind, door
+
+_log = structlog.get_logger()
+_LEASE_SECONDS = 30.0
+_LOOK_AGAIN_SECONDS = 5.0
+_ASK_AGAIN_SECONDS = 0.2
+_SLOWEST_ASK_SECONDS = 2.0
+_MAX_PAUSE_SECONDS = 60.0
+_FIRST_REST_SECONDS = 300.0
+_REST_GROWS = 6
+_LONGEST_REST_SECONDS = 24 * 3600.0
+_COUNT_SECONDS = 5.0
+_MOST_PASSAGES = 10_000
+READ = Counter("vicw_llm_items_total", "Items that the language model was to read, by what came of it", ["outcome"])
+_NEWEST: Final = "livemostrecent"
+WAITING = Gauge("vicw_llm_waiting_items", "Items that a language model has still to read", multiprocess_mode=_NEWEST)
+FAILING = Gauge("vicw_llm_failing_items", "Those of them that it has failed at", multiprocess_mode=_NEWEST)
+DEAD = Gauge("vicw_llm_dead_items", "Items that were given up: read by the rules alone", multiprocess_mode=_NEWEST)
+
+
+class ExtractorGraph(GraphStore, Protocol):
+    """What one adapter is to the extractor."""
+
+    @property
+    def unread(self) -> UnreadItems:
+        """What waits to be read."""
+        ...
+
+
+@dataclass(slots=True)
+class Extractor:
+    """Reads what it claims, ``at_once`` texts at a time. Several may run at once, in one process or in many."""
+
+    graph: ExtractorGraph
+    model: LanguageModel
+    registry: EdgeRegistry
+    settings: LlmSettings
+    most: int
+    hub_edges: int
+    _asker: Asker = field(init=False)
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _under_way: set[asyncio.Task[None]] = field(default_factory=set)
+    _pauses: int = 0
+    _counted_at: float = float("-inf")
+
+    @classmethod
+    def of(
+        cls,
+        graph: ExtractorGraph,
+        model: LanguageModel,
+        registry: EdgeRegistry,
+        llm: LlmSettings,
+        limits: LimitSettings,
+        ingest: IngestSettings,
+    ) -> Extractor:
+        """Return one with the limits of the settings."""
+        return cls(graph, model, registry, llm, limits.extracted, ingest.hub_edges)
+
+    def __post_init__(self) -> None:
+        self._asker = Asker(self.model, self.registry, self.settings, self.most)
+
+    async def wake(self) -> None:
+        """Tell this extractor that there is work: it is the WorkQueue of a single process."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Read whatever waits, for ever."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.settings.at_once):
+                group.create_task(self._run())
+
+    async def drain(self, *, seconds: float = float("inf")) -> bool:
+        """Read until nothing is due, or begin nothing more after so many ``seconds``; return whether there may be more.
+
+        Raises what a model raises that cannot be reached.
+        """
+        until = time.monotonic() + seconds
+
+        async def work() -> None:
+            while time.monotonic() < until and (claimed := await self._claim(1)):
+                await self._read(claimed[0])
+
+        results = await asyncio.gather(*(work() for _ in range(self.settings.at_once)), return_exceptions=True)
+        await self._count()
+        if errors := [result for result in results if result is not None]:
+            raise errors[0]
+        return time.monotonic() >= until
+
+    async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> None:
+        """Read these items; return when each of them is read or has failed, the model is away, or the time is over.
+
+        What has begun by then goes on behind: it is paid for.
+        """
+        until = time.monotonic() + timeout_seconds
+        tasks = [
+            asyncio.create_task(self._finish(tenant, items, until))
+            for _ in range(min(len(items), self.settings.at_once))
+        ]
+        for task in tasks:
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+        if tasks:
+            await asyncio.wait(tasks, timeout=timeout_seconds)
+
+    async def close(self) -> None:
+        """Give back what has begun for those who waited. Safe to call twice."""
+        for task in self._under_way:
+            task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+
+    async def _finish(self, tenant: str, items: Sequence[str], until: float) -> None:
+        pause = _ASK_AGAIN_SECONDS
+        try:
+            while time.monotonic() < until:
+                if claimed := await self._claim(1, items):
+                    await self._read(claimed[0])
+                    pause = _ASK_AGAIN_SECONDS
+                    continue
+                # What is left is held by another, and waited for; or it rests, and is not.
+                left = await self.graph.unread.of(tenant, items)
+                if all(one.tries for one in left.values()):
+                    return
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _SLOWEST_ASK_SECONDS)
+        except VicwError as error:
+            _log.warning("waiting for a language model ended early; the items are durable", error=error.detail)
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()  # before the look: what is written from now on wakes us again
+            try:
+                claimed = await self._claim(1)
+                await self._count()
+            except VicwError as error:
+                await self._pause(error)
+                continue
+            if not claimed:
+                with contextlib.suppress(TimeoutError):  # an item that has rested wakes nobody
+                    await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
+            elif await self._try(claimed[0]):
+                self._pauses = 0
+
+    async def _try(self, claimed: UnreadItem) -> bool:
+        """Read an item; wait a while and return False if the model, or the graph, is away."""
+        try:
+            await self._read(claimed)
+        except Exception as error:
+            await self._pause(error)
+            return False
+        return True
+
+    async def _pause(self, error: Exception) -> None:
+        self._pauses += 1
+        seconds = min(_MAX_PAUSE_SECONDS, 0.25 * 2 ** min(self._pauses, 10))
+        level = _log.warning if isinstance(error, VicwError) else _log.error
+        level("a language model cannot be asked, will be tried again", error=str(error), pause_seconds=seconds)
+        await asyncio.sleep(seconds)
+
+    async def _claim(self, limit: int, items: Sequence[str] | None = None) -> list[UnreadItem]:
+        return await self.graph.unread.claim(limit, seconds=_LEASE_SECONDS, items=items)
+
+    async def _read(self, claimed: UnreadItem) -> None:
+        """Read a claimed item. Raises what the model, or the graph, raises that cannot be reached; it is due again."""
+        try:
+            with door("llm.item", Kind.INTERNAL, {}):
+                async with self._held(claimed):
+                    outcome = await self._work_off(claimed)
+        except ReadingError as error:
+            outcome = await self._rest(claimed, error)
+        except BaseException:
+            # Cancelled, or the model is away: no fault of the text.
+            with contextlib.suppress(VicwError):
+                await self.graph.unread.postpone(claimed.item, seconds=0)
+            raise
+        READ.labels(outcome).inc()
+
+    async def _work_off(self, claimed: UnreadItem) -> str:
+        found = await self.graph.nodes(claimed.tenant, [claimed.item])
+        item = found.get(claimed.item)
+        if item is None or item.retired_at is not None:
+            await self.graph.unread.drop(claimed.item)
+            return "outdated"
+        passages = await self._passages(item)
+        last = claimed.tries + 1 >= self.settings.max_tries
+        told = await self._asker.read(_source(item, passages), passages, in_part=last)
+        adding = Adding(item.uid, told.reading, self.registry, now(), self.hub_edges)
+        if not await self.graph.write(item.tenant, item.context, adding):
+            return "outdated"
+        if told.missing:
+            _log.warning("a language model failed at parts of a text", item=item.uid, parts=told.missing)
+        return "partly_read" if told.missing else "read"
+
+    async def _passages(self, item: Node) -> list[str]:
+        proofs = await self.graph.expand(item.tenant, [item.uid], [("EVIDENCED_BY", Direction.OUT)], _MOST_PASSAGES)
+        chunks = [proof.node for proof in proofs if proof.node.label is Label.CHUNK]
+        return [chunk.text or "" for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0)]
+
+    async def _rest(self, claimed: UnreadItem, error: ReadingError) -> str:
+        told = f"{error.reason}: {error.detail}"
+        if claimed.tries + 1 >= self.settings.max_tries:
+            _log.error("a language model fails at a text, which is given up", item=claimed.item, error=told)
+            await self.graph.unread.postpone(claimed.item, seconds=None, error=told)
+            return "given_up"
+        seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * _REST_GROWS**claimed.tries)
+        _log.warning("a language model fails at a text", item=claimed.item, error=told, again_in_seconds=seconds)
+        await self.graph.unread.postpone(claimed.item, seconds=seconds, error=told)
+        return "failed"
+
+    @contextlib.asynccontextmanager
+    async def _held(self, claimed: UnreadItem) -> AsyncIterator[None]:
+        """Renew a claim in the background, however slow the model is."""
+        task = asyncio.create_task(self._renew(claimed.item))
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _renew(self, item: str) -> None:
+        while True:
+            await asyncio.sleep(_LEASE_SECONDS / 3)
+            with contextlib.suppress(VicwError):
+                await self.graph.unread.renew(item, seconds=_LEASE_SECONDS)
+
+    async def _count(self) -> None:
+        if time.monotonic() - self._counted_at > _COUNT_SECONDS:
+            self._counted_at = time.monotonic()
+            with contextlib.suppress(VicwError):
+                backlog = await self.graph.unread.backlog()
+                WAITING.set(backlog.waiting)
+                FAILING.set(backlog.failing)
+                DEAD.set(backlog.dead)
+
+
+def _source(item: Node, passages: Sequence[str]) -> Source:
+    at: datetime = item.timestamp or item.created_at
+    return Source("".join(passages), at, item.speaker, name=item.title)

@@ -1,0 +1,74 @@
+"""Where in a text a name or a quotation is: what is nowhere in it, a model has made up."""
+
+from __future__ import annotations
+
+import re
+
+from vicw_shared.language.tokens import Span
+from vicw_shared.text import fold
+
+_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Scripts that put no space between words."""
+_ENOUGH_WORDS = 0.6
+_WINDOW = 2
+
+
+class Ground:
+    """A text that names are looked for in."""
+
+    def __init__(self, text: str, *beside: str | None) -> None:
+        """``beside`` is what else is known of it and may be named: who speaks, what it is called."""
+        self._text = text
+        self._folded = fold(text)
+        self._beside = [fold(part) for part in beside if part]
+        self._words = [(fold(match[0]), match.span()) for match in _WORD.finditer(text)]
+
+    def find(self, name: str) -> Span | None:
+        """Return where a name stands in the text first, whole and in any casing; None: nowhere.
+
+        The text's beginning, where it is written in another form than there, or stands beside the text.
+        """
+        words = name.split()
+        if not words or not _WORD.search(name):
+            return None
+        pattern = r"\s+".join(map(re.escape, words))
+        found = re.search(_bounded(pattern, name), self._text, re.IGNORECASE)
+        if found is not None:
+            return Span(*found.span())
+        folded = _bounded(re.escape(fold(name)), name)
+        if any(re.search(folded, text) for text in (self._folded, *self._beside)):
+            return Span(0, 0)
+        return None
+
+    def quoted(self, quote: str) -> Span | None:
+        """Return where the words of a quotation stand closest together; None: too few of them are in the text.
+
+        Models drop a comma or mend a spelling, so not each word has to be there.
+        """
+        exact = self.find(quote)
+        if exact is not None and exact.end > 0:
+            return exact
+        wanted = {fold(word) for word in _WORD.findall(quote)}
+        if not wanted:
+            return None
+        width = max(len(_WORD.findall(quote)) * _WINDOW, 1)
+        places = [number for number, (word, _) in enumerate(self._words) if word in wanted]
+        best: tuple[int, Span] | None = None
+        for start in places:
+            window = [n for n in places if start <= n < start + width]
+            common = len({self._words[n][0] for n in window})
+            if best is None or common > best[0]:
+                best = common, Span(self._words[start][1][0], self._words[window[-1]][1][1])
+        if best is None or best[0] < _ENOUGH_WORDS * len(wanted):
+            return None
+        return best[1]
+
+
+def _bounded(pattern: str, name: str) -> str:
+    """Return a pattern that finds no parts of words, as far as the script has words."""
+    before = "" if _UNSPACED.match(name[0]) or not _WORD.match(name[0]) else r"(?<!\w)"
+    after = "" if _UNSPACED.match(name[-1]) or not _WORD.match(name[-1]) else r"(?!\w)"
+    return before + pattern + after

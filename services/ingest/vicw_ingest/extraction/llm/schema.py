@@ -1,0 +1,184 @@
+"""The form of a model's answer: what the wire's ``Extraction`` has, and where in the text each thing is from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+
+from vicw_ingest.extraction.caller import KEPT_BY_US
+from vicw_shared.model import Category, EdgeRegistry, EdgeType, Label
+from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.wire.base import Id, Prose, Unit
+
+_TOLD_LABELS = {Label.ENTITY: "entity", Label.CONCEPT: "concept", Label.EVENT: "event"}
+_NOT_FROM_TEXT = KEPT_BY_US | IN_PAYLOAD | {"IS_PERSON", "MENTIONS"}
+"""Types that say who may see a memory, or that storing derives: no text, and so no model, decides those."""
+_MOST_PROBLEMS = 10
+
+
+def _nothing_if_empty(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+MaybeProse = Annotated[Prose | None, BeforeValidator(_nothing_if_empty)]
+
+
+class _Part(BaseModel):
+    """A part of an answer. What it has besides is left unread."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class SaidThing(_Part):
+    """An entity or a concept."""
+
+    id: Id
+    name: Prose
+    aliases: tuple[Prose, ...] = ()
+    subtype: MaybeProse = None
+    description: MaybeProse = None
+
+
+class SaidEvent(_Part):
+    """Something that happened, with the words that tell of it."""
+
+    id: Id
+    name: Prose
+    quote: MaybeProse = None
+    subtype: MaybeProse = None
+    time: MaybeProse = None
+
+
+class SaidRelation(_Part):
+    """A relation between two ids."""
+
+    source: Id
+    type: Id
+    target: Id
+    certainty: Unit | None = None
+    desc: MaybeProse = None
+
+
+class _Form(_Part):
+    """All of an answer, to take the schema from."""
+
+    entities: tuple[SaidThing, ...]
+    concepts: tuple[SaidThing, ...]
+    events: tuple[SaidEvent, ...]
+    relations: tuple[SaidRelation, ...]
+
+
+@dataclass(slots=True)
+class Answer:
+    """What of an answer is in the right form, and what is wrong with the rest."""
+
+    entities: list[SaidThing] = field(default_factory=list)
+    concepts: list[SaidThing] = field(default_factory=list)
+    events: list[SaidEvent] = field(default_factory=list)
+    relations: list[SaidRelation] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def useless(self) -> bool:
+        """Whether nothing of it is in the right form."""
+        return bool(self.problems) and not (self.entities or self.concepts or self.events or self.relations)
+
+
+_KINDS: dict[str, TypeAdapter[Any]] = {
+    "entities": TypeAdapter(SaidThing),
+    "concepts": TypeAdapter(SaidThing),
+    "events": TypeAdapter(SaidEvent),
+    "relations": TypeAdapter(SaidRelation),
+}
+
+
+def offered(registry: EdgeRegistry) -> tuple[EdgeType, ...]:
+    """Return the edge types that a text may tell of."""
+    return tuple(
+        kind
+        for kind in registry
+        if kind.name not in _NOT_FROM_TEXT
+        and kind.category is not Category.BRIDGE
+        and any(pair[0] in _TOLD_LABELS and pair[1] in _TOLD_LABELS for pair in kind.pairs)
+    )
+
+
+def described(types: Iterable[EdgeType]) -> str:
+    """Return a line for each type: what it joins to what."""
+    return "\n".join(f"{kind.name}: {_ends(kind, 0)} to {_ends(kind, 1)}" for kind in types)
+
+
+def _ends(kind: EdgeType, side: int) -> str:
+    labels = {pair[side] for pair in kind.pairs}
+    return " or ".join(said for label, said in _TOLD_LABELS.items() if label in labels)
+
+
+def schema_of(types: Iterable[EdgeType], most: int) -> dict[str, Any]:
+    """Return the JSON schema of an answer with ``most`` things of a kind.
+
+    Only keywords that every server knows: all properties are required, what may be missing is null.
+    """
+    schema: dict[str, Any] = _plain(_Form.model_json_schema())
+    schema["$defs"]["SaidRelation"]["properties"]["type"]["enum"] = [kind.name for kind in types]
+    for kind in _KINDS:
+        schema["properties"][kind]["maxItems"] = most
+    return schema
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_plain(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    kept = {key: _plain(value) for key, value in part.items() if key in _KEYWORDS}
+    for named in ("properties", "$defs"):
+        if named in part:
+            kept[named] = {name: _plain(value) for name, value in part[named].items()}
+    if "properties" in part:
+        kept |= {"required": list(part["properties"]), "additionalProperties": False}
+    return kept
+
+
+_KEYWORDS = frozenset({"type", "items", "anyOf", "$ref", "enum"})
+
+
+def parse(text: str) -> Answer:
+    """Return what is in an answer. Around the JSON object may stand other words; what is not in form is a problem."""
+    start = text.find("{")
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text, start) if start >= 0 else (None, 0)
+    except (ValueError, RecursionError) as error:
+        told = error.args[0] if isinstance(error, ValueError) else "nested too deep"
+        return Answer(problems=[f"it is not JSON: {told}"])
+    if not isinstance(value, Mapping):
+        return Answer(problems=["it is no JSON object"])
+    answer = Answer()
+    if not any(kind in value for kind in _KINDS):
+        answer.problems.append(f"it has none of {', '.join(_KINDS)}")
+    for kind, adapter in _KINDS.items():
+        said = value.get(kind)
+        if said is not None and not isinstance(said, list):
+            answer.problems.append(f"{kind} is no list")
+            continue
+        for number, one in enumerate(said or ()):
+            try:
+                getattr(answer, kind).append(adapter.validate_python(one))
+            except ValidationError as error:
+                where = f"{kind}[{number}]"
+                answer.problems += [f"{where}{_path(fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+            except RecursionError:
+                answer.problems.append(f"{kind}[{number}] is nested too deep")
+    return answer
+
+
+def told_problems(answer: Answer) -> str:
+    """Return what is wrong with an answer, as the model is told it."""
+    return "\n".join(f"- {problem}" for problem in answer.problems[:_MOST_PROBLEMS])
+
+
+def _path(parts: Iterable[object]) -> str:
+    return "".join(f".{part}" for part in parts)

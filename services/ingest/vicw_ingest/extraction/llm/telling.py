@@ -1,0 +1,171 @@
+"""From a model's answer to a reading of the text. What the text does not bear out is left out, and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+
+from vicw_ingest.extraction.llm.grounding import Ground
+from vicw_ingest.extraction.llm.schema import Answer, SaidEvent, SaidRelation, SaidThing
+from vicw_ingest.extraction.reading import ITEM, SPEAKER, STATEMENT, Happening, Link, Reading, Source, Thing
+from vicw_shared.model import Label
+from vicw_shared.text import fold
+
+MOST = 60
+"""Things of a kind that one answer tells of."""
+_NAME_CHARS, _TOLD_CHARS = 200, 1000
+_CAUSES = "CAUSED"
+_RULED = frozenset({_CAUSES, "ENABLED"})
+_OURS = {
+    **dict.fromkeys((STATEMENT, "macro"), "event"),
+    **dict.fromkeys(("user", "chat"), "person"),
+    **dict.fromkeys(("tag", "bucket", "context"), "idea"),
+}
+"""Subtypes that mean something to VICW itself, and what a model's word for them becomes."""
+
+
+class Teller:
+    """Turns answers about one text into readings. ``dropped`` counts what was left out, by reason."""
+
+    def __init__(self, source: Source, types: Sequence[str], by: str, most: int) -> None:
+        """``types`` may join; ``by`` is who is named as the relations' source; ``most`` is told in all."""
+        self._source = source
+        self._types = frozenset(types)
+        self._by = by
+        self._room = most
+        self.dropped: Counter[str] = Counter()
+
+    def tell(self, answer: Answer, *, start: int, end: int, part: int) -> Reading:
+        """Return what an answer says of the characters from ``start`` to ``end``, the ``part``-th that was read."""
+        ground = Ground(self._source.text[start:end], self._source.speaker, self._source.name)
+        reading, keys = Reading(by=self._by), self._keys()
+        for kind, label in (("entities", Label.ENTITY), ("concepts", Label.CONCEPT)):
+            for said in self._some(getattr(answer, kind)):
+                if thing := self._thing(said, label, ground, start, f"llm {part} {said.id}"):
+                    self._know(keys, said.id, said.name, thing.key)
+                    reading.things.append(thing)
+        for event in self._some(answer.events):
+            if happening := self._happening(event, ground, start, f"llm {part} {event.id}"):
+                self._know(keys, event.id, event.name, happening.key)
+                reading.happenings.append(happening)
+        reading.links += self._links(answer.relations, keys, reading)
+        return reading
+
+    def _keys(self) -> dict[str, str]:
+        return {ITEM: ITEM} | ({SPEAKER: SPEAKER} if self._source.speaker is not None else {})
+
+    @staticmethod
+    def _know(keys: dict[str, str], local: str, name: str, key: str) -> None:
+        keys[local] = key
+        keys.setdefault(fold(name), key)  # models name what they should give the id of
+
+    def _some[S: (SaidThing, SaidEvent)](self, said: Sequence[S]) -> Iterator[S]:
+        """Yield those there is room for, each id once."""
+        seen: set[str] = set()
+        self.dropped["too_many"] += max(0, len(said) - MOST)
+        for one in islice(said, MOST):
+            if len(one.name) > _NAME_CHARS or len(one.id) > _NAME_CHARS:
+                self.dropped["too_long"] += 1
+            elif one.id in seen:
+                self.dropped["repeated"] += 1
+            elif self._take_room():
+                seen.add(one.id)
+                yield one
+
+    def _take_room(self) -> bool:
+        if not self._room:
+            self.dropped["too_many"] += 1
+            return False
+        self._room -= 1
+        return True
+
+    def _thing(self, said: SaidThing, label: Label, ground: Ground, start: int, key: str) -> Thing | None:
+        """Return a thing by the first of its names that the text has."""
+        for name in (said.name, *said.aliases[:5]):
+            span = ground.find(name) if len(name) <= _NAME_CHARS else None
+            if span is not None:
+                break
+        else:
+            self.dropped["not_in_text"] += 1
+            return None
+        default = "thing" if label is Label.ENTITY else "idea"
+        return Thing(
+            key, name, label, None, _subtype(said.subtype, default), span.moved(start), description=_short(said)
+        )
+
+    def _happening(self, said: SaidEvent, ground: Ground, start: int, key: str) -> Happening | None:
+        span = ground.quoted((said.quote or said.name)[:_TOLD_CHARS])
+        if span is None:
+            self.dropped["not_in_text"] += 1
+            return None
+        return Happening(key, said.name, _subtype(said.subtype, "event"), span.moved(start), _instant(said.time))
+
+    def _links(self, relations: Sequence[SaidRelation], keys: Mapping[str, str], reading: Reading) -> Iterator[Link]:
+        self.dropped["too_many"] += max(0, len(relations) - MOST)
+        at = {happening.key: happening.at for happening in reading.happenings}
+        links = [link for said in relations[:MOST] if (link := self._link(said, keys))]
+        followed: dict[str, set[str]] = {}
+        # The surest cause first: of a circle it is the least sure that goes.
+        for link in sorted(links, key=lambda link: -(link.certainty or 0.0)):
+            if link.type == _CAUSES:
+                cause, effect = at.get(link.source), at.get(link.target)
+                if cause is not None and effect is not None and cause > effect:
+                    self.dropped["effect_before_cause"] += 1
+                    continue
+                if _leads(followed, link.target, link.source):
+                    self.dropped["circle"] += 1
+                    continue
+                followed.setdefault(link.source, set()).add(link.target)
+            if self._take_room():
+                yield link
+
+    def _link(self, said: SaidRelation, keys: Mapping[str, str]) -> Link | None:
+        source, target = (keys.get(end) or keys.get(fold(end)) for end in (said.source, said.target))
+        if said.type not in self._types:
+            self.dropped["unknown_type"] += 1
+        elif source is None or target is None:
+            self.dropped["unknown_end"] += 1
+        elif source == target:
+            self.dropped["to_itself"] += 1
+        elif said.desc is not None and len(said.desc) > _NAME_CHARS:
+            self.dropped["too_long"] += 1
+        else:
+            certainty = said.certainty if said.type in _RULED else None
+            return Link(source, said.type, target, self._by, certainty, said.desc)
+        return None
+
+
+def _leads(followed: Mapping[str, set[str]], start: str, end: str) -> bool:
+    """Tell whether a chain of causes leads from one event to another."""
+    seen, ahead = {start}, [start]
+    while ahead:
+        key = ahead.pop()
+        if key == end:
+            return True
+        new = followed.get(key, set()) - seen
+        seen |= new
+        ahead += new
+    return False
+
+
+def _subtype(said: str | None, default: str) -> str:
+    subtype = " ".join((said or default).split())
+    subtype = _OURS.get(fold(subtype), subtype)
+    return subtype if len(subtype) <= _NAME_CHARS else default
+
+
+def _short(said: SaidThing) -> str | None:
+    return said.description if said.description is not None and len(said.description) <= _TOLD_CHARS else None
+
+
+def _instant(said: str | None) -> datetime | None:
+    """Return a time that a model has written; what has no zone is in UTC, what is no time is None."""
+    if said is None:
+        return None
+    try:
+        instant = datetime.fromisoformat(said.strip())
+        return instant.astimezone(UTC) if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,73 @@
+"""What was said just before: whom *you* means in a chat, and what *that* was which led to something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vicw_ingest.extraction.reading import ADDRESSEE, PREVIOUS, Reading
+from vicw_shared.model import Node
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.text import fold
+
+
+class Preceding:
+    """The items of a request among those that are stored, in their threads."""
+
+    def __init__(self, transaction: GraphTransaction, nodes: Sequence[Node]) -> None:
+        self._transaction = transaction
+        self._nodes = nodes
+
+    async def of(self, readings: Mapping[str, Reading]) -> dict[str, Node]:
+        """Return what comes right before each item, by uid, where its reading leans on that."""
+        found: dict[str, Node] = {}
+        for node in self._nodes:
+            reading = readings.get(node.uid)
+            if reading is not None and {ADDRESSEE, PREVIOUS} & _ends(reading):
+                before = await self._before(node)
+                if before is not None:
+                    found[node.uid] = before
+        return found
+
+    async def _before(self, node: Node) -> Node | None:
+        """Return the latest before a node in its thread; without one, on the clock."""
+        chain, flow = (NEXT, node.flow_id) if node.flow_id is not None else (HAPPENED_AFTER, None)
+        key = chain_key(chain, node)
+        if key is None:
+            return None
+        thread = [(chain_key(chain, other), other) for other in self._nodes if other.flow_id == flow or flow is None]
+        before = [(at, other) for at, other in thread if at is not None and at < key]
+        (gap,) = await self._transaction.gaps(flow, [key])
+        if gap.before is not None:
+            stored = (await self._transaction.nodes([gap.before])).get(gap.before)
+            at = chain_key(chain, stored) if stored is not None else None
+            if stored is not None and at is not None:
+                before.append((at, stored))
+        return max(before, key=lambda entry: entry[0])[1] if before else None
+
+    def addressees(self, readings: Mapping[str, Reading], before: Mapping[str, Node]) -> dict[str, str]:
+        """Return the names of whom items speak to, by uid, of those that say *you*.
+
+        It is who spoke before, else who answers in this request.
+        """
+        found: dict[str, str] = {}
+        for node in self._nodes:
+            if node.uid in readings and ADDRESSEE in _ends(readings[node.uid]):
+                name = self._addressee(node, before.get(node.uid))
+                if name is not None:
+                    found[node.uid] = name
+        return found
+
+    def _addressee(self, node: Node, before: Node | None) -> str | None:
+        if node.speaker is None or node.flow_id is None:
+            return None
+        thread = [(chain_key(NEXT, other), other) for other in self._nodes if other.flow_id == node.flow_id]
+        later = [other for at, other in sorted(thread, key=lambda entry: entry[0] or ()) if at is not None]
+        for other in [*([before] if before is not None else []), *later]:
+            if other.speaker is not None and fold(other.speaker) != fold(node.speaker):
+                return other.speaker
+        return None
+
+
+def _ends(reading: Reading) -> set[str]:
+    return {end for link in reading.links for end in (link.source, link.target)} | {kin.whose for kin in reading.kin}

@@ -1,0 +1,92 @@
+"""Reads texts without an LLM: sentences by rules, code by its parsers. One thread reads, so that requests go on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+
+import structlog
+from prometheus_client import Counter
+
+from vicw_ingest.extraction.code.commits import read_commit
+from vicw_ingest.extraction.code.fences import fences, without
+from vicw_ingest.extraction.code.languages import languages_of_path
+from vicw_ingest.extraction.code.reading import read_code
+from vicw_ingest.extraction.code.telling import tell
+from vicw_ingest.extraction.code.telling_commits import tell_commit
+from vicw_ingest.extraction.code.telling_traces import tell_traces, traces_in
+from vicw_ingest.extraction.reading import Reading, Source
+from vicw_ingest.extraction.rules.reader import RulesReader
+
+_log = structlog.get_logger()
+FAILED = Counter("vicw_ingest_reading_failures_total", "Texts that the rules could not read; stored without")
+
+
+_THREAD = ThreadPoolExecutor(1, thread_name_prefix="reader")
+"""One for the process: reading is work for a core, and its models are large."""
+
+
+async def read(sources: Sequence[Source]) -> list[Reading]:
+    """Return what each text tells of; nothing of a text that cannot be read, since it is to be stored anyway."""
+    return await asyncio.get_running_loop().run_in_executor(_THREAD, _read, sources)
+
+
+@cache
+def _rules() -> RulesReader:
+    return RulesReader()
+
+
+def _read(sources: Sequence[Source]) -> list[Reading]:
+    codes = [code for source in sources for code in _each(_take_code, [source], ("", Reading()))]
+    prose = [replace(source, text=rest) for source, (rest, _) in zip(sources, codes, strict=True)]
+    readings = _each(_rules().read, prose, Reading())
+    for reading, (_, code) in zip(readings, codes, strict=True):
+        reading.add(code)
+    return readings
+
+
+def _each[R](read: Callable[[Sequence[Source]], list[R]], sources: Sequence[Source], nothing: R) -> list[R]:
+    """Read texts together; if that fails, each by itself, so that one does not cost the others what they tell of."""
+    try:
+        return read(sources)
+    except Exception:
+        _log.exception("texts could not be read by rules", texts=len(sources))
+        if len(sources) > 1:
+            return [found for source in sources for found in _each(read, [source], nothing)]
+        FAILED.inc()
+        return [deepcopy(nothing)]
+
+
+def _take_code(sources: Sequence[Source]) -> list[tuple[str, Reading]]:
+    """Return the prose of each text, blanks where its code is, and what its code tells of."""
+    return [_whole(source) or _quoted(source) for source in sources]
+
+
+def _whole(source: Source) -> tuple[str, Reading] | None:
+    if not source.may_be_code:
+        return None
+    code = read_code(source.text, path=source.path)
+    if code is None or not (code.symbols or code.imports or languages_of_path(source.path or "")):
+        return None
+    return "", tell(code, "code", 0, source.name)
+
+
+def _quoted(source: Source) -> tuple[str, Reading]:
+    reading, spans = Reading(), []
+    for number, fence in enumerate(fences(source.text) if "```" in source.text or "~~~" in source.text else ()):
+        spans.append(fence.span)
+        text = source.text[fence.code.start : fence.code.end]
+        code = read_code(text, path=fence.path, language=fence.info or None)
+        if code is not None:
+            reading.add(tell(code, f"code {number}", fence.code.start))
+    traces = traces_in(source.text)
+    reading.add(tell_traces(traces))
+    spans += [trace.span for trace in traces]
+    commit = read_commit(source.text, known=source.is_commit) if source.speaker is None else None
+    if commit is not None:
+        reading.add(tell_commit(commit))
+    return without(source.text, spans) if spans else source.text, reading

@@ -1,0 +1,119 @@
+"""What a text tells of, in one form whoever has read it. Storing it finds out which nodes the names mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from vicw_shared.language.tokens import Span
+from vicw_shared.model import Label
+
+ITEM = "$item"
+SPEAKER = "$speaker"
+ADDRESSEE = "$addressee"
+PREVIOUS = "$previous"
+"""Ends of links that no text names: the item itself, who says it, to whom, and what was said before."""
+
+
+def item_key(source_id: str) -> str:
+    """Return the key of an item of the context, if there is one under this id."""
+    return f"{ITEM}:{source_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something that the text names.
+
+    ``kind`` is its subtype as far as its form tells (``file``, ``url``); None: whatever is known by this name, else
+    ``guess``. ``scope`` is the file that a symbol is defined in: two files may each have a ``main``. What is
+    ``only_known`` is left out where nothing is known by the name. ``proven``: the text defines it, and is its proof.
+    """
+
+    key: str
+    name: str
+    label: Label
+    kind: str | None
+    guess: str
+    span: Span
+    scope: str | None = None
+    description: str | None = None
+    only_known: bool = False
+    proven: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """Somebody whom the text names by a relationship alone: ``my sister``. ``whose`` is the key of the other end."""
+
+    key: str
+    whose: str
+    relationship: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that the text says. A statement is a whole sentence, and gets a vector of its own.
+
+    ``at`` is when it happened, where the text says so.
+    """
+
+    key: str
+    text: str
+    subtype: str
+    span: Span
+    at: datetime | None = None
+
+    @property
+    def is_statement(self) -> bool:
+        """Tell whether it is a sentence."""
+        return self.subtype == STATEMENT
+
+
+STATEMENT = "statement"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation between two keys. ``rule`` names what found it, and ends up in the edge's ``created_by``."""
+
+    source: str
+    type: str
+    target: str
+    rule: str
+    certainty: float | None = None
+    desc: str | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """All that was read in one text, and who has read it. Spans are characters of that text."""
+
+    things: list[Thing] = field(default_factory=list)
+    kin: list[Kin] = field(default_factory=list)
+    happenings: list[Happening] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    by: str = "rules"
+
+    def add(self, other: Reading) -> None:
+        """Take in what another part of the text tells of; its keys are others than those here."""
+        self.things += other.things
+        self.kin += other.kin
+        self.happenings += other.happenings
+        self.links += other.links
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text to be read, with what has to be known of it: who speaks, when (UTC), what it is called, its path.
+
+    ``may_be_code``: it is a program's, if it can be read as one. ``is_commit``: it is a commit, whatever it looks like.
+    """
+
+    text: str
+    at: datetime
+    speaker: str | None = None
+    may_be_code: bool = False
+    name: str | None = None
+    path: str | None = None
+    is_commit: bool = False

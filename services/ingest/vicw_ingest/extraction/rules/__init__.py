@@ -1,0 +1,1 @@
+"""Extraction without an LLM: rules and small models over analysed sentences."""

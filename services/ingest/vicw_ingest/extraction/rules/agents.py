@@ -1,0 +1,58 @@
+"""Who did it: the plain subjects of a sentence's main clauses (INITIATED)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vicw_ingest.extraction.rules.clauses import Clause, Phrases
+from vicw_shared.language.analysis import Word
+
+_MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
+"""What is said with these is not done, or not yet."""
+_MAIN = frozenset({"root", "conj", "parataxis"})
+
+
+def agents_of(phrases: Phrases, clauses: list[Clause]) -> Iterator[tuple[int, int]]:
+    """Yield (agent, verb) of every clause that tells of something done: places of words in the sentence.
+
+    What is denied was not done, and what is merely the case (``Ana is tall``) nobody does.
+    """
+    words = phrases.words
+    if words and words[-1].text == "?":
+        return
+    for clause in clauses:
+        if phrases.words[clause.verb].tag != "VERB" or clause.negated or _is_mere(phrases.words, clause):
+            continue
+        agent = _agent(phrases.words, clause)
+        if agent is not None:
+            yield agent, clause.verb
+
+
+def is_main(words: tuple[Word, ...], verb: int) -> bool:
+    """Tell whether a clause stands by itself: it is the sentence's own, or one beside it."""
+    while words[verb].relation in _MAIN:
+        if words[verb].head < 0:
+            return True
+        verb = words[verb].head
+    return False
+
+
+def _agent(words: tuple[Word, ...], clause: Clause) -> int | None:
+    if clause.passive:
+        by = clause.object
+        return by if by is not None and words[by].relation == "obl:agent" else None
+    return clause.subject if clause.subject is not None else _before(words, clause)
+
+
+def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
+    """Return a name that stands right before a verb without a subject, hidden by what comes first (``At dawn``)."""
+    first = min(clause.verb_words)
+    fronted = words[0].tag in {"ADP", "ADV", "SCONJ"} and words[clause.verb].relation == "root"
+    return first - 1 if fronted and first > 1 and words[first - 1].tag == "PROPN" else None
+
+
+def _is_mere(words: tuple[Word, ...], clause: Clause) -> bool:
+    """Tell whether a clause only speaks of what would, could or should be done, or will be."""
+    first = min(clause.verb_words)
+    asked = words[first].relation == "root" and words[clause.verb].text == words[0].text and clause.subject is None
+    return asked or any(words[at].lower in _MODALS for at in range(max(first - 1, 0), clause.verb + 1))

@@ -1,0 +1,261 @@
+"""Causes and effects inside a sentence (CAUSED), by two small linear models.
+
+The first tells how likely a sentence holds a cause together with its effect. The second cuts such a sentence into
+one stretch for each, with what joins them in between, and so tells which is which. Both are trained by
+``training/causes.py`` on the Causal News Corpus (Tan et al., 2022), which is in the public domain (CC0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, named_cause
+from vicw_ingest.extraction.rules.signs import Words, edge_signs, sentence_signs, word_signs
+from vicw_shared.language.analysis import Sentence, Word
+from vicw_shared.language.hashing import Lexicon, rows
+from vicw_shared.language.tokens import Span
+from vicw_shared.language.weights import Weights, bits_of, class_scores, stored_arrays
+
+FILE = "causes.npz"
+OUTSIDE, JOINT, CAUSE, EFFECT = range(4)
+"""What a word may be: of neither, of what joins the two, of the cause, of the effect."""
+ORDERS = ((CAUSE, EFFECT), (EFFECT, CAUSE))
+LEARNT = "learnt"
+_CERTAIN = 1e6
+EDGES = 4
+"""Where the first stretch begins and ends, and the second."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Cut(NamedTuple):
+    """A sentence cut in two stretches: ``[begin, end)`` and ``[begin2, end2)``, in words; which ORDER they have."""
+
+    order: int
+    begin: int
+    end: int
+    begin2: int
+    end2: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause and its effect, in characters of the text, and how certain it is (0 to 1) that there is one.
+
+    ``rule`` is the cue that tells of it, else ``LEARNT``: the model found it.
+    """
+
+    cause: Span
+    effect: Span
+    certainty: float
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseModel:
+    """Weights: ``sentence`` (2 ** bits,) with scale and bias; ``word`` (2 ** bits, 4); ``edge`` (2 ** bits, 8)."""
+
+    sentence: Weights
+    word: Weights
+    edge: Weights
+    scale: float
+    bias: float
+    threshold: float
+
+
+@lru_cache(maxsize=1)
+def load_model() -> CauseModel:
+    """Return the model that comes with the package."""
+    stored = stored_arrays(__package__, FILE)
+    scale, bias, threshold = stored.pop("numbers").tolist()
+    return CauseModel(**stored, scale=scale, bias=bias, threshold=threshold)
+
+
+class CauseFinder:
+    """Finds at most one cause of every sentence, or in it: by its cue, or else by what the model has learnt."""
+
+    def __init__(self, model: CauseModel | None = None) -> None:
+        self._model = model or load_model()
+        self._lexicon = Lexicon()
+
+    def find(self, sentences: Sequence[Sentence]) -> list[Cause | None]:
+        """Return what is found in each of the sentences of one text, in order.
+
+        A cue at its start (``Therefore, …``) makes the sentence before the cause.
+        """
+        if not sentences:
+            return []
+        cues = [cue_in(sentence) for sentence in sentences]
+        learnt = certainties(Words.of(sentences, self._lexicon), self._model)
+        found = [_told(sentences, number, cue) for number, cue in enumerate(cues)]
+        chosen = [
+            number
+            for number, cue in enumerate(cues)
+            if found[number] is None
+            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(cue))
+        ]
+        cuts = self._cuts([sentences[number] for number in chosen], [cues[number] for number in chosen])
+        for number, cut in zip(chosen, cuts, strict=True):
+            cue = cues[number]
+            certainty = max(float(learnt[number]), cue.certainty if cue is not None else 0.0)
+            if cut is None:
+                continue
+            if cue is None:
+                found[number] = _cause(sentences[number], cut, certainty, LEARNT)
+            else:
+                whole = _with_verbs(cut, cue, sentences[number].words)
+                found[number] = _cause(sentences[number], whole, certainty, _rule(sentences[number], cue))
+        return found
+
+    def _cuts(self, sentences: Sequence[Sentence], cues: Sequence[Cue | None]) -> Iterator[Cut | None]:
+        """Yield the best cut of each sentence."""
+        if not sentences:
+            return
+        words = Words.of(sentences, self._lexicon)
+        word = class_scores(word_signs(words), self._model.word)
+        edge = class_scores(edge_signs(words), self._model.edge)
+        yield from best_cuts(words.lengths, word, edge, cues)
+
+
+def _told(sentences: Sequence[Sentence], number: int, cue: Cue | None) -> Cause | None:
+    """Return the cause of a sentence that says by its words alone where it stands."""
+    if (named := _named(sentences, number)) is not None:
+        return named
+    return _from_before(sentences, number, cue) if cue is not None and _looks_back(cue) else None
+
+
+def _looks_back(cue: Cue) -> bool:
+    return cue.fronted and cue.side is Side.BEFORE
+
+
+def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
+    """Return the cause that a sentence calls one."""
+    found = named_cause(sentences[number])
+    if found is None:
+        return None
+    effect, cause = found
+    if effect is None and number == 0:
+        return None
+    words = sentences[number].words
+    told = _span(words, effect.start, effect.stop) if effect is not None else sentences[number - 1].span
+    return Cause(_span(words, cause.start, cause.stop), told, 0.9, "cause-of")
+
+
+def _from_before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Cause | None:
+    words = [word for word in sentences[number].words[cue.last + 1 :] if word.tag != "PUNCT"]
+    if number == 0 or not words:
+        return None
+    rule = _rule(sentences[number], cue)
+    return Cause(sentences[number - 1].span, _span(words, 0, len(words)), cue.certainty, rule)
+
+
+def _with_verbs(cut: Cut, cue: Cue, words: Sequence[Word]) -> Cut:
+    """Return a cut whose first stretch begins with the clause that it ends, where the cut left the verb outside."""
+    joins = words[cue.last].lower in JOINING_CLAUSES and cut.end <= cue.first < cut.begin2
+    return cut._replace(begin=_reach(words, cut.begin, cut.end)) if joins else cut
+
+
+def _reach(words: Sequence[Word], begin: int, end: int) -> int:
+    if any(word.tag == "VERB" for word in words[begin:end]):
+        return begin
+    start = begin
+    while start > 0 and words[start - 1].tag not in {"PUNCT", "CCONJ", "SCONJ"}:
+        start -= 1
+    return start if any(word.tag == "VERB" for word in words[start:begin]) else begin
+
+
+def _rule(sentence: Sentence, cue: Cue) -> str:
+    """Return a cue's words, as the name of a rule: ``as-a-result-of``."""
+    return "-".join(word.lower for word in sentence.words[cue.first : cue.last + 1] if word.tag != "PUNCT")
+
+
+def certainties(words: Words, model: CauseModel) -> Floats:
+    """Return, for each sentence, the probability that it holds a cause and its effect."""
+    sentence, row = distinct_signs(words, bits_of(model.sentence))
+    count = len(words.lengths)
+    total = np.bincount(sentence, weights=model.sentence[row], minlength=count)
+    score = total / np.sqrt(np.bincount(sentence, minlength=count))
+    return np.asarray(1 / (1 + np.exp(-(score * model.scale + model.bias))))
+
+
+def distinct_signs(words: Words, bits: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the signs of all sentences, each once a sentence: the sentence's number and the row of 2 ** ``bits``."""
+    seen = rows(sentence_signs(words), bits).astype(np.int64)
+    owner = np.repeat(np.arange(len(words.lengths)), words.lengths)
+    keys = np.unique((owner[:, None] << bits) | seen)
+    return keys >> bits, keys & ((1 << bits) - 1)
+
+
+def best_cuts(
+    lengths: npt.NDArray[np.int64],
+    word: npt.NDArray[np.generic],
+    edge: npt.NDArray[np.generic],
+    cues: Sequence[Cue | None],
+) -> Iterator[Cut | None]:
+    """Yield the best cut of each sentence. ``word``: (words, 4); ``edge``: (words + sentences, 8)."""
+    ends = np.cumsum(lengths)
+    for number, (length, end, cue) in enumerate(zip(lengths.tolist(), ends.tolist(), cues, strict=True)):
+        start = end - length
+        scores, edges = word[start:end].astype(float), edge[start + number : end + number + 1].astype(float)
+        yield best_cut(scores, edges) if cue is None else _cut_at(cue, scores, edges)
+
+
+def _cut_at(cue: Cue, word: Floats, edge: Floats) -> Cut | None:
+    """Return the best cut that a cue allows: it stands outside of both, and says which comes first."""
+    effect_first = cue.side is Side.BEHIND and not cue.fronted
+    if cue.whole:
+        return Cut(int(effect_first), 0, cue.first, cue.last + 1, len(word))
+    word[cue.first : cue.last + 1, OUTSIDE if cue.fronted else JOINT] += _CERTAIN
+    return best_cut(word, edge, orders=(1,) if effect_first else (0,))
+
+
+def best_cut(word: Floats, edge: Floats, orders: Sequence[int] = (0, 1)) -> Cut | None:
+    """Return the cut with the highest sum of its words' and its edges' scores; None where there is no room for one.
+
+    Exact, in one pass from left to right for each order: what the best first stretch is up to here, what joins it
+    up to here, what the best second stretch is.
+    """
+    length = len(word)
+    if length < 2:
+        return None
+    sums = np.vstack([np.zeros(4), np.cumsum(word, axis=0)])
+    best: tuple[float, Cut] | None = None
+    for order in orders:
+        first, second = ORDERS[order]
+        at = edge[:, order * EDGES : (order + 1) * EDGES]
+        begin = sums[:, OUTSIDE] - sums[:, first] + at[:, 0]
+        end = _after(begin) + sums[:, first] - sums[:, JOINT] + at[:, 1]
+        begin2 = np.maximum.accumulate(end) + sums[:, JOINT] - sums[:, second] + at[:, 2]
+        end2 = _after(begin2) + sums[:, second] - sums[:, OUTSIDE] + at[:, 3]
+        d = int(end2.argmax())
+        if best is None or end2[d] + sums[-1, OUTSIDE] > best[0]:
+            c = int(begin2[:d].argmax())
+            b = int(end[: c + 1].argmax())
+            a = int(begin[:b].argmax())
+            best = float(end2[d] + sums[-1, OUTSIDE]), Cut(order, a, b, c, d)
+    return best[1] if best else None
+
+
+def _after(values: Floats) -> Floats:
+    """Return, for every place, the best of the places before it."""
+    best = np.full_like(values, -np.inf)
+    best[1:] = np.maximum.accumulate(values)[:-1]
+    return best
+
+
+def _cause(sentence: Sentence, cut: Cut, certainty: float, rule: str) -> Cause:
+    words = sentence.words
+    end = cut.end2 - (words[cut.end2 - 1].tag == "PUNCT" and cut.end2 > cut.begin2 + 1)
+    one, two = _span(words, cut.begin, cut.end), _span(words, cut.begin2, end)
+    cause, effect = (one, two) if ORDERS[cut.order][0] == CAUSE else (two, one)
+    return Cause(cause, effect, round(certainty, 2), rule)
+
+
+def _span(words: Sequence[Word], first: int, end: int) -> Span:
+    return Span(words[first].start, words[end - 1].end)

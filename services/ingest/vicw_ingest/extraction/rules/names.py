@@ -1,0 +1,199 @@
+"""What a sentence names: people, places and things by name, and what has a form of its own (code, paths, amounts).
+
+Only what is new is found by its form here; a name that is known is found again in any casing by looking it up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vicw_shared.language.analysis import Sentence, Word
+from vicw_shared.language.tokens import Span
+
+
+class Kind(StrEnum):
+    """What a name is; the subtype of its node."""
+
+    NAME = "name"
+    SYMBOL = "symbol"
+    PATH = "path"
+    URL = "url"
+    MAIL = "mail"
+    HANDLE = "handle"
+    AMOUNT = "amount"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name, where it stands, and which word of its sentence heads it."""
+
+    text: str
+    kind: Kind
+    span: Span
+    head: int
+
+
+_SUFFIXES = (
+    "bash c cc cfg conf cpp cs css csv go h hpp html ini ipynb java js json jsonl jsx kt lock log lua md php pl proto "
+    "py pyi rb rs rst scala sh sql swift toml ts tsv tsx txt vue xml yaml yml zip"
+).split()
+_FORMS = (
+    (Kind.URL, re.compile(r"https?://\S+")),
+    (Kind.MAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    (Kind.HANDLE, re.compile(r"[@#]\w*[A-Za-z]\w*")),
+    (
+        Kind.PATH,
+        re.compile(
+            r"(?:~|\.{1,2})?/[\w.@+/-]*[A-Za-z][\w.@+/-]*|\w+(?:/[\w.@+-]+)+|[\w-]+\.(?:" + "|".join(_SUFFIXES) + ")"
+        ),
+    ),
+    (
+        Kind.SYMBOL,
+        re.compile(
+            r"[A-Za-z_][\w.:]*\(\)|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|_*[A-Za-z]\w*_\w+"
+            r"|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z][a-z]\w*"
+        ),
+    ),
+)
+_AMOUNT = re.compile(
+    r"(?:[$€£¥]\s?\d[\d.,]*\d?(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
+    r"|\b\d[\d.,]*(?:\s?(?:thousand|million|billion|trillion))?\s?(?:%|percent\b|dollars?\b|euros?\b|pounds?\b|[kKMGT]i?B\b"
+    r"|ms\b|km\b|kg\b|cm\b|mm\b|MHz\b|GHz\b|miles?\b|litres?\b|liters?\b))"
+)
+_JOINING = frozenset("of the de da do del della di van von der den la le al &".split())
+_NEVER = frozenset(
+    "i monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december today tomorrow yesterday ok okay lol haha wow hey hi hello thanks".split()
+)
+_NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
+_OPEN = frozenset({"NOUN", "X", "VERB"})
+_LEADING = frozenset(
+    "new united north south east west saint san los great royal northern southern eastern western".split()
+)
+_OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
+
+
+def names_in(sentence: Sentence) -> Iterator[Name]:
+    """Yield what a sentence names, in order. Places count from the start of the text."""
+    words = sentence.words
+    found = [*_formed(words), *_amounts(words)]
+    taken = {place for name, places in found for place in places}
+    found += _proper(words, taken)
+    yield from sorted((name for name, _ in found), key=lambda name: name.span.start)
+
+
+Found = tuple[Name, range]
+
+
+def _formed(words: Sequence[Word]) -> Iterator[Found]:
+    for place, word in enumerate(words):
+        for kind, form in _FORMS:
+            if form.fullmatch(word.text):
+                yield _name(words, range(place, place + 1), kind), range(place, place + 1)
+                break
+        else:
+            if _in_backticks(words, place) and any(ch.isalpha() for ch in word.text):
+                yield _name(words, range(place, place + 1), Kind.SYMBOL), range(place, place + 1)
+
+
+def _in_backticks(words: Sequence[Word], place: int) -> bool:
+    return 0 < place < len(words) - 1 and words[place - 1].text == words[place + 1].text == "`"
+
+
+def _amounts(words: Sequence[Word]) -> Iterator[Found]:
+    """Amounts are found in the sentence as it is written, since words cut them up."""
+    if not words or not any(ch.isdigit() for word in words for ch in word.text):
+        return
+    start = words[0].start
+    written = [" "] * (words[-1].end - start)
+    for word in words:
+        written[word.start - start : word.end - start] = word.text
+    for match in _AMOUNT.finditer("".join(written)):
+        first, last = match.start() + start, match.end() + start
+        inside = [place for place, word in enumerate(words) if word.start < last and word.end > first]
+        places = range(inside[0], inside[-1] + 1)
+        yield Name(match.group().strip(), Kind.AMOUNT, Span(first, last), inside[-1]), places
+
+
+def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
+    place = 0
+    while place < len(words):
+        if not _begins(words, place, taken):
+            place += 1
+            continue
+        end = place + 1
+        while (further := _further(words, end, taken)) > end:
+            end = further
+        if _is_fronted(words, place, end):
+            end -= 1
+        places = range(place, end)
+        if _is_heading(words, places):
+            place = end
+            continue
+        if not all(words[at].lower in _NEVER or words[at].text.isdigit() or len(words[at].text) < 2 for at in places):
+            yield _name(words, places, Kind.NAME), places
+        place = end
+
+
+def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
+    """Tell whether a word may begin or continue a name: by its tag, or by a capital letter where none is due."""
+    word = words[place]
+    if place in taken or not word.text[0].isupper():
+        return False
+    if word.tag == "ADJ":  # New York, the United Kingdom; but not the British
+        following = words[place + 1 : place + 2]
+        meant = place > 0 or word.lower in _LEADING
+        return meant and any(w.tag == "PROPN" and w.text[0].isupper() for w in following)
+    return word.tag == "PROPN" or (word.tag in _OPEN and _is_marked(words, place))
+
+
+def _is_marked(words: Sequence[Word], place: int) -> bool:
+    """Tell whether a capital letter says something here: not at a beginning, nor where most words have one."""
+    if place == 0 or words[place - 1].text in _OPENING:
+        return False
+    lettered = [word for word in words if word.text[0].isalpha()]
+    return sum(word.text[0].isupper() for word in lettered) <= len(lettered) / 2
+
+
+def _is_fronted(words: Sequence[Word], place: int, end: int) -> bool:
+    """Tell whether a name's last word is the subject of what follows: ``In Saltmere Mara met …``."""
+    if place != 1 or words[0].tag != "ADP" or end - place < 2 or end >= len(words):
+        return False
+    verb = words[end]
+    subjects = {word.head for word in words if word.relation.startswith("nsubj")}
+    return verb.tag in {"VERB", "AUX"} and end not in subjects and verb.head not in subjects
+
+
+def _is_heading(words: Sequence[Word], places: range) -> bool:
+    """Tell whether a capital letter is a heading's alone: ``Chapter Three``, ``The Ledger``."""
+    if any(word.tag in {"VERB", "AUX"} for word in words) or len(places) > 1:
+        return False
+    before = words[places[0] - 1].lower if places[0] > 0 else ""
+    return before in {"the", "a", "an"} or words[places[0]].lower in _NUMERALS
+
+
+def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
+    """Return where a name ends that has all before ``end``, or one word or one joint and a word further."""
+    if end < len(words) and _begins(words, end, taken):
+        return end + 1
+    if end < len(words) and words[end].tag == "NUM" and words[end].text.isdigit() and words[end].relation != "obl":
+        return end + 1 if words[end].head == end - 1 or words[end].relation in {"nummod", "flat"} else end
+    joint = end
+    while joint < len(words) and (words[joint].lower in _JOINING or words[joint].text == "-"):
+        joint += 1
+    glued = words[joint - 1].text != "-" or (joint < len(words) and words[joint].start == words[joint - 1].end)
+    if end < joint <= end + 2 and joint < len(words) and _begins(words, joint, taken) and glued:
+        return joint + 1
+    return end
+
+
+def _name(words: Sequence[Word], places: range, kind: Kind) -> Name:
+    text, end = "", words[places[0]].start
+    for place in places:
+        text += " " * (words[place].start > end) + words[place].text
+        end = words[place].end
+    inside = [place for place in places if words[place].head not in places]
+    return Name(text, kind, Span(words[places[0]].start, end), inside[0] if inside else places[0])

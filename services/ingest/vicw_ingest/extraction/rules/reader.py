@@ -1,0 +1,239 @@
+"""What a text tells of, by rules alone: statements, names, who did it, what caused it, who is whose sister.
+
+English. Of text in another language the statements, names, code and dates are read, and little else is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from vicw_ingest.extraction.reading import (
+    ADDRESSEE,
+    ITEM,
+    PREVIOUS,
+    SPEAKER,
+    STATEMENT,
+    Happening,
+    Kin,
+    Link,
+    Reading,
+    Source,
+    Thing,
+)
+from vicw_ingest.extraction.rules.agents import agents_of, is_main
+from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
+from vicw_ingest.extraction.rules.clauses import Phrases
+from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relationship, relationships_in
+from vicw_ingest.extraction.rules.names import Kind, Name, names_in
+from vicw_ingest.extraction.rules.people import People, seems_person
+from vicw_ingest.extraction.rules.times import times_in
+from vicw_shared.language.analysis import Analyst, Sentence, Word
+from vicw_shared.language.tokens import Span
+from vicw_shared.model import Label
+from vicw_shared.text import fold
+
+_SUBTYPES = {
+    Kind.SYMBOL: "symbol",
+    Kind.PATH: "file",
+    Kind.URL: "url",
+    Kind.MAIL: "mail",
+    Kind.HANDLE: "handle",
+    Kind.AMOUNT: "amount",
+}
+_FIRST = frozenset({"i", "me", "myself"})
+_SECOND = frozenset({"you", "yourself"})
+_POINTING_BACK = frozenset({"that", "this", "it", "which"})
+_FEWEST_WORDS = 3
+_DATE_WIDTHS = {"year": 4, "month": 7}
+_DATE_WIDTH = 10
+
+
+class RulesReader:
+    """Reads texts. Not for two threads at once."""
+
+    def __init__(self) -> None:
+        self._analyst = Analyst()
+        self._causes = CauseFinder()
+
+    def read(self, sources: Sequence[Source]) -> list[Reading]:
+        """Return what each text tells of, in order."""
+        analysed = self._analyst.analyse([source.text for source in sources])
+        return [
+            _Text(source, sentences).read(self._causes.find(sentences))
+            for source, sentences in zip(sources, analysed, strict=True)
+        ]
+
+
+class _Text:
+    """The reading of one text, sentence by sentence."""
+
+    def __init__(self, source: Source, sentences: Sequence[Sentence]) -> None:
+        self._source = source
+        self._sentences = sentences
+        self._things: dict[tuple[str | None, str], Thing] = {}
+        self._people = People()
+        self._statements: dict[int, str] = {}
+        self._reading = Reading()
+
+    def read(self, causes: Sequence[Cause | None]) -> Reading:
+        """Return what the text tells of."""
+        links: dict[Link, None] = {}
+        for number, cause in enumerate(causes):
+            links.update(dict.fromkeys(self._read(number, cause)))
+        self._reading.things = list(self._things.values())
+        self._reading.links = list(links)
+        return self._reading
+
+    def _read(self, number: int, cause: Cause | None) -> Iterator[Link]:
+        sentence = self._sentences[number]
+        self._people.next_sentence()
+        names = {name: self._name(name, sentence.words) for name in names_in(sentence)}
+        ends = _Ends(sentence.words, names)
+        yield from self._relationships(number, ends)
+        mentioned = list(dict.fromkeys([*names.values(), *ends.kin.values()]))
+        if not _says_something(sentence, names):
+            yield from (Link(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
+            return
+        statement = self._statement(number, mentioned)
+        yield from (Link(statement, "MENTIONS", key, "rules:name") for key in mentioned)
+        events: list[Happening] = []
+        if cause is not None:
+            caused, events = self._caused(number, cause)
+            yield caused
+        for event in events:
+            inside = [key for name, key in names.items() if _within(name.span, event.span)]
+            yield from (Link(event.key, "MENTIONS", key, "rules:name") for key in inside)
+        yield from self._initiated(number, ends, events, statement)
+
+    def _name(self, name: Name, words: Sequence[Word]) -> str:
+        kind = _SUBTYPES.get(name.kind)
+        label = Label.CONCEPT if name.kind is Kind.AMOUNT else Label.ENTITY
+        guess = kind or ("person" if seems_person(name, words) else "name")
+        key = self._people.known_as(name.text) if name.kind is Kind.NAME else None
+        key = key or self._thing(name.text.removesuffix("()"), label, kind, guess, name.span)
+        self._people.add(key, name, words)
+        return key
+
+    def _thing(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
+        known = self._things.get((kind, fold(name)))
+        if known is None:
+            known = Thing(f"thing {len(self._things)}", name, label, kind, guess, span)
+        elif guess == "person":
+            known = replace(known, guess=guess)
+        self._things[kind, fold(name)] = known
+        return known.key
+
+    def _statement(self, number: int, mentioned: list[str]) -> str:
+        """Add the sentence as a statement; its time is the first that it names."""
+        span = self._sentences[number].span
+        text = self._source.text[span.start : span.end]
+        time = next(times_in(text, self._source.at), None)
+        if time is not None:
+            date = time.at.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
+            where = Span(span.start + time.span.start, span.start + time.span.end)
+            mentioned.append(self._thing(date, Label.CONCEPT, "date", "date", where))
+        key = self._statements[number] = f"statement {number}"
+        self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
+        return key
+
+    def _relationships(self, number: int, ends: _Ends) -> Iterator[Link]:
+        """Yield who is whose, and note whom the sentence names by a relationship alone."""
+        words = self._sentences[number].words
+        for found in relationships_in(words, ends.named):
+            owner = self._owner(found, words, ends)
+            if owner is None:
+                continue
+            if found.name is not None:
+                who = ends.names[found.name]
+                self._people.is_called(who, found.relationship)
+                yield Link(owner, "HAS_RELATIONSHIP", who, "rules:kinship", desc=found.relationship)
+            else:
+                span = Span(words[found.first].start, words[found.last].end)
+                self._reading.kin.append(Kin(f"kin {len(self._reading.kin)}", owner, found.relationship, span))
+                who = self._reading.kin[-1].key
+            ends.kin.update(dict.fromkeys(range(found.first, found.last + 1), who))
+
+    def _owner(self, found: Relationship, words: Sequence[Word], ends: _Ends) -> str | None:
+        """Return whose relationship it is: the speaker's, a name's, or whom *his* or *her* means."""
+        if found.owner in _OWNERS:
+            return _OWNERS[found.owner]
+        if found.owner in ends.named:
+            return ends.names[ends.named[found.owner]]
+        subjects = [ends.of(at) for at in range(found.owner) if words[at].relation.startswith("nsubj")]
+        return self._people.whose(words[found.owner].lower, subjects[-1] if subjects else None)
+
+    def _caused(self, number: int, cause: Cause) -> tuple[Link, list[Happening]]:
+        """Return the relation, and the events that were added for its ends: others are sentences before."""
+        keys, added = [], []
+        for role, span in (("cause", cause.cause), ("effect", cause.effect)):
+            key = self._told_before(number, span)
+            if key is None:
+                added.append(Happening(f"{role} {number}", self._source.text[span.start : span.end], "event", span))
+                key = added[-1].key
+            keys.append(key)
+        self._reading.happenings += added
+        return Link(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
+
+    def _told_before(self, number: int, span: Span) -> str | None:
+        """Return the sentence that a cause or an effect is, or points back to: the one before, or the item before."""
+        before = self._statements.get(number - 1)
+        if number > 0 and span == self._sentences[number - 1].span:
+            return before
+        if self._source.text[span.start : span.end].casefold() in _POINTING_BACK:
+            return before if number > 0 else PREVIOUS
+        return None
+
+    def _initiated(self, number: int, ends: _Ends, events: Sequence[Happening], statement: str) -> Iterator[Link]:
+        """Yield who did what is told: the cause or the effect that the verb is in, else the sentence."""
+        sentence = self._sentences[number]
+        phrases = Phrases(sentence)
+        for agent, verb in agents_of(phrases, list(phrases.clauses())):
+            who = ends.of(agent) or self._people.meant_by(sentence.words[agent].lower)
+            if who is None:
+                continue
+            at = Span(sentence.words[verb].start, sentence.words[verb].end)
+            event = next((event.key for event in events if _within(at, event.span)), None)
+            if event is not None or is_main(sentence.words, verb):
+                yield Link(who, "INITIATED", event or statement, "rules:subject")
+
+
+class _Ends:
+    """Whom the words of a sentence mean: keys of its names, and of who is named by a relationship."""
+
+    def __init__(self, words: Sequence[Word], names: dict[Name, str]) -> None:
+        self._words = words
+        people = [(name, key) for name, key in names.items() if name.kind in {Kind.NAME, Kind.HANDLE}]
+        self.names = {name.head: key for name, key in people}
+        self.named = {
+            place: name.head
+            for name, _ in people
+            for place, word in enumerate(words)
+            if _within(Span(word.start, word.end), name.span)
+        }
+        self.kin: dict[int, str] = {}
+
+    def of(self, place: int) -> str | None:
+        """Return the key of whom a word means; None where that is not plain."""
+        word = self._words[place].lower
+        if word in _FIRST:
+            return SPEAKER
+        if word in _SECOND:
+            return ADDRESSEE
+        if place in self.named:
+            return self.names[self.named[place]]
+        return self.kin.get(place)
+
+
+_OWNERS = {SPEAKERS: SPEAKER, ADDRESSEES: ADDRESSEE}
+
+
+def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
+    """Tell whether a sentence is worth a statement: thanks and exclamations are not."""
+    words = [word for word in sentence.words if word.text[0].isalnum()]
+    tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
+    return len(words) >= _FEWEST_WORDS and tells
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end

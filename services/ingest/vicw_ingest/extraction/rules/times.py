@@ -1,0 +1,161 @@
+"""When a text says that something happens: dates and relative times, resolved against the time of its item.
+
+English. A time has the precision of its words: "last week" is a week, "in March" a month. What is not plain is left out
+rather than guessed ("the other day", "soon").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+from vicw_shared.language.tokens import Span
+
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = "january february march april may june july august september october november december".split()
+_NUMBERS = {
+    word: number
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+} | {"a": 1, "an": 1, "a couple of": 2, "half a dozen": 6, "a dozen": 12}
+_UNITS = ("minute", "hour", "day", "week", "month", "year")
+
+_NUMBER = r"\d{1,4}|a\ couple\ of|half\ a\ dozen|a\ dozen|an?|" + "|".join(list(_NUMBERS)[1:13])
+_WEEKDAY = "|".join(_WEEKDAYS)
+_MONTH = "|".join(rf"{month}|{month[:3]}\.?" if month != "may" else month for month in _MONTHS) + r"|sept\.?"
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_YEAR = r"(?:19|20)\d\d"
+
+_TIME = re.compile(
+    rf"""\b(?:
+      (?P<iso>{_YEAR}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?
+    | (?P<near>the\ day\ before\ yesterday|the\ day\ after\ tomorrow|yesterday|last\ night|today|tonight|tomorrow
+               |this\ (?:morning|afternoon|evening))
+    | (?P<count>{_NUMBER})\ (?P<unit>{"|".join(_UNITS)})s?\ (?P<way>ago|from\ now|from\ today)
+    | in\ (?P<ahead>{_NUMBER})\ (?P<ahead_unit>{"|".join(_UNITS)})s?(?!\w|\ of|')
+    | (?P<which>last|this\ past|this|next|on|this\ coming|for|until|by)\ (?P<weekday>{_WEEKDAY})
+    | (?P<whose>last|this|next|the\ past|the\ previous)\ (?P<period>weekend|week|month|year)
+    | (?P<day_first>{_DAY})(?:st|nd|rd|th)?\ (?:of\ )?(?P<month_second>{_MONTH})(?:,?\ (?P<year_third>{_YEAR}))?
+    | (?P<month_first>{_MONTH})\ (?P<day_second>{_DAY})(?:st|nd|rd|th)?(?!\d)(?:,?\ (?P<year_last>{_YEAR}))?
+    | (?P<month>{_MONTH}),?\ (?P<month_year>{_YEAR})
+    | (?P<in_month>(?:in|last|next|since|until)\ (?:{_MONTH}))(?!,?\ {_YEAR})
+    | (?:in|since|until|by|of)\ (?P<year>{_YEAR})
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_FUTURE = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|'ll|next|tomorrow|plan(?:s|ned|ning)?\ (?:to|for|on)"
+    r"|(?:am|is|are|'m|'s|'re)\s+(?:planned|scheduled|due|booked|set|\w+ing))\b",
+    re.IGNORECASE,
+)
+_PRESENT = re.compile(
+    r"\b(?:is|are|am|come|comes|starts?|begins?|leaves?|arrives?|opens?|closes?|meets?|visits?|have|has|get|gets)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:\w{2,}ed|was|were|had|did|didn't|went|came|got|said|told|saw|met|left|broke|ran|took|made|found|gave|sent|"
+    r"bought|lost|won|began|built|wrote|read|put|cut|hit|fell|flew|drove|felt|heard|held|kept|knew|paid|slept|"
+    r"spoke|spent|stood|taught|thought|threw|understood|woke|wore)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A time that a text names: where, when it begins (in the item's time zone), and how long it is."""
+
+    span: Span
+    at: datetime
+    precision: str
+    """``minute``, ``hour``, ``day``, ``week``, ``month`` or ``year``."""
+
+
+def times_in(text: str, now: datetime) -> Iterator[Time]:
+    """Yield the times of a sentence in order, seen from ``now``, its item's time.
+
+    A weekday or month without a year is the last one where the sentence tells of the past, else the next one.
+    """
+    future = _FUTURE.search(text) is not None or (_PRESENT.search(text) is not None and _PAST.search(text) is None)
+    for match in _TIME.finditer(text):
+        try:
+            found = _resolved({name: value for name, value in match.groupdict().items() if value}, now, future)
+        except (ValueError, OverflowError):
+            continue  # the 31st of February; the year 12000
+        if found is not None:
+            yield Time(Span(match.start(), match.end()), *found)
+
+
+def _resolved(said: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if "near" in said:
+        return today + timedelta(days=_NEAR.get(said["near"].lower(), 0)), "day"
+    if "count" in said or "ahead" in said:
+        return _counted(said, now, today)
+    if "weekday" in said:
+        return _weekday(said["which"].lower(), said["weekday"], today, future), "day"
+    if "period" in said:
+        return _period(said["whose"].lower(), said["period"].lower(), today)
+    if "iso" in said or "year" in said:
+        year, month, day = map(int, said.get("iso", f"{said.get('year')}-1-1").split("-"))
+        return today.replace(year=year, month=month, day=day), "day" if "iso" in said else "year"
+    return _date(said, today, future)
+
+
+_NEAR = {
+    "the day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+}
+
+
+def _counted(said: dict[str, str], now: datetime, today: datetime) -> tuple[datetime, str]:
+    count = (said.get("count") or said["ahead"]).lower()
+    unit = (said.get("unit") or said["ahead_unit"]).lower()
+    number = int(count) if count.isdigit() else _NUMBERS[count]
+    sign = -1 if said.get("way", "").lower() == "ago" else 1
+    start = now if unit in {"minute", "hour"} else today
+    away = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(7)}
+    if unit in away:
+        return start + sign * number * away[unit], "day" if unit == "week" else unit
+    return start + sign * number * (relativedelta(months=1) if unit == "month" else relativedelta(years=1)), unit
+
+
+def _weekday(which: str, name: str, today: datetime, future: bool) -> datetime:
+    ahead = (_WEEKDAYS.index(name.lower()) - today.weekday()) % 7
+    if which in {"next", "this coming", "for", "until", "by"} or (which == "on" and future):
+        return today + timedelta(days=ahead or 7)
+    if which == "this":
+        return today + timedelta(days=ahead)
+    return today + timedelta(days=ahead - 7)
+
+
+def _period(whose: str, name: str, today: datetime) -> tuple[datetime, str]:
+    steps = {"this": 0, "next": 1}.get(whose, -1)
+    if name in {"week", "weekend"}:
+        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=steps)
+        return (monday, "week") if name == "week" else (monday + timedelta(days=5), "day")
+    if name == "month":
+        return today.replace(day=1) + relativedelta(months=steps), "month"
+    return today.replace(month=1, day=1) + relativedelta(years=steps), "year"
+
+
+def _date(said: dict[str, str], today: datetime, future: bool) -> tuple[datetime, str] | None:
+    """Resolve a month with or without its day and its year."""
+    named = said.get("month_second") or said.get("month_first") or said.get("month") or said["in_month"].split()[-1]
+    month = 1 + next(place for place, name in enumerate(_MONTHS) if name.startswith(named.lower()[:3]))
+    day = int(said.get("day_first") or said.get("day_second") or 1)
+    year = said.get("year_third") or said.get("year_last") or said.get("month_year")
+    precision = "day" if "day_first" in said or "day_second" in said else "month"
+    if year is not None:
+        return today.replace(year=int(year), month=month, day=day), precision
+    if precision == "month" and named.islower() and named in {"may", "march"}:
+        return None  # verbs, more often than not
+    at = today.replace(month=month, day=day)
+    if future or said.get("in_month", "").lower().startswith(("next", "until")):
+        return at if at >= today else at + relativedelta(years=1), precision
+    return at if at <= today else at - relativedelta(years=1), precision

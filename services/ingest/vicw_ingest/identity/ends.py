@@ -1,0 +1,45 @@
+"""The things that a request names by uid, found or refused with the field that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError
+from vicw_shared.model import Node
+from vicw_shared.model.names import is_named_thing
+from vicw_shared.ports import GraphTransaction
+
+_FIX = "Give a uid that GET /entities lists"
+
+
+async def things(transaction: GraphTransaction, *uids: str) -> dict[str, Node]:
+    """Return the nodes that exist among what a request takes for uids."""
+    return await transaction.nodes([uid for uid in uids if is_uid(uid)])
+
+
+def thing_of(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
+    """Return the live named thing ``uid`` among ``nodes``. Raises InvalidInputError that names ``field``."""
+    node = nodes.get(uid)
+    if node is None:
+        raise InvalidInputError(FieldProblem(field, f"{uid} is the uid of nothing known", _FIX))
+    if not is_named_thing(node):
+        raise InvalidInputError(FieldProblem(field, f"{uid} is {_what(node)}, not a named thing", _FIX))
+    return node
+
+
+def require_thing(node: Node | None, uid: str) -> Node:
+    """Return a thing that an address names. Raises NotFoundError."""
+    if node is None or not is_named_thing(node):
+        raise NotFoundError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
+    return node
+
+
+def is_uid(text: str) -> bool:
+    """Tell whether text has the form of a uid, in small letters as uids are."""
+    return len(text) == 36 and text.count("-") == 4 and all(ch in "0123456789abcdef-" for ch in text)
+
+
+def _what(node: Node) -> str:
+    if node.content_hash is not None:
+        return f"an item ({node.subtype})"
+    return f"a retired {node.label}" if node.retired_at is not None else f"of the label {node.label}"

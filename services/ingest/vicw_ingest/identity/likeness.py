@@ -1,0 +1,145 @@
+"""How alike two names are: rules for what people write differently, and spelling for the rest.
+
+Scores are in [0, 1], higher is more alike; 1 is the same name. Those of rules are set by hand and put the rules in
+order; that of spelling is the normalised indel similarity 2·LCS ÷ (length + length) of rapidfuzz's ``ratio``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from rapidfuzz import fuzz, process
+
+from vicw_shared.text import fold
+
+SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75
+_SHORTEST = 5
+"""Letters of the shortest name whose spelling is compared: in fewer, one letter makes another name."""
+_ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
+"""Those of Latin, Greek and Cyrillic; the marks of other scripts make other letters."""
+_INSIDE = frozenset(" -'’.,")
+_ROWS = 500
+_MOST_NAMESAKES = 50
+"""Names in one bucket that are paired with each other: with more, what they share tells nobody apart."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """A name of a thing: the thing's number, its kind (only things of one kind are compared) and its subtype."""
+
+    thing: int
+    kind: str
+    subtype: str
+    name: str
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The folded words without accents and punctuation."""
+        plain = unicodedata.normalize("NFKD", fold(self.name))
+        letters = (" " if unicodedata.category(ch)[0] in "PSZ" else ch for ch in plain if ch not in _ACCENTS)
+        return tuple("".join(letters).split())
+
+    @cached_property
+    def is_spelt(self) -> bool:
+        """Whether it is made of words only: in a path, a symbol or a version each character tells things apart."""
+        return all(ch.isalpha() or ch in _INSIDE for ch in self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two things, by number, the lower first, that may be one."""
+
+    things: tuple[int, int]
+    score: float
+    reason: str
+
+
+def pairs_of(called: Sequence[Called], threshold: float) -> list[Pair]:
+    """Return each pair of things that may be one, at its best score, best first.
+
+    Of spelling alone: those whose similarity reaches ``threshold``.
+    """
+    best: dict[tuple[int, int], Pair] = {}
+    for pair in (*_by_rules(called), *_by_spelling(called, threshold)):
+        if pair.things not in best or pair.score > best[pair.things].score:
+            best[pair.things] = pair
+    return sorted(best.values(), key=lambda pair: (-pair.score, pair.things))
+
+
+def _by_rules(called: Sequence[Called]) -> Iterator[Pair]:
+    spelt = [one for one in called if one.is_spelt and len(one.words) > 1]
+    for one, other in _sharing((one, " ".join(one.words) or fold(one.name)) for one in called):
+        if fold(one.name) == fold(other.name):
+            alike = one.subtype == other.subtype
+            yield _pair(one, other, *((SAME, "same name") if alike else (OTHER_SUBTYPE, "same name, another subtype")))
+        elif one.is_spelt and other.is_spelt and one.subtype == other.subtype:
+            yield _pair(one, other, ACCENTS, "same name but for accents and punctuation")
+    for one, other in _sharing((one, " ".join(sorted(one.words))) for one in spelt):
+        if one.words != other.words and one.subtype == other.subtype:
+            yield _pair(one, other, ORDER, "same words in another order")
+    for one, other in _sharing((one, one.words[-1]) for one in spelt):
+        if one.subtype == other.subtype and _is_short_for(one.words, other.words):
+            yield _pair(one, other, INITIALS, "initials")
+    yield from _by_part(called, spelt)
+
+
+def _by_part(called: Sequence[Called], spelt: Sequence[Called]) -> Iterator[Pair]:
+    """Pair a single word with the one longer name that begins or ends with it; with two, it may be either."""
+    longer: dict[tuple[str, str, str], list[Called]] = {}
+    for one in spelt:
+        for word in {one.words[0], one.words[-1]}:
+            longer.setdefault((one.kind, one.subtype, word), []).append(one)
+    for one in called:
+        if len(one.words) == 1 and one.is_spelt and len(one.words[0]) > 1:
+            found = longer.get((one.kind, one.subtype, one.words[0]), [])
+            if len({other.thing for other in found}) == 1 and found[0].thing != one.thing:
+                yield _pair(one, found[0], PART, "one word of the only longer name that has it")
+
+
+def _by_spelling(called: Sequence[Called], threshold: float) -> Iterator[Pair]:
+    groups: dict[tuple[str, str], list[Called]] = {}
+    for one in called:
+        if one.is_spelt and len("".join(one.words)) >= _SHORTEST:
+            groups.setdefault((one.kind, one.subtype), []).append(one)
+    for group in groups.values():
+        texts = [" ".join(one.words) for one in group]
+        for start in range(0, len(group), _ROWS):
+            scores = process.cdist(
+                texts[start : start + _ROWS], texts[start:], scorer=fuzz.ratio, score_cutoff=threshold * 100
+            )
+            for row, column in zip(*scores.nonzero(), strict=True):
+                one, other = group[start + int(row)], group[start + int(column)]
+                if row < column and one.thing != other.thing and one.words != other.words:
+                    score = round(float(scores[row, column]) / 100, 4)
+                    yield _pair(one, other, min(score, ACCENTS), f"spelt alike ({score:.2f})")
+
+
+def _sharing(keyed: Iterable[tuple[Called, str]]) -> Iterator[tuple[Called, Called]]:
+    """Yield the pairs of names of different things that have a kind and a key in common."""
+    buckets: dict[tuple[str, str], list[Called]] = {}
+    for one, key in keyed:
+        buckets.setdefault((one.kind, key), []).append(one)
+    for bucket in buckets.values():
+        if len(bucket) <= _MOST_NAMESAKES:
+            yield from ((one, other) for one, other in combinations(bucket, 2) if one.thing != other.thing)
+
+
+def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two names with one last word have the same words before it, some of them as initials.
+
+    "j smith" is short for "john smith", but "john smith" for no "jane smith", nor "j smith" for "john paul smith".
+    """
+    if len(one) != len(other) or one[-1] != other[-1]:
+        return False
+    before = list(zip(one[:-1], other[:-1], strict=True))
+    agree = all(a == b or (min(len(a), len(b)) == 1 and a[0] == b[0]) for a, b in before)
+    return agree and any(len(a) != len(b) for a, b in before)
+
+
+def _pair(one: Called, other: Called, score: float, reason: str) -> Pair:
+    low, high = sorted((one.thing, other.thing))
+    return Pair((low, high), score, reason)

@@ -1,0 +1,60 @@
+"""What a request has to do with a language model: which items it is to read, and how far it is with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vicw_ingest.extraction.llm.extractor import Extractor
+from vicw_shared.ports import UnreadItems, WorkQueue
+from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, IngestRequest, IngestResponse
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReading:
+    """What has a language model read items, and whom to wake for what nobody waits for."""
+
+    extractor: Extractor
+    queue: WorkQueue
+
+
+def to_read(request: IngestRequest) -> frozenset[int]:
+    """Return the indexes of the items that a language model is to read, where there is one."""
+    if request.extract is Extract.LLM:
+        return frozenset(range(len(request.items)))
+    if request.extract is Extract.AUTO:
+        return frozenset(index for index, item in enumerate(request.items) if item.extraction is None)
+    return frozenset()
+
+
+async def finished(
+    response: IngestResponse, tenant: str, model: ModelReading | None, timeout_seconds: float
+) -> IngestResponse:
+    """Have what is pending read while a request waits for it; return the response with what came of it."""
+    pending = _pending(response)
+    if model is None or not pending:
+        return response
+    await model.extractor.finish(tenant, pending, timeout_seconds)
+    response = await with_states(response, tenant, model.extractor.graph.unread)
+    if _pending(response):
+        await model.queue.wake()
+    return response
+
+
+async def with_states(response: IngestResponse, tenant: str, unread: UnreadItems) -> IngestResponse:
+    """Return a response that says how far a language model is by now with what was pending."""
+    pending = _pending(response)
+    if not pending:
+        return response
+    left = await unread.of(tenant, pending)
+
+    def state(item: IngestedItem) -> IngestedItem:
+        if item.extraction is not ExtractionState.PENDING or (item.uid in left and not left[item.uid].dead):
+            return item
+        known = ExtractionState.FAILED if item.uid in left else ExtractionState.DONE
+        return item.model_copy(update={"extraction": known})
+
+    return response.model_copy(update={"items": tuple(map(state, response.items))})
+
+
+def _pending(response: IngestResponse) -> list[str]:
+    return [item.uid for item in response.items if item.extraction is ExtractionState.PENDING]
