@@ -7,7 +7,7 @@ from typing import Any
 
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.domain import Decision
-from vicw_retrieval.expansion import Surroundings
+from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Node
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import ChannelHit, Explanation, Passage, Result, Via

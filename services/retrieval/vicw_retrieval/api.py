@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, Request, Response, Security
 
+from vicw_retrieval.graph_api import create_graph_router
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.http import Gate, documented, refusals, tenant_of
@@ -28,4 +29,5 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         # Written as it is: validating a whole graph of our own once more costs a millisecond.
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
+    router.include_router(create_graph_router(ports, gate))
     return router

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
-from vicw_retrieval.scope import is_named, sees
-from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_retrieval.sight import Sight, say
+from vicw_retrieval.standing import settle_identities
+from vicw_retrieval.surroundings import Surroundings
+from vicw_shared.model import Label
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
-from vicw_shared.text import fold
 
 _FANOUT = 20
 _TOLD_EVENTS = 100
-_ABOUT = 1000
 _SPREADS = (
     ("CAUSED", Direction.OUT),
     ("CAUSED", Direction.IN),
@@ -22,16 +20,7 @@ _SPREADS = (
     ("NEXT", Direction.OUT),
     ("NEXT", Direction.IN),
 )
-
-
-@dataclass(slots=True)
-class Surroundings:
-    """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say."""
-
-    nodes: dict[str, Node] = field(default_factory=dict)
-    edges: dict[str, Edge] = field(default_factory=dict)
-    neighbours: dict[str, list[Neighbour]] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
+_CAUSAL = (("CAUSED", Direction.OUT), ("CAUSED", Direction.IN))
 
 
 async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str]) -> Surroundings:
@@ -48,60 +37,30 @@ async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: S
     )
     around = Surroundings(nodes=dict(nodes))
     around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
-    told = await _told_events(graph, back, scope, around)
-    if told:
-        found += await graph.expand(scope.tenant, list(told), _SPREADS, _FANOUT)
-    visible = await _visible(graph, scope, found)
+    owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
+    sight = Sight(graph, scope)
+    told = await _told_events(sight, [n for n in back if n.origin in owner], around)
+    for statements, spreads in ((False, _SPREADS), (True, _CAUSAL)):
+        if some := [uid for uid, proof in told.items() if proof.node.is_statement is statements]:
+            found += await graph.expand(scope.tenant, some, spreads, _FANOUT)
+    visible = await sight.visible(found)
+    # A sentence is in its passage already; one that says why is worth a line of its own.
+    causal = {neighbour.origin for neighbour in visible}
+    _add(around, [proof for uid, proof in told.items() if uid in causal or not proof.node.is_statement])
     _add(around, visible)
     for neighbour in visible:
-        owner = told.get(neighbour.origin, neighbour.origin)
-        around.neighbours.setdefault(owner, []).append(neighbour)
-    around.texts = await _load_texts(graph, scope, around)
+        proof = told.get(neighbour.origin)
+        result = owner[proof.origin] if proof is not None else neighbour.origin
+        around.neighbours.setdefault(result, []).append(neighbour)
+    await settle_identities(graph, scope, around)
+    around.texts = await say(graph, scope, around.nodes.values())
     return around
 
 
-async def _told_events(
-    graph: GraphStore, proving: Sequence[Neighbour], scope: Scope, around: Surroundings
-) -> dict[str, str]:
-    """Return the events that the found passages prove, each with the result it was told in."""
-    owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
+async def _told_events(sight: Sight, proving: Sequence[Neighbour], around: Surroundings) -> dict[str, Neighbour]:
+    """Return the events that the found passages prove, each with its passage."""
     events = [n for n in proving if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
-    kept = await _visible(graph, scope, [n for n in events if n.origin in owner])
-    _add(around, kept)
-    return {n.node.uid: owner[n.origin] for n in kept}
-
-
-async def _visible(graph: GraphStore, scope: Scope, found: Sequence[Neighbour]) -> list[Neighbour]:
-    """Keep what the scope may see: the node, and the item whose extraction told of the edge."""
-    told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
-    tellers = await graph.nodes(scope.tenant, sorted(set(told_by.values()))) if told_by else {}
-    about = await _subjects(graph, scope, [*(n.node for n in found), *tellers.values()])
-
-    def seen(node: Node | None) -> bool:
-        return node is not None and sees(scope, node, about.get(node.uid, ()))
-
-    return [n for n in found if seen(n.node) and (n.edge.id not in told_by or seen(tellers.get(told_by[n.edge.id])))]
-
-
-async def _subjects(graph: GraphStore, scope: Scope, nodes: Iterable[Node]) -> dict[str, set[str]]:
-    """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
-    private = {node.uid for node in nodes if scope.audience is not None and node.sensitivity != "public"}
-    about: dict[str, set[str]] = {uid: set() for uid in private}
-    if private:
-        for edge in await graph.expand(scope.tenant, sorted(private), [("ABOUT", Direction.OUT)], _ABOUT):
-            about[edge.origin] |= {fold(edge.node.name), edge.node.uid}
-    return about
-
-
-async def _load_texts(graph: GraphStore, scope: Scope, around: Surroundings) -> dict[str, str]:
-    """Return what each node says: its own text, or its first passage.
-
-    A viewer gets no description of a named thing: whoever told of it may have done so in confidence.
-    """
-    first = {n.qdrant_id: uid for uid, n in around.nodes.items() if n.qdrant_id and n.label is not Label.CHUNK}
-    passages = await graph.texts(scope.tenant, [point for point in first if point])
-    own = {u: n.text for u, n in around.nodes.items() if n.text and (scope.audience is None or not is_named(n))}
-    return own | {first[point]: text for point, text in passages.items()}
+    return {n.node.uid: n for n in await sight.visible(events)}
 
 
 def _add(around: Surroundings, neighbours: Iterable[Neighbour]) -> None:

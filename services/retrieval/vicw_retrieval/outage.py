@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
+from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports import GraphTransaction, ItemRef, Neighbour, Scope, Spread, TextHit, VectorStore
 
 _LASTS_SECONDS = 3.0
@@ -82,6 +83,43 @@ class PayloadGraph:
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         """Return nothing: edges are the graph's."""
         return []
+
+    async def named(
+        self,
+        tenant: str,
+        names: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        word: bool = False,
+        limit: int = MOST_NAMESAKES,
+    ) -> dict[str, list[Node]]:
+        """Return nothing: names are the graph's."""
+        return {}
+
+    async def list_named(
+        self,
+        tenant: str,
+        context: str,
+        *,
+        prefix: str = "",
+        subtype: str | None = None,
+        after: tuple[str, str] | None = None,
+        limit: int,
+    ) -> list[Node]:
+        """Raise UnavailableError."""
+        _away()
+
+    async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
+        """Raise UnavailableError."""
+        _away()
+
+    async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+        """Raise UnavailableError."""
+        _away()
+
+    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+        """Raise UnavailableError."""
+        _away()
 
     async def contexts(self, tenant: str) -> list[Node]:
         """Raise UnavailableError."""

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import structlog
 from prometheus_client import Counter, Histogram
 
+from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.domain import Decision, given, infer
-from vicw_retrieval.expansion import Surroundings, expand
+from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.stopwatch import Stopwatch
+from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
-from vicw_shared.errors import FieldProblem, InvalidInputError, OverloadedError, RetryableError, UnavailableError
+from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
 from vicw_shared.ports import Audience, GraphStore, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -142,7 +144,7 @@ async def _answer(
         results = to_results(top, texts, wave, around)
         text, cut = write_text(results, around, request.budget.chars)
         graph = draw_graph(results, around)
-    degraded = tuple(dict.fromkeys(search.degraded))
+    degraded = tuple(sorted(set(search.degraded)))
     for part in degraded:
         DEGRADED.labels(part).inc()
     RESULTS.observe(len(results))
@@ -158,28 +160,11 @@ async def _answer(
 
 
 def _check(request: RetrieveRequest, limits: LimitSettings) -> None:
-    sizes = (
+    asked = (
         ("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"),
         ("limit", request.limit, limits.results, "VICW_MAX_RESULTS", "results"),
         ("budget.chars", request.budget.chars, limits.budget_chars, "VICW_MAX_BUDGET_CHARS", "characters"),
     )
-    problems = [
-        FieldProblem(name, f"asks for {size} {unit}, over the limit of {limit}", f"Ask for less, or raise {setting}")
-        for name, size, limit, setting, unit in (*sizes, *_name_sizes(request, limits))
-        if size > limit
-    ]
-    if problems:
-        raise InvalidInputError(*problems)
-
-
-def _name_sizes(request: RetrieveRequest, limits: LimitSettings) -> Iterator[tuple[str, int, int, str, str]]:
-    names: dict[str, str | None] = {"context": request.context, "domain": request.domain}
-    lists: dict[str, tuple[str, ...]] = {f"tags.{kind}": getattr(request.tags, kind) for kind in ("any", "all", "none")}
-    if request.viewer is not None:
-        names |= {"viewer.user": request.viewer.user, "viewer.context": request.viewer.context}
-        lists["viewer.participants"] = request.viewer.participants
-    for field, values in lists.items():
-        yield field, len(values), limits.tags, "VICW_MAX_TAGS", "names"
-        names |= {f"{field}[{index}]": value for index, value in enumerate(values[: limits.tags])}
-    for field, name in names.items():
-        yield field, len(name or ""), limits.name_chars, "VICW_MAX_NAME_CHARS", "characters"
+    names = {"context": request.context, "domain": request.domain}
+    lists = {f"tags.{kind}": getattr(request.tags, kind) for kind in ("any", "all", "none")}
+    sizes.require((*asked, *sizes.of_names(names, lists, request.viewer, limits)))

@@ -9,6 +9,7 @@ from vicw_shared.domains import canonical
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, ItemRef, Scope
 from vicw_shared.text import fold
+from vicw_shared.wire.graph import GraphQuestion
 from vicw_shared.wire.retrieve import RetrieveRequest, Viewer
 
 
@@ -29,6 +30,19 @@ def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
     )
 
 
+def scope_of_question(request: GraphQuestion, tenant: str, now: datetime) -> Scope:
+    """Return the scope of a question about the graph: the same rules, without what only chooses results."""
+    return Scope(
+        tenant=tenant,
+        now=now,
+        asked_at=request.query_time,
+        contexts=(request.context,) if request.context is not None else None,
+        as_of=request.as_of,
+        known_at=request.known_at,
+        audience=audience_of(request.viewer) if request.viewer is not None else None,
+    )
+
+
 def audience_of(viewer: Viewer) -> Audience:
     """Return who sees the answer. In a group the participants see it too, so only the viewer's own rights count."""
     return Audience(
@@ -38,17 +52,18 @@ def audience_of(viewer: Viewer) -> Audience:
     )
 
 
-def sees(scope: Scope, node: Node, about: Collection[str]) -> bool:
+def sees(scope: Scope, node: Node, about: Collection[str], *, ever: bool = False) -> bool:
     """Tell whether ``scope`` may see a node; ``about`` are the folded names and uids it is about.
 
     The rule of the vector stores' filters for what is reached along edges. Tags and domains choose results,
-    not neighbours, so they do not count here.
+    not neighbours, so they do not count here. ``ever``: nor does whether the node is still true, only its expiry.
     """
     if node.tenant != scope.tenant or (scope.contexts is not None and node.context not in scope.contexts):
         return False
     if is_named(node):
         return True  # its name is known to whoever sees a memory of it; its description is not, see expansion
-    return in_time(scope, node) and (scope.audience is None or _visible_to(scope.audience, node, about))
+    timely = not is_expired(scope, node) if ever else in_time(scope, node)
+    return timely and (scope.audience is None or _visible_to(scope.audience, node, about))
 
 
 def is_named(node: Node) -> bool:
@@ -59,7 +74,7 @@ def is_named(node: Node) -> bool:
 def in_time(scope: Scope, node: Node | ItemRef) -> bool:
     """Tell whether a node is live, or was true or known at the instant that the scope asks about."""
     instant = scope.as_of or scope.judged_at
-    if node.expires_at is not None and node.expires_at <= scope.judged_at:
+    if is_expired(scope, node):
         return False
     if scope.known_at is None and node.valid_to is not None and node.valid_to <= instant:
         return False
@@ -70,6 +85,11 @@ def in_time(scope: Scope, node: Node | ItemRef) -> bool:
     if node.retired_at is None or node.retired_at > scope.now:
         return True
     return scope.as_of is not None and node.valid_to is not None
+
+
+def is_expired(scope: Scope, node: Node | ItemRef) -> bool:
+    """Tell whether a node's time is over: then nobody sees it, whatever instant is asked about."""
+    return node.expires_at is not None and node.expires_at <= scope.judged_at
 
 
 def _visible_to(audience: Audience, node: Node, about: Collection[str]) -> bool:

@@ -21,6 +21,7 @@ from vicw_retrieval.scope import in_time
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
@@ -47,6 +48,7 @@ class RetrievalPorts:
     settings: RetrievalSettings
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
+    registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
 
 
 class Search:
@@ -113,24 +115,28 @@ class Search:
             channels["dense"] = self._dense(scope, domain, limit, without)
         if Channel.BM25 in self._wanted and self._terms.indices:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
-        ranked, failed = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
+        ranked, without_answer = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
+        failed = {name: error or self._out_of_time(name) for name, error in without_answer.items()}
         self.degraded += failed
         if wordless is not None and not any(ranked.values()):
             raise wordless  # an empty index is no answer
         return await self._instead(scope, failed) if failed and not ranked else ranked
 
-    async def _instead(self, scope: Scope, failed: Mapping[str, VicwError | None]) -> dict[str, list[VectorHit]]:
-        """Ask for words while the vector engine is down.
+    def _out_of_time(self, channel: str) -> UnavailableError:
+        """Return the error of a channel that was given up: it names the engine that it was waiting for."""
+        waited_for = "embedding" if channel == Channel.DENSE and self._vector is None else "vectors"
+        budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
+        return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
-        Raises the channels' error if the graph is down, too, or something else is what failed.
-        """
-        away = any(isinstance(e, UnavailableError) and e.dependency == "vectors" for e in failed.values())
-        if not away and self._request.channels is not None:
-            raise _first(failed)
+    async def _instead(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
+        """Ask for words where no channel answers. Raises a channel's error if they fail too, or channels were named."""
+        first = next(iter(failed.values()))
+        if self._request.channels is not None:
+            raise first
         try:
             return await self._find_words(scope)
         except VicwError as error:
-            raise _first(failed) from error
+            raise first from error
 
     async def _find_words(self, scope: Scope) -> dict[str, list[VectorHit]]:
         """Ask the graph's full-text index. Raises what it raises."""
@@ -183,9 +189,3 @@ class Search:
         if settings.fusion == "blend":
             ceiling = blend.ceiling(await vectors.idf(self._terms.indices), sparse.K1 + 1)
         return Wave(ranked, scores, zscore.combine(dense, lexical, settings.alpha), ceiling)
-
-
-def _first(failed: Mapping[str, VicwError | None]) -> VicwError:
-    return next((error for error in failed.values() if error is not None), None) or UnavailableError(
-        "retrieval", "no channel answered within its budget (VICW_RETRIEVAL_BUDGET_MS)"
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.expansion import Surroundings
+from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
@@ -63,7 +63,7 @@ def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
     edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
     return Graph(
         nodes=tuple(_graph_node(node, around) for node in nodes),
-        edges=tuple(_graph_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
+        edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
         paths=tuple((edge.id,) for edge in edges if edge.type == "CAUSED"),
     )
 
@@ -125,6 +125,7 @@ def _graph_node(node: Node, around: Surroundings) -> GraphNode:
         label=node.label,
         subtype=node.subtype,
         name=node.name,
+        aliases=_aliases(node, around),
         text=around.texts.get(node.uid),
         context=node.context,
         domain=node.domain,
@@ -132,7 +133,14 @@ def _graph_node(node: Node, around: Surroundings) -> GraphNode:
     )
 
 
-def _graph_edge(edge: Edge) -> GraphEdge:
+def _aliases(node: Node, around: Surroundings) -> tuple[str, ...]:
+    """Return what else it is called: names that it had, and those of what was merged into it, as they are written."""
+    names = dict.fromkeys((*node.aliases, *sorted(around.aliases.get(node.uid, ()))))
+    return tuple(name for name in names if name != node.name)
+
+
+def draw_edge(edge: Edge) -> GraphEdge:
+    """Return an edge as the wire has it."""
     certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
     return GraphEdge(
         id=edge.id,

@@ -33,4 +33,5 @@ class Wiring(PlatformWiring):
             self.settings.retrieval,
             self._outage,
             indexes.rebuilding is not None,
+            self.registry,
         )

@@ -1,0 +1,101 @@
+"""What one asker may see of what is reached along edges: decided from edges, never from counts (seed 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from vicw_retrieval.scope import is_named, sees
+from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
+from vicw_shared.text import fold
+
+_ABOUT = 1000
+_FIRST_LOOK = 20
+_WIDER = 8
+Place = tuple[str, str, Direction]
+"""A node's uid and a spread from it."""
+
+
+class Sight:
+    """What a scope may see. ``ever``: also what is not true, or not believed, any more."""
+
+    def __init__(self, graph: GraphStore, scope: Scope, *, ever: bool = False) -> None:
+        self._graph = graph
+        self._scope = scope
+        self._ever = ever
+
+    async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+        """Keep what may be seen: the node, and the item whose extraction told of the edge."""
+        told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
+        tellers = await self._graph.nodes(self._scope.tenant, sorted(set(told_by.values()))) if told_by else {}
+        seen = await self._seen([*(n.node for n in found), *tellers.values()])
+        return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
+
+    async def nodes(self, nodes: Sequence[Node]) -> list[Node]:
+        """Keep the nodes that may be seen."""
+        seen = await self._seen(nodes)
+        return [node for node in nodes if node.uid in seen]
+
+    async def known(self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int) -> list[Node]:
+        """Keep the named things that the asker knows of: those that something he may see tells of.
+
+        Of a node's edges of one of ``spreads``, ``most`` are looked at. The application itself knows of all.
+        """
+        if self._scope.audience is None or not named:
+            return list(named)
+        known: set[str] = set()
+        open_, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
+        while open_:
+            found = await self._graph.expand(self._scope.tenant, open_, spreads, limit)
+            known |= {n.origin for n in await self.visible(found) if bears_out(n)}
+            full = {origin for (origin, _, _), count in counted(found).items() if count >= limit}
+            open_ = [uid for uid in open_ if uid in full - known] if limit < most else []
+            limit = min(limit * _WIDER, most)
+        return [node for node in named if node.uid in known]
+
+    async def _seen(self, nodes: Iterable[Node]) -> set[str]:
+        nodes = list(nodes)
+        about = await self._subjects(nodes)
+        return {n.uid for n in nodes if sees(self._scope, n, about.get(n.uid, ()), ever=self._ever)}
+
+    async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
+        """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
+        private = {node.uid for node in nodes if self._scope.audience is not None and node.sensitivity != "public"}
+        about: dict[str, set[str]] = {uid: set() for uid in private}
+        if private:
+            spreads = [("ABOUT", Direction.OUT)]
+            for edge in await self._graph.expand(self._scope.tenant, sorted(private), spreads, _ABOUT):
+                about[edge.origin] |= {*map(fold, (edge.node.name, *edge.node.aliases)), edge.node.uid}
+        return about
+
+
+def bears_out(neighbour: Neighbour) -> bool:
+    """Tell whether an edge that may be seen makes known what it leads from or to: somebody's telling is behind it."""
+    return not is_named(neighbour.node) or TOLD_BY in neighbour.edge.properties
+
+
+def counted(found: Sequence[Neighbour]) -> dict[Place, int]:
+    """Return how many edges of each spread of each node were found."""
+    counts: dict[Place, int] = {}
+    for neighbour in found:
+        key = spread_of(neighbour)
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def spread_of(neighbour: Neighbour) -> Place:
+    """Return the node and the spread along which a neighbour was found."""
+    way = Direction.OUT if neighbour.edge.source == neighbour.origin else Direction.IN
+    return neighbour.origin, neighbour.edge.type, way
+
+
+async def say(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> dict[str, str]:
+    """Return what each node says, by its uid: its own text, or its first passage.
+
+    A viewer gets no description of a named thing: whoever told of it may have done so in confidence.
+    """
+    first = {node.qdrant_id: node.uid for node in nodes if node.qdrant_id and node.label is not Label.CHUNK}
+    passages = await graph.texts(scope.tenant, [point for point in first if point])
+    own = {node.uid: node.text for node in nodes if node.text and (scope.audience is None or not is_named(node))}
+    return own | {first[point]: text for point, text in passages.items()}

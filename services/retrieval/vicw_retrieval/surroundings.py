@@ -1,0 +1,22 @@
+"""What an answer shows beside its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vicw_shared.model import Edge, Node
+from vicw_shared.ports import Neighbour
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
+
+    ``aliases`` are the names of what is not shown, since the node stands for it.
+    """
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+    neighbours: dict[str, list[Neighbour]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, list[str]] = field(default_factory=dict)

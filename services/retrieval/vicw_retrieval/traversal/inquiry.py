@@ -1,0 +1,140 @@
+"""What a question about the graph works with, and how its answer is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.sight import Sight, say
+from vicw_retrieval.synthesis import draw_edge
+from vicw_retrieval.traversal.starts import Finder
+from vicw_retrieval.traversal.walk import Plan, Walk
+from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
+from vicw_shared.ports import Direction, GraphStore, Scope, Spread
+from vicw_shared.settings import LimitSettings, RetrievalSettings
+from vicw_shared.wire.graph import GraphAnswer, WalkedNode
+
+_UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
+"""Edges that nobody tells of: by them alone a thing is not known."""
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """One question: who asks, and the graph. ``ever``: what is past is seen, too."""
+
+    ports: RetrievalPorts
+    scope: Scope
+    ever: bool = False
+
+    @property
+    def graph(self) -> GraphStore:
+        """What is asked."""
+        return self.ports.graph
+
+    @property
+    def settings(self) -> RetrievalSettings:
+        """How far is looked."""
+        return self.ports.settings
+
+    @property
+    def limits(self) -> LimitSettings:
+        """What may be asked for."""
+        return self.ports.limits
+
+    @property
+    def registry(self) -> EdgeRegistry:
+        """The types of edges there are."""
+        return self.ports.registry
+
+    @cached_property
+    def sight(self) -> Sight:
+        """What the asker may see."""
+        return Sight(self.graph, self.scope, ever=self.ever)
+
+    @cached_property
+    def finder(self) -> Finder:
+        """What finds where to begin."""
+        return Finder(self.graph, self.scope, self.sight, self._known_by, self.settings.fanout_read)
+
+    @cached_property
+    def _known_by(self) -> list[Spread]:
+        types = [edge_type.name for edge_type in self.registry if edge_type.name not in _UNTOLD]
+        return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
+
+    async def contexts(self) -> list[str]:
+        """Return the contexts that the question is about."""
+        if self.scope.contexts is not None:
+            return list(self.scope.contexts)
+        return [root.name for root in await self.graph.contexts(self.scope.tenant)]
+
+    def walk(
+        self,
+        spreads: Sequence[Spread],
+        *,
+        hops: int,
+        limit: int,
+        fanout: int | None = None,
+        min_weight: float = 0.0,
+        sentences: bool = False,
+    ) -> Walk:
+        """Return a walk that has not begun."""
+        plan = Plan(
+            spreads=spreads,
+            known_by=self._known_by,
+            hops=hops,
+            limit=limit,
+            fanout=fanout or self.settings.fanout,
+            looked_at=self.settings.fanout_read,
+            min_weight=min_weight,
+            sentences=sentences,
+        )
+        return Walk(self.graph, self.scope, self.sight, plan)
+
+    async def answer(
+        self, walk: Walk, starts: Sequence[Node], order: Callable[[Walk], list[Node]] | None = None
+    ) -> GraphAnswer:
+        """Return what a walk has found: its nodes as it met them, or in an order of the question's own."""
+        nodes = order(walk) if order is not None else list(walk.nodes.values())
+        texts = await say(self.graph, self.scope, nodes)
+        told_by = await self._tellers(nodes)
+        return GraphAnswer(
+            start=tuple(node.uid for node in starts),
+            nodes=tuple(
+                _shown(node, walk.hops[node.uid], texts.get(node.uid), told_by.get(node.uid)) for node in nodes
+            ),
+            edges=tuple(map(draw_edge, walk.edges)),
+            complete=walk.complete,
+        )
+
+    async def _tellers(self, nodes: Sequence[Node]) -> dict[str, str]:
+        """Return the item whose text tells of each event that is none itself."""
+        told = [node.uid for node in nodes if node.label is Label.EVENT and node.content_hash is None]
+        if not told:
+            return {}
+        found = await self.graph.expand(self.scope.tenant, told, [("EVIDENCED_BY", Direction.OUT)], 1)
+        proven = await self.sight.visible(found)
+        return {n.origin: str(n.edge.properties[TOLD_BY]) for n in proven if TOLD_BY in n.edge.properties}
+
+
+def _shown(node: Node, hops: int, text: str | None, told_by: str | None) -> WalkedNode:
+    return WalkedNode(
+        uid=node.uid,
+        id=node.source_id,
+        label=node.label,
+        subtype=node.subtype,
+        name=node.name,
+        text=text,
+        context=node.context,
+        domain=node.domain,
+        timestamp=node.timestamp,
+        hops=hops,
+        told_by=told_by,
+        speaker=node.speaker,
+        source=node.source,
+        flow_id=node.flow_id,
+        retired_at=node.retired_at,
+        valid_to=node.valid_to,
+    )

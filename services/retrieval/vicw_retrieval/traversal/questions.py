@@ -1,0 +1,184 @@
+"""The traversals of seed 004's table, each a question of its own: what happens on ``POST /graph/…``."""
+
+from __future__ import annotations
+
+from vicw_retrieval.scope import is_named
+from vicw_retrieval.traversal.inquiry import Inquiry
+from vicw_retrieval.traversal.walk import Walk, when
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Direction
+from vicw_shared.uids import context_uid
+from vicw_shared.wire.graph import (
+    LEFT_OUT,
+    FindRequest,
+    GraphAnswer,
+    NodeQuestion,
+    ThreadRequest,
+    WalkRequest,
+)
+
+_WAYS = {"out": (Direction.OUT,), "in": (Direction.IN,), "both": (Direction.OUT, Direction.IN)}
+_BEARERS = (
+    ("ABOUT", Direction.IN),
+    ("MENTIONS", Direction.IN),
+    ("INITIATED", Direction.OUT),
+    ("STATED_BY", Direction.IN),
+)
+_REPLACED = (("SUPERSEDES", Direction.OUT), ("SUPERSEDES", Direction.IN))
+
+
+async def find(request: FindRequest, inquiry: Inquiry) -> GraphAnswer:
+    """Return what a uid, an id or a name may mean; without any of them, the named things of a context, by name.
+
+    Raises InvalidInputError if neither a name nor a context is given.
+    """
+    if request.name is None and request.context is None:
+        raise InvalidInputError(
+            FieldProblem("name", "is missing, and so is `context`", "Give a name, or the context whose things to list")
+        )
+    complete = True
+    if request.name is None:
+        found, complete = await inquiry.finder.page(request.subtype, request.limit)
+    else:
+        found = [node for node in await inquiry.finder.all(request.name) if request.subtype in {None, node.subtype}]
+    walk = inquiry.walk((), hops=0, limit=request.limit)
+    walk.add(found)
+    walk.complete &= complete
+    return await inquiry.answer(walk, [])
+
+
+async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
+    """Return everything within the hops asked for. Raises UnknownTypeError, or what ``Finder.one`` does."""
+    inquiry.registry.require([*(request.types.only or ()), *(request.types.left_out or ())])
+    only = request.types.only or tuple(edge_type.name for edge_type in inquiry.registry)
+    left_out = request.types.left_out
+    if left_out is None:
+        left_out = tuple(set(LEFT_OUT) - set(request.types.only or ()))
+    spreads = [(name, way) for name in only if name not in left_out for way in _WAYS[request.direction]]
+    if not request.start and request.context is None:
+        raise InvalidInputError(
+            FieldProblem("start", "is empty, and no `context` is given", "Name where to begin, or a context")
+        )
+    starts = [await inquiry.finder.one(start, f"start[{at}]") for at, start in enumerate(request.start)]
+    walk = inquiry.walk(
+        spreads,
+        hops=request.hops,
+        limit=request.limit,
+        min_weight=request.min_weight,
+        sentences=request.sentences,
+    )
+    await walk.run(starts or await _all_of(inquiry, walk))
+    return await inquiry.answer(walk, starts)
+
+
+async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:
+    """Return what is in the context and leads anywhere, the newest first."""
+    (context,) = await inquiry.contexts()
+    root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
+    inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
+    seen = [n.node for n in await inquiry.sight.visible(inside) if n.node.label is not Label.CHUNK]
+    leading = await walk.leading(seen)
+    known = await inquiry.finder.allowed(leading)
+    return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
+
+
+async def about(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
+    """Return a person, and the memories that are about him or about his users, the newest first."""
+    start, everybody = await _everybody(request, inquiry)
+    walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
+    await walk.run(everybody)
+    return await inquiry.answer(walk, [start], order=_newest_first)
+
+
+async def person(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
+    """Return a user, and the person that he is, with whatever these were merged with."""
+    return await _identity(request, inquiry, Direction.OUT)
+
+
+async def users(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
+    """Return a person, and the users that are he."""
+    return await _identity(request, inquiry, Direction.IN)
+
+
+async def merges(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
+    """Return what a thing was merged into, what that was merged into …, and all that was merged into these."""
+    start = await inquiry.finder.one(request.node, "node")
+    walk = inquiry.walk([("MERGED_INTO", Direction.OUT)], hops=0, limit=request.limit)
+    await walk.run([start])
+    return await inquiry.answer(walk, [start])
+
+
+async def history(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
+    """Return what replaced what, the newest first: of an item, of what its text tells, or of what tells of a thing.
+
+    What is not believed any more is in it; what the asker may not see, and what has expired, is not.
+    """
+    start = await inquiry.finder.one(request.node, "node")
+    starts, around = [start], None
+    if is_named(start):
+        around = inquiry.walk(
+            _BEARERS, hops=1, limit=inquiry.limits.graph_nodes, fanout=inquiry.settings.fanout_read, sentences=True
+        )
+        await around.run([start])
+        bearing = inquiry.walk(_REPLACED, hops=0, limit=len(around.nodes) or 1, sentences=True)
+        starts += await bearing.leading([node for uid, node in around.nodes.items() if uid != start.uid])
+    walk = inquiry.walk(
+        _REPLACED, hops=request.limit, limit=request.limit, fanout=inquiry.settings.fanout_read, sentences=True
+    )
+    if around is not None:
+        walk.adopt(around)
+    await walk.run(starts)
+    return await inquiry.answer(walk, [start], order=_newest_first)
+
+
+async def thread(request: ThreadRequest, inquiry: Inquiry) -> GraphAnswer:
+    """Return one flow in the order of its NEXT chain.
+
+    Raises InvalidInputError for a flow that is not known, and where several contexts have it.
+    """
+    found = {
+        context: items for context in await inquiry.contexts() if (items := await _thread(request, inquiry, context))
+    }
+    if not found:
+        raise InvalidInputError(FieldProblem("flow", "is not known", "Name the `flow_id` that its items have"))
+    if len(found) > 1:
+        names = ", ".join(map(repr, found))
+        raise InvalidInputError(FieldProblem("context", "is missing, and several have this flow", f"Name one: {names}"))
+    (items,) = found.values()
+    walk = inquiry.walk([("NEXT", Direction.OUT)], hops=0, limit=request.limit)
+    await walk.run(items)
+    return await inquiry.answer(walk, [])
+
+
+async def _thread(request: ThreadRequest, inquiry: Inquiry, context: str) -> list[Node]:
+    """Return the first items of a flow that may be seen, one more than asked for if there are more."""
+    looked_at = request.limit + 1
+    while True:
+        items = await inquiry.graph.thread(inquiry.scope.tenant, context, request.flow, looked_at)
+        seen = await inquiry.sight.nodes(items)
+        most = max(inquiry.settings.fanout_read, request.limit + 1)
+        if len(seen) > request.limit or len(items) < looked_at or looked_at >= most:
+            return seen[: request.limit + 1]
+        looked_at = min(looked_at * 8, most)
+
+
+async def _identity(request: NodeQuestion, inquiry: Inquiry, way: Direction) -> GraphAnswer:
+    start = await inquiry.finder.one(request.node, "node")
+    walk = inquiry.walk([("IS_PERSON", way)], hops=1, limit=request.limit)
+    await walk.run([start])
+    return await inquiry.answer(walk, [start])
+
+
+async def _everybody(request: NodeQuestion, inquiry: Inquiry) -> tuple[Node, list[Node]]:
+    """Return who is meant, and whoever else is the same person."""
+    start = await inquiry.finder.one(request.node, "node")
+    same = inquiry.walk([("IS_PERSON", Direction.IN)], hops=1, limit=request.limit)
+    await same.run([start])
+    return start, list(same.nodes.values())
+
+
+def _newest_first(walk: Walk) -> list[Node]:
+    named = [node for node in walk.nodes.values() if is_named(node)]
+    memories = [node for node in walk.nodes.values() if not is_named(node)]
+    return [*named, *sorted(memories, key=lambda node: (-when(node).timestamp(), -node.version, node.uid))]

@@ -1,0 +1,145 @@
+"""Where a question begins: what a uid, a caller's id or a name means to who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from vicw_retrieval.scope import is_named
+from vicw_retrieval.sight import Sight
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.merging import canonical
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, GraphStore, Scope, Spread
+from vicw_shared.text import fold
+
+_VERSIONS = 100
+_REPLACED = 10
+_HINTS = 5
+_TOLD_CANDIDATES = 10
+_SHOWN_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Finds nodes that the asker may see. ``known_by`` and ``looked_at`` are those of a ``Plan``."""
+
+    graph: GraphStore
+    scope: Scope
+    sight: Sight
+    known_by: Sequence[Spread]
+    looked_at: int
+
+    async def one(self, reference: str, field: str) -> Node:
+        """Return the one node that is meant.
+
+        Raises InvalidInputError where there is none, or where it may be several: then it names them.
+        """
+        found = await self.all(reference)
+        if not found:
+            told = f"{_cut(reference)!r} is no uid, id or name of anything here"
+            raise InvalidInputError(FieldProblem(field, told, await self._hint(reference)))
+        if len(found) > 1:
+            more = f"; and {len(found) - _TOLD_CANDIDATES} more" if len(found) > _TOLD_CANDIDATES else ""
+            told = "; ".join(_told(node) for node in found[:_TOLD_CANDIDATES])
+            raise InvalidInputError(
+                FieldProblem(field, f"{_cut(reference)!r} may be {len(found)} things", f"Name a uid: {told}{more}")
+            )
+        return found[0]
+
+    async def all(self, reference: str) -> list[Node]:
+        """Return what may be meant: what has this uid; else items of this id, and what is called so."""
+        if (uid := _uid(reference)) is not None:
+            exact = await self.allowed((await self.graph.nodes(self.scope.tenant, [uid])).values())
+            if exact:
+                return exact
+        contexts = self.scope.contexts
+        roots = await self.graph.contexts(self.scope.tenant)
+        inside = [root.name for root in roots] if contexts is None else list(contexts)
+        found = await self._items(reference, inside) + await self._called(reference)
+        if not found:
+            same = [root for root in roots if fold(root.name) == fold(reference)]
+            found = await self.allowed(same)
+        return found
+
+    async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
+        """Return named things of the scope's contexts, by context and name, and whether these are all."""
+        found: list[Node] = []
+        for context in self.scope.contexts or ():
+            after: tuple[str, str] | None = None
+            for _ in range(0, self.looked_at, limit):
+                page = await self.graph.list_named(
+                    self.scope.tenant, context, subtype=subtype, after=after, limit=limit + 1
+                )
+                found += await self.allowed(page)
+                if len(found) > limit:
+                    return found[:limit], False
+                if len(page) <= limit:
+                    break
+                after = (fold(page[-1].name), page[-1].uid)
+        return found, True
+
+    async def allowed(self, nodes: Iterable[Node]) -> list[Node]:
+        """Keep what may be seen, and of named things what the asker knows of."""
+        seen = await self.sight.nodes(list(nodes))
+        named = [node for node in seen if is_named(node)]
+        known = {node.uid for node in await self.sight.known(named, self.known_by, most=self.looked_at)}
+        return [node for node in seen if not is_named(node) or node.uid in known]
+
+    async def _items(self, reference: str, contexts: Sequence[str]) -> list[Node]:
+        """Return the items of this id, each in the latest version that may be seen."""
+        found: dict[str, Node] = {}
+        versions = await self.graph.items(self.scope.tenant, reference, contexts)
+        for _ in range(_VERSIONS):
+            found |= {node.context: node for node in await self.allowed(versions)}
+            hidden = [node.uid for node in versions if node.context not in found]
+            if not hidden:
+                break
+            older = await self.graph.expand(self.scope.tenant, hidden, [("SUPERSEDES", Direction.OUT)], _REPLACED)
+            versions = [neighbour.node for neighbour in older if neighbour.node.source_id == reference]
+        return [found[context] for context in sorted(found)]
+
+    async def _called(self, name: str) -> list[Node]:
+        """Return what is called so, or by a word of a name; of things that were merged what stands for them."""
+        for word in (False, True):
+            named = await self.graph.named(
+                self.scope.tenant, [fold(name)], contexts=self.scope.contexts, word=word, limit=self.looked_at
+            )
+            things = await self.allowed(node for nodes in named.values() for node in nodes)
+            if things:
+                return await self._standing(things)
+        return []
+
+    async def _standing(self, things: Sequence[Node]) -> list[Node]:
+        stands_for = await canonical(self.graph, self.scope.tenant, [thing.uid for thing in things])
+        ends = await self.graph.nodes(self.scope.tenant, sorted(set(stands_for.values())))
+        allowed = {node.uid: node for node in await self.allowed(ends.values())}
+        standing = {node.uid: node for node in (allowed.get(stands_for[thing.uid], thing) for thing in things)}
+        return sorted(standing.values(), key=lambda node: (node.context, node.name, node.uid))
+
+    async def _hint(self, reference: str) -> str:
+        """Return items whose words are those of the reference: what was meant may be among them."""
+        hits = await self.graph.find(self.scope, reference, _HINTS)
+        owners = await self.graph.owners(self.scope.tenant, [hit.uid for hit in hits])
+        items = await self.graph.nodes(self.scope.tenant, sorted({item.uid for item in owners.values()}))
+        seen = await self.sight.nodes([node for _, node in sorted(items.items())])
+        if not seen:
+            return "Check the spelling and the context; `find` lists what there is"
+        return f"Items with these words: {'; '.join(map(_told, seen))}"
+
+
+def _uid(reference: str) -> str | None:
+    try:
+        return str(UUID(reference))
+    except ValueError:
+        return None
+
+
+def _told(node: Node) -> str:
+    called = f"{node.source_id} ({_cut(node.name)}" if node.source_id is not None else f"{_cut(node.name)} ("
+    return f"{node.uid} is {called}{', ' if node.source_id is not None else ''}{node.subtype} in {node.context})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"

@@ -1,0 +1,219 @@
+"""Breadth first along typed edges, one batched hop at a time, inside what the asker may see (seed 004).
+
+No hub is read to its end: of one node, edges of one type and direction are followed up to a fan-out, the heaviest
+first. What may not be seen is left out before anything is counted, so that no limit tells of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import batched
+
+from vicw_retrieval.scope import is_named
+from vicw_retrieval.sight import Place, Sight, counted, spread_of
+from vicw_shared.merging import MERGED_INTO
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
+
+_BATCH = 100
+_WIDER = 8
+_MOST_TOLD = 100
+_BOTH = (Direction.OUT, Direction.IN)
+_MERGES = tuple((MERGED_INTO, way) for way in _BOTH)
+_SAYS_NOTHING = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_AFTER", "DERIVED_FROM"})
+"""Edges that every told event has: they alone make none worth a look beside its item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a walk spreads.
+
+    ``fanout`` is how many edges of a node and spread are followed, ``looked_at`` how many are read to find those that
+    may be seen. ``known_by`` are the spreads along which a thing becomes known to a viewer.
+    """
+
+    spreads: Sequence[Spread]
+    known_by: Sequence[Spread]
+    hops: int
+    limit: int
+    fanout: int
+    looked_at: int
+    min_weight: float = 0.0
+    sentences: bool = False
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk that goes on: ``nodes`` by uid in the order in which they were reached, and how far each is."""
+
+    graph: GraphStore
+    scope: Scope
+    sight: Sight
+    plan: Plan
+    nodes: dict[str, Node] = field(default_factory=dict)
+    hops: dict[str, int] = field(default_factory=dict)
+    complete: bool = True
+    _edges: dict[str, Edge] = field(default_factory=dict)
+    _near: dict[str, list[Neighbour]] = field(default_factory=dict)
+    _named: set[str] = field(default_factory=set)
+
+    async def run(self, starts: Iterable[Node]) -> None:
+        """Walk from nodes that may be seen, until the hops or the room for nodes are used up."""
+        frontier = await self._take(starts, 0)
+        for hop in range(1, self.plan.hops + 1):
+            if not frontier:
+                break
+            found = await self._around(frontier)
+            reached = sorted(found, key=_order)
+            frontier = await self._take([*await self._told(frontier), *(n.node for n in reached)], hop)
+        await self._around([uid for uid in self.nodes if uid not in self._near], last=True)
+
+    @property
+    def edges(self) -> list[Edge]:
+        """The edges among the nodes of the walk."""
+        edges = self._edges.values()
+        return sorted(
+            (e for e in edges if e.source in self.nodes and e.target in self.nodes), key=lambda e: (e.type, e.id)
+        )
+
+    def adopt(self, other: Walk) -> None:
+        """Take over how another walk found the nodes joined."""
+        self._edges |= other._edges
+
+    async def leading(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return those of the nodes from which the walk would lead anywhere, by name."""
+        self._named |= {node.uid for node in nodes if is_named(node)}
+        found = await self._around([node.uid for node in nodes])
+        leading = {neighbour.origin for neighbour in found if neighbour.edge.type not in _SAYS_NOTHING}
+        return sorted((node for node in nodes if node.uid in leading), key=lambda node: (node.name, node.uid))
+
+    async def _take(self, reached: Iterable[Node], hop: int) -> list[str]:
+        """Add the nodes that are new, and what they were merged with, while there is room; return their uids."""
+        taken: list[str] = []
+        fresh = self.add(reached, hop)
+        while fresh:
+            taken += fresh
+            merged = [uid for uid in fresh if self.nodes[uid].label in {Label.ENTITY, Label.CONCEPT}]
+            found = await self._read(merged, _MERGES) if merged else []
+            self._note(found)
+            fresh = self.add((n.node for n in sorted(found, key=_order)), hop)
+        return taken
+
+    def add(self, reached: Iterable[Node], hop: int = 0) -> list[str]:
+        """Add the nodes that are new, while there is room; return their uids."""
+        added = []
+        for node in reached:
+            if node.uid in self.nodes:
+                continue
+            if len(self.nodes) >= self.plan.limit:
+                self.complete = False
+                break
+            self.nodes[node.uid] = node
+            self.hops[node.uid] = hop
+            self._named |= {node.uid} if is_named(node) else set()
+            added.append(node.uid)
+        return added
+
+    async def _around(self, uids: Sequence[str], *, last: bool = False) -> list[Neighbour]:
+        """Return the neighbours to follow; after the ``last`` hop, they only tell how its nodes are joined."""
+        unread = [uid for uid in uids if uid not in self._near]
+        self._near |= {uid: [] for uid in unread}
+        for neighbour in await self._read(unread, self.plan.spreads, last=last):
+            self._near[neighbour.origin].append(neighbour)
+        found = [neighbour for uid in uids for neighbour in self._near[uid]]
+        self._note(found)
+        return found
+
+    def _note(self, found: Iterable[Neighbour]) -> None:
+        self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in found}
+
+    async def _read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
+        """Return at most a fan-out of the edges of each node and spread, the heaviest that may be seen."""
+        kept: list[Neighbour] = []
+        for batch in batched(uids, _BATCH):
+            wanted, along, limit = list(batch), list(spreads), min(self.plan.fanout + 1, self.plan.looked_at)
+            short: set[Place] | None = None
+            while wanted:
+                found = await self.graph.expand(self.scope.tenant, wanted, along, limit)
+                found = [n for n in found if short is None or spread_of(n) in short]
+                seen = await self._worth(found)
+                short = self._short(found, seen, limit) if limit < self.plan.looked_at else set()
+                kept += self._cut([n for n in seen if spread_of(n) not in short], last=last)
+                wanted = [uid for uid in wanted if any(uid == origin for origin, _, _ in short)]
+                along = sorted({(name, way) for _, name, way in short})
+                limit = min(limit * _WIDER, self.plan.looked_at)
+        return kept
+
+    async def _worth(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+        """Keep what may be seen and is to be followed."""
+        seen = [n for n in await self.sight.visible(found) if n.edge.weight >= self.plan.min_weight]
+        if not self.plan.sentences:
+            seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
+        # A thing is known by what tells of it: an edge that nobody tells of leads from one that is known only.
+        doubtful = {
+            n.node.uid: n.node
+            for n in seen
+            if is_named(n.node) and TOLD_BY not in n.edge.properties and n.origin in self._named
+        }
+        known = await self.sight.known(list(doubtful.values()), self.plan.known_by, most=self.plan.looked_at)
+        hidden = doubtful.keys() - {node.uid for node in known}
+        return [n for n in seen if n.node.uid not in hidden]
+
+    def _short(self, found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int) -> set[Place]:
+        """Return the nodes and spreads of which more has to be read, since what comes next might be among the heaviest.
+
+        What was left out may have crowded it out, or it weighs as much as what was read: engines put what weighs the
+        same in orders of their own.
+        """
+        weights: dict[Place, list[float]] = defaultdict(list)
+        for neighbour in seen:
+            weights[spread_of(neighbour)].append(neighbour.edge.weight)
+        lightest = {spread_of(neighbour): neighbour.edge.weight for neighbour in found}  # the last is the lightest
+        short = set()
+        for place, count in counted(found).items():
+            heaviest = sorted(weights[place], reverse=True)[: self.plan.fanout + 1]
+            needed = heaviest[-1] if len(heaviest) > self.plan.fanout else self.plan.min_weight
+            if count >= limit and lightest[place] >= needed:
+                short.add(place)
+        return short
+
+    def _cut(self, seen: Sequence[Neighbour], *, last: bool) -> list[Neighbour]:
+        kept: list[Neighbour] = []
+        counts: dict[Place, int] = {}
+        for neighbour in sorted(seen, key=_order):
+            key = spread_of(neighbour)
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] <= self.plan.fanout:
+                kept.append(neighbour)
+            elif not last:
+                self.complete = False
+        return kept
+
+    async def _told(self, uids: Sequence[str]) -> list[Node]:
+        """Return the events that the texts of these items tell of, as far as they lead anywhere."""
+        items = [uid for uid in uids if self.nodes[uid].content_hash is not None]
+        passages = await self._prove(items, Direction.OUT)
+        events = await self._prove([n.node.uid for n in passages if n.node.label is Label.CHUNK], Direction.IN)
+        told = {n.node.uid: n.node for n in events if n.node.label is Label.EVENT and n.node.content_hash is None}
+        return await self.leading(list(told.values()))
+
+    async def _prove(self, uids: Sequence[str], way: Direction) -> list[Neighbour]:
+        if not uids:
+            return []
+        found = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MOST_TOLD)
+        return await self.sight.visible(found)
+
+
+def when(node: Node) -> datetime:
+    """Return when a node is of: when it happened, else when it was learnt."""
+    return node.timestamp or node.created_at
+
+
+def _order(neighbour: Neighbour) -> tuple[float, float, str, str]:
+    """The heaviest edge first, then the newest node; nothing is left to the engine."""
+    node = neighbour.node
+    return (-neighbour.edge.weight, -when(node).timestamp(), node.uid, neighbour.edge.id)
