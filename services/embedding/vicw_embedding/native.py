@@ -46,6 +46,11 @@ def pin_workers() -> None:
     os.environ.setdefault("OMP_PROC_BIND", "true")
 
 
+def prepare() -> None:
+    """Load llama.cpp as it is to run here. Call before anything else of it is imported."""
+    _library()
+
+
 @functools.cache
 def _library() -> Any:
     # Workers that spin at their barriers starve the other lane: without this a query beside bulk takes

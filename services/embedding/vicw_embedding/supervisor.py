@@ -1,4 +1,4 @@
-"""Keeps an embedding server running as a child process, for a program that wants one of its own."""
+"""Keeps the server of a model running as a child process, for a program that wants one of its own."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import shutil
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import structlog
 
-from vicw_embedding.__main__ import FATAL, READY
+from vicw_embedding.serving import FATAL, READY
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-    from vicw_shared.settings.concerns import EmbeddingSettings
+    from vicw_shared.settings import EmbeddingSettings, LlmSettings
 
 _log = structlog.get_logger()
 _FIRST_DELAY_SECONDS = 0.1
@@ -29,23 +30,17 @@ _LONGEST_DELAY_SECONDS = 10.0
 _STABLE_SECONDS = 30.0
 
 
-class EmbeddingProcess:
-    """A child process that serves the model on ``uds``, started again whenever it dies.
+class ModelProcess(ABC):
+    """A child process that serves a model on ``uds``, started again whenever it dies.
 
     The socket keeps its address over restarts, and calls under way when the child dies are the adapter's to
     repeat. The child is in a session of its own, so Ctrl-C reaches the parent only, and dies with it.
     """
 
-    def __init__(
-        self,
-        settings: EmbeddingSettings,
-        models_dir: Path,
-        *,
-        start_seconds: float = 120.0,
-        stop_seconds: float = 10.0,
-    ) -> None:
-        self._settings = settings
-        self._models_dir = models_dir
+    module: ClassVar[str]
+    dependency: ClassVar[str]
+
+    def __init__(self, *, start_seconds: float = 120.0, stop_seconds: float = 10.0) -> None:
         self._start_seconds = start_seconds
         self._stop_seconds = stop_seconds
         # Not in the data directory: a socket's path may have 107 bytes at most.
@@ -59,7 +54,7 @@ class EmbeddingProcess:
     @property
     def uds(self) -> Path:
         """The unix domain socket to talk to."""
-        return self._directory / "embedding.sock"
+        return self._directory / f"{self.dependency}.sock"
 
     @property
     def pid(self) -> int | None:
@@ -78,13 +73,13 @@ class EmbeddingProcess:
         UnavailableError if it dies or is not ready in time; the child is gone then.
         """
         self._first = asyncio.get_running_loop().create_future()
-        self._keeper = asyncio.create_task(self._keep_alive(self._first), name="embedding-process")
+        self._keeper = asyncio.create_task(self._keep_alive(self._first), name=f"{self.dependency}-process")
         try:
             async with asyncio.timeout(self._start_seconds):
                 await self._first
         except TimeoutError as error:
             await self.close()
-            raise UnavailableError("embedding", f"not ready within {self._start_seconds:g} s") from error
+            raise UnavailableError(self.dependency, f"not ready within {self._start_seconds:g} s") from error
         except BaseException:
             await self.close()
             raise
@@ -111,7 +106,7 @@ class EmbeddingProcess:
             async with asyncio.timeout(self._stop_seconds):
                 await process.wait()
         except TimeoutError:
-            _log.warning("the embedding process does not stop and is killed", pid=process.pid)
+            _log.warning("a model's process does not stop and is killed", model=self.dependency, pid=process.pid)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
@@ -128,7 +123,9 @@ class EmbeddingProcess:
                 return
             if time.monotonic() - started > _STABLE_SECONDS:
                 delay = _FIRST_DELAY_SECONDS
-            _log.warning("the embedding process ended and is started again", reason=failure.detail, delay_seconds=delay)
+            _log.warning(
+                f"the {self.dependency} process ended and is started again", reason=failure.detail, delay_seconds=delay
+            )
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
             delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
 
@@ -137,7 +134,7 @@ class EmbeddingProcess:
         try:
             self._process = process = await self._spawn()
         except OSError as error:  # no process or file descriptor left: that may pass
-            return UnavailableError("embedding", f"the process cannot be started: {error.strerror or error}")
+            return UnavailableError(self.dependency, f"the process cannot be started: {error.strerror or error}")
         assert process.stdout is not None
         failure: VicwError | None = None
         try:
@@ -152,11 +149,11 @@ class EmbeddingProcess:
             code = await process.wait()
         finally:
             self._ready = False
-        return failure or UnavailableError("embedding", f"the process ended with code {code}")
+        return failure or UnavailableError(self.dependency, f"the process ended with code {code}")
 
     async def _spawn(self) -> Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "vicw_embedding"),
+            *(sys.executable, "-P", "-m", self.module),
             *("--uds", str(self.uds), "--parent-pid", str(os.getpid())),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -165,12 +162,49 @@ class EmbeddingProcess:
         )
 
     def _environment(self) -> dict[str, str]:
-        mine = {
-            "MODEL": self._settings.model,
-            "DIMENSIONS": self._settings.dimensions,
-            "THREADS": self._settings.threads,
-            "QUEUE_TEXTS": self._settings.queue_texts,
+        prefix, mine = self._settings()
+        others = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
+        return others | {f"{prefix}{key}": str(value) for key, value in mine.items() if value is not None}
+
+    @abstractmethod
+    def _settings(self) -> tuple[str, dict[str, object]]:
+        """Return how the variables of the child's settings begin, and their values; it sees no others of these."""
+
+
+class EmbeddingProcess(ModelProcess):
+    """The process of an embedding model."""
+
+    module = "vicw_embedding"
+    dependency = "embedding"
+
+    def __init__(self, settings: EmbeddingSettings, models_dir: Path, **seconds: float) -> None:
+        """``seconds``: how long it may take to start and to stop, see ``ModelProcess``."""
+        super().__init__(**seconds)
+        self._embedding = settings
+        self._models_dir = models_dir
+
+    def _settings(self) -> tuple[str, dict[str, object]]:
+        mine: dict[str, object] = {
+            "MODEL": self._embedding.model,
+            "DIMENSIONS": self._embedding.dimensions,
+            "THREADS": self._embedding.threads,
+            "QUEUE_TEXTS": self._embedding.queue_texts,
             "MODELS_DIR": self._models_dir,
         }
-        others = {name: value for name, value in os.environ.items() if not name.startswith("VICW_EMBEDDING_")}
-        return others | {f"VICW_EMBEDDING_{key}": str(value) for key, value in mine.items() if value is not None}
+        return "VICW_EMBEDDING_", mine
+
+
+class ChatProcess(ModelProcess):
+    """The process of a language model."""
+
+    module = "vicw_embedding.chat"
+    dependency = "llm"
+
+    def __init__(self, settings: LlmSettings, **seconds: float) -> None:
+        """``seconds``: how long it may take to start and to stop, see ``ModelProcess``."""
+        super().__init__(**seconds)
+        self._llm = settings
+
+    def _settings(self) -> tuple[str, dict[str, object]]:
+        names = ("model", "threads", "context_tokens")
+        return "VICW_LLM_", {name.upper(): getattr(self._llm, name) for name in names}

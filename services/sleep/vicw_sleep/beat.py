@@ -26,6 +26,8 @@ from redis.exceptions import LockError, RedisError
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import (
     EXPIRES_SECONDS,
+    EXTRACT,
+    EXTRACT_QUEUE,
     INDEX,
     INGEST_QUEUE,
     RECONCILE,
@@ -69,8 +71,10 @@ class Tick:
 def ticks(settings: Settings) -> list[Tick]:
     """Return what is sent when."""
     hour = settings.sleep.reconcile_hours * 3600
+    extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
+        *([extract] if settings.llm.enabled else []),
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
         Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
     ]
@@ -87,7 +91,8 @@ def main() -> int:
     configure_logs(settings.log)
     app = make_celery("vicw_beat", settings.redis)
     client = connect(settings.redis, at_most=_CALL_SECONDS)
-    for queue in (INGEST_QUEUE, SLEEP_QUEUE):
+    schedule = ticks(settings)
+    for queue in {tick.queue for tick in schedule}:
         MESSAGES.labels(queue).set_function(partial(_waiting, client, queue))
     lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
     ended = threading.Event()
@@ -102,7 +107,6 @@ def main() -> int:
     if until is None:
         return 0
     TICKING.set(1)
-    schedule = ticks(settings)
     _log.info("beat ticks", every_seconds={tick.task: tick.seconds for tick in schedule})
     threading.Thread(target=_keep, args=(lock, ended, until), daemon=True).start()
     while not ended.is_set():

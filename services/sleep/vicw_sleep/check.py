@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vicw_shared.errors import InvalidInputError
+from vicw_shared.merging import MERGED_INTO, circles
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
+from vicw_shared.progress import Progress
 from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, unindexed
 from vicw_sleep.steps import gaps
 
@@ -20,9 +22,6 @@ MOST_TOLD = 5000
 """Violations that are told; the others are counted."""
 _WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
 """Labels of nodes that another node's point stands for."""
-
-Progress = Callable[[str, int, int], None]
-"""Is told what is looked at, how many of it are done, of how many; 0: nobody knows."""
 
 
 @dataclass(slots=True)
@@ -59,7 +58,7 @@ async def check(
 ) -> Report:
     """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
     in order, without side branches; every node of a context is in exactly one; steps are gap-free; no edge is outside
-    the registry.
+    the registry; what was merged was so into one thing, and not in a circle.
     """
     report = Report()
     counts = {label: await audit.count(label) for label in Label}
@@ -180,7 +179,17 @@ async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: Report
         after = page[-1][0]
         report.edges += len(page)
         report.tell(list(_edge_violations(registry, page)))
+        report.tell(await _merge_violations(audit, page))
         progress(report.edges)
+
+
+async def _merge_violations(audit: GraphAudit, page: Iterable[tuple[Edge, Label | None, Label | None]]) -> list[str]:
+    merged = {edge.source for edge, _, _ in page if edge.type == MERGED_INTO}
+    if not merged:
+        return []
+    round_about, several = await circles(merged, audit.merged)
+    found = [f"Node {uid} is merged in a circle" for uid in sorted(round_about)]
+    return found + [f"Node {uid} is merged into several things instead of one" for uid in sorted(several)]
 
 
 def _edge_violations(registry: EdgeRegistry, page: Iterable[tuple[Edge, Label | None, Label | None]]) -> Iterator[str]:

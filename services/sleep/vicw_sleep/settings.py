@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     IngestSettings,
+    LlmSettings,
     LogSettings,
     MetricsSettings,
     RedisSettings,
@@ -23,6 +24,7 @@ class Settings:
 
     platform: PlatformSettings
     ingest: IngestSettings
+    llm: LlmSettings
     redis: RedisSettings
     sleep: SleepSettings
     worker: WorkerSettings
@@ -37,6 +39,7 @@ class Settings:
             return cls(
                 PlatformSettings.read(),
                 IngestSettings(),
+                LlmSettings(),
                 RedisSettings(),
                 SleepSettings(),
                 WorkerSettings(),

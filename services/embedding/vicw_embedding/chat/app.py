@@ -1,0 +1,92 @@
+"""The OpenAI chat wire, as far as VICW speaks it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, Literal
+
+from fastapi import APIRouter, FastAPI, Request, Response, Security
+from pydantic import BaseModel, Field
+
+from vicw_embedding.chat.engine import Answered, ChatEngine
+from vicw_shared import http
+from vicw_shared.settings import LimitSettings
+
+_CLIENT_GONE = 499
+
+
+class _Message(BaseModel):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class _Schema(BaseModel):
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class _Format(BaseModel):
+    type: Literal["text", "json_schema"] = "text"
+    json_schema: _Schema | None = None
+
+
+class _Request(BaseModel):
+    messages: list[_Message] = Field(min_length=1)
+    max_tokens: int = Field(1024, gt=0)
+    response_format: _Format = _Format()
+
+
+def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> FastAPI:
+    """Return the application over a loaded model, which it frees when it stops; ``gate`` admits to it."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(engine.close)
+
+    async def alive() -> None:
+        """Answer: a process that does has its model."""
+
+    app = http.create_app(
+        title="VICW language model",
+        description="One GGUF on the OpenAI chat wire; answers are held to a JSON schema.",
+        version=version("vicw-embedding"),
+        limits=limits,
+        probes={"model": alive},
+        lifespan=lifespan,
+        gate=gate,
+    )
+    router = APIRouter(prefix="/v1", route_class=gate.route(None), dependencies=[Security(http.documented)])
+
+    @router.post("/chat/completions", response_model=None, responses=http.refusals(401, 413, 422, 429))
+    async def complete(body: _Request, request: Request) -> dict[str, Any] | Response:
+        messages = [message.model_dump() for message in body.messages]
+        held = body.response_format.json_schema
+        work = asyncio.create_task(engine.answer(messages, held.schema_ if held is not None else None, body.max_tokens))
+        gone = asyncio.ensure_future(request.receive())  # the body is read: only the end can follow
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            return _told(engine.name, work.result()) if work.done() else Response(status_code=_CLIENT_GONE)
+        finally:
+            work.cancel()
+            gone.cancel()
+
+    @router.get("/models", responses=http.refusals(401))
+    async def models() -> dict[str, Any]:
+        return {"object": "list", "data": [{"id": engine.name, "object": "model"}]}
+
+    app.include_router(router)
+    return app
+
+
+def _told(model: str, answered: Answered) -> dict[str, Any]:
+    message = {"role": "assistant", "content": answered.text}
+    cost = answered.tokens_in, answered.tokens_out
+    return {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": answered.finish}],
+        "usage": {"prompt_tokens": cost[0], "completion_tokens": cost[1], "total_tokens": sum(cost)},
+    }

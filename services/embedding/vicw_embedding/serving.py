@@ -1,0 +1,116 @@
+"""What a process that serves a model has in common: where it listens, what it tells whoever started it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vicw_embedding.parent import die_with
+from vicw_shared import exits
+from vicw_shared.errors import FatalError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from fastapi import FastAPI
+
+READY = "vicw-embedding ready"
+FATAL = "vicw-embedding fatal"
+
+
+def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, arguments: list[str] | None) -> int:
+    """Parse the ``arguments`` and ``serve`` until SIGTERM or SIGINT.
+
+    Returns the exit code: 0, or 78 if a person has to act.
+    """
+    options = _parser(program, about).parse_args(arguments)
+    if options.parent_pid:
+        die_with(options.parent_pid)
+    try:
+        serve(options)
+    except FatalError as error:
+        _tell(f"{FATAL} {error.detail}")
+        if not options.parent_pid:  # else whoever started it says it
+            print(error.detail, file=sys.stderr)
+        return exits.FATAL
+    finally:
+        if options.uds and options.parent_pid and os.getppid() != options.parent_pid:
+            with contextlib.suppress(OSError):
+                options.uds.parent.rmdir()  # nobody else is left to remove the socket's directory
+    return 0
+
+
+def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_seconds: float) -> None:
+    """Answer on ``uds``, or on ``host`` and ``port``, until SIGTERM or SIGINT."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(shutdown_seconds)),
+    )
+    # uvicorn raises the signal again once it has shut down in good order; that must not look like a crash.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        with _listen_uds(uds) if uds else _listen_tcp(host, port) as listener:
+            _server(config).run(sockets=[listener])
+    finally:
+        if uds:
+            uds.unlink(missing_ok=True)
+
+
+def _parser(program: str, about: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description=about)
+    parser.add_argument("--uds", type=Path, help="listen on this unix domain socket")
+    parser.add_argument("--host", help="listen on this address (VICW_HOST)")
+    parser.add_argument("--port", type=int, help="listen on this port (VICW_PORT)")
+    parser.add_argument("--parent-pid", type=int, help="stop when this process is no longer our parent")
+    return parser
+
+
+def _server(config: uvicorn.Config) -> uvicorn.Server:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started and sockets:
+                _tell(f"{READY} {_address(sockets[0])}")
+
+    return Server(config)
+
+
+def _listen_uds(path: Path) -> socket.socket:
+    path.unlink(missing_ok=True)  # a killed process leaves its socket behind
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(before)
+    return listener
+
+
+def _listen_tcp(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family)
+
+
+def _address(listener: socket.socket) -> str:
+    name = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        return str(name)
+    host, port = name[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _tell(line: str) -> None:
+    print(line.replace("\n", " "), flush=True)
