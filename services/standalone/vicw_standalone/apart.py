@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from vicw_shared.errors import SettingsError, UnavailableError
@@ -28,13 +28,33 @@ def read_platform() -> PlatformSettings:
         return PlatformSettings.read()
 
 
+@contextmanager
+def told_where(settings: PlatformSettings) -> Iterator[None]:
+    """Open the engines inside: of one that does not answer it is told where it was looked for, and what to do."""
+    places = {
+        "graph": f"Neo4j does not answer at {settings.neo4j.url} (VICW_NEO4J_URL)",
+        "vectors": f"Qdrant does not answer at {settings.qdrant.url} (VICW_QDRANT_URL)",
+    }
+    try:
+        yield
+    except UnavailableError as error:
+        if error.dependency not in places:
+            raise
+        reason = " ".join(error.detail.removeprefix(f"{error.dependency}: ").split())
+        raise UnavailableError(
+            error.dependency,
+            f"{places[error.dependency]}. Start the platform (`docker compose up -d`), or mend the address ({reason})",
+        ) from error
+
+
 @asynccontextmanager
 async def open_graph() -> AsyncIterator[Neo4jGraphStore]:
     """Open the platform's graph."""
     settings = read_platform()
     from vicw_shared.adapters.neo4j import Neo4jGraphStore
 
-    graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
+    with told_where(settings):
+        graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
     try:
         yield graph
     finally:
@@ -51,7 +71,8 @@ async def open_stores() -> AsyncIterator[tuple[Neo4jGraphStore, QdrantVectorStor
         graph = await stack.enter_async_context(open_graph())
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
-        current = await QdrantCollections(client, settings.qdrant.alias).current()
+        with told_where(settings):
+            current = await QdrantCollections(client, settings.qdrant.alias).current()
         if current is None:
             raise UnavailableError("vectors", f"there is no collection behind {settings.qdrant.alias!r} yet")
         vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)

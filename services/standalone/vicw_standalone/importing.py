@@ -41,7 +41,8 @@ class ImportStoppedError(Exception):
     """
 
     def __init__(self, reason: str, summary: Summary) -> None:
-        super().__init__(f"{reason}. {summary.stored} items were stored; run the same import again to go on")
+        stored = "1 item was" if summary.stored == 1 else f"{summary.stored} items were"
+        super().__init__(f"{reason}. {stored} stored; run the same import again to go on")
         self.summary = summary
 
 
@@ -57,6 +58,7 @@ class Summary:
     updated: int = 0
     unchanged: int = 0
     skipped: int = 0
+    masked: Counter[str] = field(default_factory=Counter)
     refused: list[Refused] = field(default_factory=list)
     passed_over: list[Skipped] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
@@ -246,8 +248,11 @@ class _Import:
             self.summary.created += statuses[ItemStatus.CREATED]
             self.summary.updated += statuses[ItemStatus.UPDATED]
             self.summary.unchanged += statuses[ItemStatus.UNCHANGED]
+            self.summary.masked.update(
+                kind for item in response.items for kind in {secret.kind for secret in item.masked}
+            )
             self.summary.contexts[parcel.context] += len(parcel.items)
-            if response.job is not None:
+            if response.job is not None and statuses[ItemStatus.UNCHANGED] < len(response.items):
                 self.summary.jobs.append(response.job)
             self._tell(len(parcel.items))
 

@@ -9,6 +9,7 @@ from vicw_shared.settings import (
     EmbeddingSettings,
     IngestSettings,
     LimitSettings,
+    LlmSettings,
     LogSettings,
     ReindexSettings,
     RetrievalSettings,
@@ -34,6 +35,7 @@ class Settings:
     log: LogSettings
     traces: TraceSettings
     reindex: ReindexSettings = field(default_factory=ReindexSettings)
+    llm: LlmSettings = field(default_factory=LlmSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -48,6 +50,7 @@ class Settings:
             LogSettings(),
             TraceSettings(),
             ReindexSettings(),
+            LlmSettings(),
         )
 
     @property

@@ -11,8 +11,10 @@ from datetime import timedelta
 import httpx
 import structlog
 
+from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.unread import ModelReading
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
@@ -31,6 +33,7 @@ from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
+from vicw_standalone.language import open_language_model
 from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
@@ -57,6 +60,7 @@ class Standalone:
         self.indexes: Indexes
         self.indexer: Indexer
         self.reindexing: Reindexing
+        self.extractor: Extractor | None
         self._ingest: IngestPorts
 
     async def open(self) -> None:
@@ -95,11 +99,26 @@ class Standalone:
             self.settings.ingest.max_tries,
             require_room=self.data_dir.require_room_to_index,
         )
+        self.extractor = await self._open_extractor()
         self._ingest = IngestPorts.of(
-            self.graph, self.indexer, self.registry, self.settings.limits, self.settings.ingest
+            self.graph,
+            self.indexer,
+            self.registry,
+            self.settings.limits,
+            self.settings.ingest,
+            model=ModelReading(self.extractor, self.extractor) if self.extractor is not None else None,
         )
         self.reindexing = Reindexing(self)
         self._stack.push_async_callback(self.reindexing.close)
+
+    async def _open_extractor(self) -> Extractor | None:
+        settings = self.settings
+        if not settings.llm.enabled:
+            return None
+        model = await open_language_model(settings.llm, self._stack)
+        extractor = Extractor.of(self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
+        self._stack.push_async_callback(extractor.close)
+        return extractor
 
     async def _require_agreement(self, known: ModelIdentity | None, source: str | None) -> None:
         try:
@@ -163,6 +182,8 @@ class Standalone:
     def start_indexer(self) -> None:
         """Index, and rebuild an index that was lost, in the background until ``close``."""
         keep_doing(self.indexer.run(), self._stack, "indexer")
+        if self.extractor is not None:
+            keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:
             keep_doing(rebuild(self.graph, self.indexes, lambda: self.vectors), self._stack, "rebuilding")
 
@@ -185,6 +206,7 @@ class Standalone:
             self.settings.limits,
             self.settings.retrieval,
             rebuilding=self.indexes.rebuilding is not None,
+            registry=self.registry,
         )
 
     async def probe_embedding(self) -> None:
@@ -210,7 +232,7 @@ class Standalone:
         """Who may ask."""
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
 
-    async def describe(self, tenant: str) -> dict[str, object]:
+    async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return what a client may want to know of a store that answers."""
         return await described(self.graph, self.graph, self.indexes, tenant)
 

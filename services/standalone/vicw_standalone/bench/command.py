@@ -18,12 +18,15 @@ from rich.table import Table
 from vicw_client import VicwClientError
 from vicw_shared.errors import SettingsError
 from vicw_shared.logs import configure_logs
+from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
 from vicw_standalone.bench import report as reporting
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, Progress, SetReport, Variant, measure
+from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, SetReport, Variant, measure
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
+from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, load_sentences
 from vicw_standalone.bench.pooled import Separation, separate
-from vicw_standalone.bench.sets import FidelitySet, find_sets, load_set, pool
+from vicw_standalone.bench.sets import BenchDataError, FidelitySet, find_sets, load_set, pool
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
 from vicw_standalone.cli.console import err, fail, out
@@ -92,6 +95,27 @@ def speed(
         out.print(line, markup=False)
     if json is not None:
         reporting.write_json(json, reporting.speed_json(described, reports, stored))
+
+
+def extract(data: Path, *, json: Path | None) -> None:
+    """Measure how well labelled sentences are read."""
+    report: dict[str, Any] = {}
+    texts: list[str] = []
+    if (data / "causes").is_dir():
+        causes = load_sentences(data / "causes", CauseSentence)
+        report["causes"] = asdict(measure_causes(causes))
+        texts += [joined(sentence.text) for sentence in causes]
+    if (data / "spo").is_dir():
+        facts = load_sentences(data / "spo", FactSentence)
+        report["spo"] = asdict(measure_facts(facts))
+        texts += [joined(sentence.text) for sentence in facts]
+    if not report:
+        raise BenchDataError(f"{data} holds neither a folder causes nor a folder spo")
+    report["sentences_per_second"] = sentences_per_second(texts)
+    print_table(reporting.extract_table(report))
+    out.print(f"{report['sentences_per_second']:,.0f} sentences a second of one core")
+    if json is not None:
+        reporting.write_json(json, report)
 
 
 async def _measure_speed(

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
+from vicw_shared.progress import Progress
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_standalone.bench.filling import Filled, fill, read_marker, write_marker
@@ -70,14 +71,6 @@ class SetReport:
         single = max(found[DENSE.name], found[BM25.name])
         names = [variant.name for variant in (AS_SET, *FUSIONS) if variant.name in found]
         return {name: found[name] - single for name in names}
-
-
-class Progress(Protocol):
-    """Hears how far a step is: what is done, and of how many."""
-
-    def __call__(self, step: str, done: int, total: int) -> None:
-        """Hear it."""
-        ...
 
 
 type Opener = Callable[[Path], AbstractAsyncContextManager[Target]]

@@ -17,9 +17,9 @@ from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
+from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import IngestRequest
 from vicw_shared.wrapper import wrap
-from vicw_standalone.bench.fidelity import Progress
 from vicw_standalone.bench.server import serve
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.settings import Settings

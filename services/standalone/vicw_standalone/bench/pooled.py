@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from vicw_standalone.bench.fidelity import LIMIT, Progress, Variant, ask_all, ensure_filled
+from vicw_shared.progress import Progress
+from vicw_standalone.bench.fidelity import LIMIT, Variant, ask_all, ensure_filled
 from vicw_standalone.bench.metrics import Answered, foreign_slots, narrowings, score
 from vicw_standalone.bench.sets import FidelitySet, pool
 from vicw_standalone.bench.targets import Target

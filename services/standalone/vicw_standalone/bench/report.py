@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -41,6 +41,18 @@ def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) ->
                 _add_categories(table, way)
         if len(report.ways) > 1:
             table.add_section()
+    return table
+
+
+def extract_table(report: Mapping[str, Any]) -> Table:
+    """Return one row a measure of each set, in shares of its sentences."""
+    table = Table("set", "sentences", "measure", "share")
+    for name in ("causes", "spo"):
+        scores = dict(report.get(name, {}))
+        size = scores.pop("sentences", 0)
+        for number, (measure, share) in enumerate(scores.items()):
+            table.add_row(*((name, f"{size:,}") if number == 0 else ("", "")), measure, f"{share:.3f}")
+        table.add_section()
     return table
 
 

@@ -17,7 +17,7 @@ from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.ports import ModelIdentity
-from vicw_standalone.bench.fidelity import Progress
+from vicw_shared.progress import Progress
 from vicw_standalone.bench.filling import Filled, read_marker, write_marker
 from vicw_standalone.bench.metrics import percentile
 from vicw_standalone.bench.seeded import SeededEmbedder

@@ -1,4 +1,4 @@
-"""``vicw ingest`` and ``vicw retrieve``: what is done with a running server."""
+"""``vicw ingest``, ``vicw retrieve`` and ``vicw retract``: what is done with a running server."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import batched
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
+from vicw_shared.wire.retract import RetractedStatus
 from vicw_shared.wire.retrieve import Result, RetrieveResponse
 from vicw_standalone.cli.console import err, fail, harmless, out, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
@@ -22,6 +25,8 @@ from vicw_standalone.importing import PATIENT, ImportStoppedError, Summary, impo
 from vicw_standalone.sources.roots import ContextTakenError
 
 _SHOWN_REFUSALS = 20
+_IDS_AT_ONCE = 500
+_START = ". Is the server running? Start it with `vicw serve`, or the platform with `docker compose up -d`"
 UrlOption = Annotated[
     str | None, typer.Option(help="Address of the server. \\[default: http://127.0.0.1:8080, or VICW_URL]")
 ]
@@ -41,6 +46,7 @@ def register(app: typer.Typer) -> None:
     """Add the subcommands."""
     app.command()(ingest)
     app.command()(retrieve)
+    app.command()(retract)
 
 
 def ingest(
@@ -74,7 +80,7 @@ def ingest(
         console=err,
         transient=True,
     )
-    with _connect(url, PATIENT) as client, bar:
+    with connect(url, PATIENT) as client, bar:
         _require_server(client)
         task = bar.add_task("items", total=None)
         try:
@@ -93,7 +99,7 @@ def ingest(
         except ImportStoppedError as error:
             bar.stop()
             _print_summary(error.summary)
-            fail(f"{error}{_hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
+            fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
         except ContextTakenError as error:
             bar.stop()
             fail(str(error), code=2)
@@ -128,8 +134,11 @@ def _print_summary(summary: Summary) -> None:
     out.print(table)
     for context, count in summary.contexts.most_common():
         out.print(f"  {count} in context [bold]{escape(context)}[/]")
+    for kind, count in summary.masked.most_common():
+        out.print(f"  secrets masked in {count} {'item' if count == 1 else 'items'}: {kind}")
     if summary.jobs:
-        out.print(f"  durable, and found a little later: {len(summary.jobs)} requests are still being indexed")
+        requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
+        out.print(f"  durable, and found a little later: {requests} still being indexed")
     for refused in summary.refused[:_SHOWN_REFUSALS]:
         place = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
         err.print(f"[yellow]refused[/] {escape(place)}: {escape(refused.reason)}")
@@ -149,7 +158,7 @@ def retrieve(
     url: UrlOption = None,
 ) -> None:
     """Ask for evidence."""
-    with _connect(url) as client:
+    with connect(url) as client:
         try:
             answer = client.retrieve(
                 query=query,
@@ -160,7 +169,7 @@ def retrieve(
                 budget={"chars": chars},
             )
         except VicwClientError as error:
-            fail(f"{error}{_hint(error)}")
+            fail(f"{error}{hint(error)}")
     if as_json:
         print(answer.model_dump_json(indent=2))
     elif text:
@@ -169,6 +178,36 @@ def retrieve(
         _print_answer(answer)
     if not answer.results:
         err.print(_nothing_found(context=[context], domain=[domain], tag=tag or []), markup=False)
+
+
+def retract(
+    ids: Annotated[list[str], typer.Argument(help="Ids of the items.", metavar="ID…")],
+    context: Annotated[str, typer.Option(help="The context that they were ingested in.")],
+    ended_at: Annotated[
+        datetime | None,
+        typer.Option(help="Until when they were true, in UTC. \\[default: they were wrong, and never true]"),
+    ] = None,
+    url: UrlOption = None,
+) -> None:
+    """Take items back, with all that rests on them alone.
+
+    They are no longer found; questions about the past (known_at, and with --ended-at as_of) still see them. Ingesting
+    an id again makes it live again. Exit code 1 if an id is unknown.
+    """
+    with connect(url) as client:
+        try:
+            until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
+            answers = [
+                client.retract(context=context, ids=tuple(batch), ended_at=until)
+                for batch in batched(ids, _IDS_AT_ONCE)
+            ]
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
+    outcomes = [item for answer in answers for item in answer.items]
+    for item in outcomes:
+        out.print(f"{item.status.value:<9} {harmless(item.id)}", markup=False)
+    if any(item.status is RetractedStatus.UNKNOWN for item in outcomes):
+        raise typer.Exit(1)
 
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:
@@ -184,8 +223,9 @@ def _print_answer(answer: RetrieveResponse) -> None:
         _print_result(result, answer)
     intent = answer.intent
     narrowed = ", narrowed to it" if intent.filtered else ""
+    found = "1 result" if len(answer.results) == 1 else f"{len(answer.results)} results"
     err.print(
-        f"[dim]{len(answer.results)} results in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
+        f"[dim]{found} in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
         f"({intent.confidence:.0%} sure by {intent.evidence}{narrowed})[/]"
     )
     if answer.degraded:
@@ -213,7 +253,8 @@ def _shown(text: str) -> str:
     return escape(harmless(text))
 
 
-def _connect(url: str | None, retry: Retry | None = None) -> VicwClient:
+def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
+    """Return a client of the server at ``url``, or end the command."""
     try:
         return VicwClient(url, retry=retry)
     except VicwClientError as error:
@@ -227,8 +268,9 @@ def _require_server(client: VicwClient) -> None:
     except VicwClientError as error:
         fail(str(error), code=2)
     if not state.answered:
-        fail(f"{state.detail}. Is the server running? Start it with `vicw serve`", code=2)
+        fail(f"{state.detail}{_START}", code=2)
 
 
-def _hint(error: BaseException | None) -> str:
-    return ". Is the server running? Start it with `vicw serve`" if isinstance(error, ServerUnreachableError) else ""
+def hint(error: BaseException | None) -> str:
+    """Return what to do where no server answers, else nothing."""
+    return _START if isinstance(error, ServerUnreachableError) else ""

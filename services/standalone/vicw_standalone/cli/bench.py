@@ -1,4 +1,4 @@
-"""``vicw bench``: how much of the evidence is found, and how fast."""
+"""``vicw bench``: how much of the evidence is found, how fast, and how well texts are read."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VI
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    group = typer.Typer(help="Measure: fidelity, speed.", no_args_is_help=True)
+    group = typer.Typer(help="Measure: fidelity, speed, extraction.", no_args_is_help=True)
     group.command("fidelity")(fidelity)
     group.command("speed")(speed)
+    group.command("extract")(extract)
     app.add_typer(group, name="bench")
 
 
@@ -78,6 +79,22 @@ def speed(
     from vicw_standalone.bench import command
 
     command.speed(_numbers(memories), _numbers(clients), queries, ingest, store=store, json=json_file, model=model)
+
+
+def extract(
+    data: Annotated[
+        Path, typer.Option(help="Folder with the sets causes and spo, or one of them.", exists=True, file_okay=False)
+    ],
+    json_file: JsonOption = None,
+) -> None:
+    """Measure how well texts are read without an LLM: causes with their effects, who does what, sentences a second.
+
+    The package's model of causes has learnt from the Causal News Corpus' training part: on that one, ask
+    `python -m training.causes` of the source, which judges by sentences it has not learnt from.
+    """
+    from vicw_standalone.bench import command
+
+    command.extract(data, json=json_file)
 
 
 def _numbers(given: str) -> list[int]:

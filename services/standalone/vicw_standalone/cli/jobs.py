@@ -14,13 +14,14 @@ from uuid import UUID
 
 import typer
 
+from vicw_shared.errors import NotFoundError
 from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Backlog, Failure
 from vicw_shared.settings import LogSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.apart import open_graph
 from vicw_standalone.cli.console import err, fail, harmless, out
-from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from vicw_shared.adapters.sqlite import SqliteGraphStore
     from vicw_shared.wire.ingest import JobStatus
 
-TenantOption = Annotated[str | None, typer.Option(help="Only what is of this tenant. \\[default: all tenants]")]
+TenantOption = Annotated[
+    str | None, typer.Option(help="Only what is of this tenant. \\[default: all tenants]", callback=tenant_name)
+]
 app = typer.Typer(
     help="Look at what could not be indexed, and try it again. A server may be running.", no_args_is_help=True
 )
@@ -40,7 +43,8 @@ def register(parent: typer.Typer) -> None:
 
 
 @asynccontextmanager
-async def _open(data_dir: Path | None, platform: bool) -> AsyncIterator[SqliteGraphStore | Neo4jGraphStore]:
+async def open_graph_of(data_dir: Path | None, platform: bool) -> AsyncIterator[SqliteGraphStore | Neo4jGraphStore]:
+    """Open the stores that a command looks at, beside whatever runs."""
     configure_logs(LogSettings(level="warning"))
     if platform:
         async with open_graph() as graph:
@@ -67,20 +71,21 @@ def list_failures(
     """
 
     async def read() -> tuple[list[Failure], Backlog]:
-        async with _open(data_dir, platform) as graph:
+        async with open_graph_of(data_dir, platform) as graph:
             return await graph.failures(tenant, sys.maxsize if everything else limit), await graph.backlog(tenant)
 
     found, backlog = asyncio.run(read())
     if as_json:
-        print(json.dumps([_as_json(failure) for failure in found], indent=2))
+        print(json.dumps([fields_of(failure) for failure in found], indent=2))
         return
     for failure in found:
-        out.print(_told(failure), markup=False)
+        out.print(told(failure), markup=False)
     left = backlog.failing + backlog.dead - len(found)
     err.print(f"{backlog.dead} dead, {backlog.failing} failing{f'; {left} are not shown' if left > 0 else ''}")
 
 
-def _told(failure: Failure) -> str:
+def told(failure: Failure) -> str:
+    """Return an entry that failed as a person reads it."""
     what = {
         "dead" if failure.dead else "failing": f"{failure.tries} tries since {failure.since:%Y-%m-%d %H:%M}",
         "tenant": failure.tenant,
@@ -91,7 +96,8 @@ def _told(failure: Failure) -> str:
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines)
 
 
-def _as_json(failure: Failure) -> dict[str, Any]:
+def fields_of(failure: Failure) -> dict[str, Any]:
+    """Return an entry that failed as it is printed."""
     fields = asdict(failure)
     named = {"entry": fields.pop("point_id"), "id": fields.pop("source_id")}
     return named | fields | {"since": failure.since.isoformat()}
@@ -100,26 +106,33 @@ def _as_json(failure: Failure) -> dict[str, Any]:
 @app.command()
 def show(
     job: Annotated[str, typer.Argument(help="Its id, as the answer of /ingest named it")],
-    tenant: Annotated[str | None, typer.Option(help="Whose job it is. \\[default: default, or VICW_TENANT]")] = None,
+    tenant: Annotated[
+        str | None, typer.Option(help="Whose job it is. \\[default: default, or VICW_TENANT]", callback=tenant_name)
+    ] = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """Print how far a job is and what fails of it, as `GET /ingest/jobs/JOB` says it."""
     from vicw_ingest.pipeline import job_status
 
-    async def read() -> JobStatus:
-        whose = tenant or read_settings(data_dir=data_dir).server.tenant
-        async with _open(data_dir, platform) as graph:
-            return await job_status(job, whose, graph, graph)
+    whose = tenant or read_settings(data_dir=data_dir).server.tenant
 
-    print(json.dumps(asyncio.run(read()).model_dump(mode="json"), indent=2))
+    async def read() -> JobStatus:
+        async with open_graph_of(data_dir, platform) as graph:
+            return await job_status(job, whose, graph, graph, graph.unread)
+
+    try:
+        status = asyncio.run(read())
+    except NotFoundError as error:
+        fail(f"{error.detail} of the tenant {whose!r}. `--tenant NAME` shows another tenant's")
+    print(json.dumps(status.model_dump(mode="json"), indent=2))
 
 
 @app.command()
 def replay(
     entries: Annotated[list[str] | None, typer.Argument(help="Entries, as `vicw jobs list` shows them")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All that fail, of all tenants.")] = False,
-    tenant: Annotated[str | None, typer.Option(help="All that fail, of this tenant.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="All that fail, of this tenant.", callback=tenant_name)] = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -129,14 +142,15 @@ def replay(
     """
     if sum((bool(entries), everything, tenant is not None)) != 1:
         fail("say what to try again: entries, or --tenant, or --all", code=2)
-    named = {_uid(entry) for entry in entries or ()}
+    named = {uid_of(entry) for entry in entries or ()}
     count = asyncio.run(_replay(sorted(named) or None, tenant, data_dir, platform))
-    out.print(f"{count} entries are due again")
+    out.print("1 entry is due again" if count == 1 else f"{count} entries are due again")
     if count < len(named):
         fail(f"{len(named) - count} of the entries named do not fail; `vicw jobs list` lists those that do")
 
 
-def _uid(entry: str) -> str:
+def uid_of(entry: str) -> str:
+    """Return the uid that somebody has named; end the command if it is none."""
     try:
         return str(UUID(entry))
     except ValueError:
@@ -144,7 +158,7 @@ def _uid(entry: str) -> str:
 
 
 async def _replay(entries: list[str] | None, tenant: str | None, data_dir: Path | None, platform: bool) -> int:
-    async with _open(data_dir, platform) as graph:
+    async with open_graph_of(data_dir, platform) as graph:
         count = await graph.replay(entries, tenant=tenant)
     if platform and count:
         from vicw_shared.adapters.celery_queue import CeleryQueue

@@ -11,11 +11,13 @@ import typer
 from rich.table import Table
 
 from vicw_shared.clock import now
+from vicw_shared.logs import configure_logs
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
+from vicw_shared.settings import LogSettings
 from vicw_standalone.apart import open_graph
 from vicw_standalone.cli.console import err, fail, out
-from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
 
 app = typer.Typer(
@@ -30,6 +32,8 @@ def register(parent: typer.Typer) -> None:
 
 
 def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing], Awaitable[T]]) -> T:
+    configure_logs(LogSettings(level="warning"))
+
     async def run() -> T:
         if platform:
             async with open_graph() as graph:
@@ -48,15 +52,13 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
 
 @app.command()
 def create(
-    tenant: Annotated[str, typer.Option(help="Whose memories the key opens")] = "default",
+    tenant: Annotated[str, typer.Option(help="Whose memories the key opens", callback=tenant_name)] = "default",
     right: Annotated[list[Right] | None, typer.Option(help="What it allows; may be given again.")] = None,
     note: Annotated[str, typer.Option(help="What it is for, to tell it from others")] = "",
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """Make a key and print it: once, for only a digest of it is kept. It may ingest and retrieve by default."""
-    if not tenant.strip():
-        fail("--tenant is empty; name a tenant", code=2)
     key, token = mint(tenant, tuple(right or (Right.INGEST, Right.RETRIEVE)), now(), note)
     _with_ring(data_dir, platform, lambda ring: ring.add(key))
     err.print(f"Key {key.id} of tenant {tenant} ({', '.join(key.rights)}). It is shown this once:", markup=False)

@@ -19,7 +19,8 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
-    from vicw_sleep.check import Progress, Report
+    from vicw_shared.progress import Progress
+    from vicw_sleep.check import Report
 
 
 def register(app: typer.Typer) -> None:

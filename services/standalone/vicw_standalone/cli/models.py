@@ -10,6 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColu
 from rich.table import Table
 
 from vicw_shared.embedding_models import MODELS
+from vicw_shared.model.keys import tenant_flaw
 from vicw_standalone.choices import choose
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.settings import read_settings
@@ -20,6 +21,13 @@ DataDirOption = Annotated[
 PlatformOption = Annotated[
     bool, typer.Option("--platform", help="The platform's Neo4j and Qdrant: VICW_NEO4J_…, VICW_QDRANT_…")
 ]
+
+
+def tenant_name(given: str | None) -> str | None:
+    """Return what ``--tenant`` says, unless no tenant can have that name."""
+    if given is not None and (problem := tenant_flaw(given)):
+        raise typer.BadParameter(f"{problem}; name a tenant in visible characters")
+    return given
 
 
 def register(app: typer.Typer) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+import rich.progress
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
+from vicw_shared.progress import Progress
 from vicw_standalone.cli.console import err
-
-type Report = Callable[[str, int, int], None]
-"""Is told what is done, how many of it are, of how many; 0: nobody knows."""
 
 
 @contextmanager
-def progress_bar(description: str) -> Iterator[Report]:
+def progress_bar(description: str) -> Iterator[Progress]:
     """Show on a terminal how far it is and what time is left; yield what is told of progress."""
-    bar = Progress(
+    bar = rich.progress.Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
+from vicw_ingest.reindexing import Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
@@ -17,6 +17,7 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import Embedder, ModelChange, ModelIdentity
+from vicw_shared.progress import Progress
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders, Started
 from vicw_standalone.folders import folder_of, noted_in, open_folder, others

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.reindexing import Progress, Reindex, Reindexed, Steps
+from vicw_ingest.reindexing import Reindex, Reindexed, Steps
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, everybody_knows
 from vicw_shared.model import Label
 from vicw_shared.ports import ChangePhase, ModelIdentity
+from vicw_shared.progress import Progress
 from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_standalone.apart import read_platform
+from vicw_standalone.apart import read_platform, told_where
 from vicw_standalone.reindexing.status import Status
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ async def open_platform() -> AsyncIterator[Platform]:
     from vicw_shared.platform.engines import PlatformIndexes
 
     async with AsyncExitStack() as stack:
-        graph, indexes = await PlatformIndexes.beside(settings, load_registries().edges, stack)
+        with told_where(settings):
+            graph, indexes = await PlatformIndexes.beside(settings, load_registries().edges, stack)
         yield Platform(settings, graph, indexes)
 
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from vicw_ingest.reindexing import Progress
 from vicw_shared.errors import FatalError, UnavailableError
+from vicw_shared.progress import Progress
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
 
 _TIMEOUT_SECONDS = 60.0

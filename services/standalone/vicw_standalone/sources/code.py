@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from vicw_shared.domains import CODING
-from vicw_standalone.sources.decoding import lines_of
+from vicw_shared.text import lines_of
 from vicw_standalone.sources.languages import Language, language_of
 from vicw_standalone.sources.naming import Unique
 from vicw_standalone.sources.outline import COMMENT_STARTS, Definition, outline

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from pathlib import Path
 
@@ -49,11 +48,6 @@ def decode(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = line_at(data[: error.start].decode(encoding, "replace"), -1)
         raise UnreadableError(f"is not valid {encoding.removesuffix('-sig').upper()}", line) from None
-
-
-def lines_of(text: str) -> list[str]:
-    r"""Cut after each ``\n``, ``\r\n`` or ``\r`` and nowhere else (``str.splitlines`` also cuts at form feeds)."""
-    return list(io.StringIO(text, newline=""))
 
 
 def line_at(text: str, offset: int) -> int:

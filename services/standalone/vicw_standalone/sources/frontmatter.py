@@ -10,7 +10,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 
-from vicw_standalone.sources.decoding import lines_of
+from vicw_shared.text import lines_of
 
 _KEY = re.compile(r"(?P<key>tags|title)\s*:(?P<value>.*)", re.IGNORECASE)
 _ENTRY = re.compile(r"\s*-\s+(?P<value>.*)")

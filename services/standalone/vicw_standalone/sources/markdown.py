@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from vicw_shared.text import visible
-from vicw_standalone.sources.decoding import lines_of
+from vicw_shared.fences import fenced_lines
+from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources.frontmatter import front_matter
 from vicw_standalone.sources.naming import Unique, slug
 from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
@@ -16,7 +16,6 @@ from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_
 _ATX = re.compile(r" {0,3}(?P<marks>#{1,6})(?=[ \t]|$)")
 _CLOSING = re.compile(r"(?:^|[ \t])#+$")
 _SETEXT = re.compile(r" {0,3}(?P<marks>=+|-+)[ \t]*$")
-_FENCE = re.compile(r"\s*(?P<fence>`{3,}(?=[^`]*$)|~{3,})")
 _NO_PARAGRAPH = re.compile(r" {4}|\t|\s*(?:[>|<]|[-*+]\s|\d+[.)]\s|-+$)")
 """Starts of indented code, lists, quotes, tables and HTML: a line of dashes below them makes no heading."""
 
@@ -87,20 +86,14 @@ def sections(text: str) -> list[Section]:
 def headings(lines: list[str]) -> list[Heading]:
     """Return ATX and setext headings outside code fences (CommonMark 0.31, 4.2, 4.3 and 4.5)."""
     found: list[Heading] = []
-    fence = ""
+    fenced = {n for fence in fenced_lines(lines) for n in range(fence.first, fence.stop)}
     paragraph: int | None = None  # where the paragraph starts that an underline would make a heading
     in_other_block = False
     for n, raw in enumerate(lines):
         line = raw.rstrip("\r\n")
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark["fence"].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-            continue
-        heading = _atx(n, line) or _setext(lines, paragraph, n)
-        if mark or heading or not line.strip():
-            fence = mark["fence"] if mark else ""
-            found += [heading] if heading and not mark else []
+        heading = None if n in fenced else _atx(n, line) or _setext(lines, paragraph, n)
+        if n in fenced or heading or not line.strip():
+            found += [heading] if heading else []
             paragraph, in_other_block = None, False
         elif paragraph is None and not in_other_block:
             in_other_block = bool(_NO_PARAGRAPH.match(line))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from vicw_shared.text import visible
-from vicw_standalone.sources.decoding import lines_of
+from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
 
 SECTION_CHARS = 4000

@@ -1,0 +1,176 @@
+"""``vicw entities``: who is who, decided by a person, on a running server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from vicw_client import VicwClient, VicwClientError
+from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange
+from vicw_standalone.cli.ask import UrlOption, connect, hint
+from vicw_standalone.cli.console import err, fail, harmless, out
+
+_PAGE = 500
+ContextArgument = Annotated[str, typer.Argument(help="The context that knows them.")]
+UidArgument = Annotated[str, typer.Argument(help="Uid of the thing, as `vicw entities list` shows it.")]
+SubtypeOption = Annotated[str | None, typer.Option(help="Only things of this subtype, such as person.")]
+LimitOption = Annotated[int, typer.Option(help="How many are shown.", min=1)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print what the server answered.")]
+app = typer.Typer(
+    help="Look at the people and things that are known, and say which of them are one. A server has to run.",
+    no_args_is_help=True,
+)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommands."""
+    parent.add_typer(app, name="entities")
+
+
+@contextmanager
+def _server(url: str | None) -> Iterator[VicwClient]:
+    with connect(url) as client:
+        try:
+            yield client
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
+
+
+@app.command("list")
+def list_entities(
+    context: ContextArgument,
+    prefix: Annotated[str | None, typer.Argument(help="How their names begin, in any casing.")] = None,
+    subtype: SubtypeOption = None,
+    limit: LimitOption = 100,
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """List what a context knows by name: people, files, ideas, tags."""
+
+    def found(client: VicwClient) -> Iterator[Entity]:
+        after: str | None = None
+        while True:
+            size = min(limit, _PAGE)
+            page = client.entities(context, subtype=subtype, prefix=prefix, after=after, limit=size)
+            yield from page.entities
+            if (after := page.next) is None:
+                return
+
+    with _server(url) as client:
+        entities = list(islice(found(client), limit))
+    if as_json:
+        print(json.dumps([entity.model_dump(mode="json") for entity in entities], indent=2))
+        return
+    for entity in entities:
+        out.print(_line(entity))
+    if not entities:
+        err.print("Nothing found. Check the context's spelling, or leave filters out", markup=False)
+
+
+@app.command()
+def show(uid: UidArgument, as_json: JsonOption = False, url: UrlOption = None) -> None:
+    """Show one thing: its names, and what it is merged with."""
+    with _server(url) as client:
+        entity = client.entity(uid)
+    if as_json:
+        print(entity.model_dump_json(indent=2))
+    else:
+        _print(entity)
+
+
+@app.command()
+def candidates(
+    contexts: Annotated[list[str], typer.Argument(help="Contexts whose names are compared.")],
+    subtype: SubtypeOption = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="How alike spelling has to be. \\[default: the server's]", min=0.5, max=1.0)
+    ] = None,
+    limit: LimitOption = 50,
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """List things that may be one, the likeliest first. Nothing is merged before `vicw entities merge`."""
+    with _server(url) as client:
+        page = client.entity_candidates(*contexts, subtype=subtype, threshold=threshold, limit=limit)
+    if as_json:
+        print(page.model_dump_json(indent=2))
+        return
+    for one in page.candidates:
+        out.print(f"[bold]{one.score:.2f}[/] {escape(one.reason)}")
+        out.print(f"     {_named(one.entity)}")
+        out.print(f"     {_named(one.other)}")
+    if not page.complete:
+        err.print(f"only {page.examined} names were compared; narrow it with --subtype", markup=False)
+    if not page.candidates:
+        err.print(f"Nothing to decide: {page.examined} names were compared", markup=False)
+
+
+@app.command()
+def merge(
+    uid: UidArgument,
+    into: Annotated[str, typer.Argument(help="Uid of the thing that stands for both from now on.")],
+    url: UrlOption = None,
+) -> None:
+    """Say that two things are one. `vicw entities split` undoes it."""
+    with _server(url) as client:
+        _tell(client.merge(uid, into))
+
+
+@app.command()
+def split(
+    uid: UidArgument,
+    apart_from: Annotated[str | None, typer.Argument(help="Uid of what it is not, where it is not merged.")] = None,
+    url: UrlOption = None,
+) -> None:
+    """Undo a merge, or say that two things are not one. They are not proposed again."""
+    with _server(url) as client:
+        _tell(client.split(uid, apart_from))
+
+
+@app.command()
+def rename(
+    uid: UidArgument,
+    name: Annotated[str, typer.Argument(help="The name to show from now on.")],
+    url: UrlOption = None,
+) -> None:
+    """Show a thing under another name. It is still found by the one it had."""
+    with _server(url) as client:
+        _tell(client.rename(uid, name))
+
+
+def _tell(change: IdentityChange) -> None:
+    _print(change.entity)
+    if not change.changed:
+        err.print("it was so already", markup=False)
+
+
+def _print(entity: Entity) -> None:
+    out.print(_line(entity))
+    if entity.aliases:
+        out.print(f"     also {_shown(', '.join(entity.aliases))}")
+    if entity.merged_into is not None:
+        out.print(f"     merged into {_named(entity.merged_into)}")
+        if entity.canonical != entity.merged_into.uid:
+            out.print(f"     which {entity.canonical} stands for", markup=False)
+    for other in entity.merged:
+        out.print(f"     stands for {_named(other)}")
+
+
+def _line(entity: Entity) -> str:
+    edges = "1 edge" if entity.degree == 1 else f"{entity.degree} edges"
+    merged = " · merged" if entity.merged_into is not None else ""
+    return f"{_named(entity)} [dim]· {edges}{merged}[/]"
+
+
+def _named(entity: EntityRef) -> str:
+    return f"[bold]{_shown(entity.name)}[/] [dim]{_shown(entity.subtype)} · {_shown(entity.context)} · {entity.uid}[/]"
+
+
+def _shown(text: str) -> str:
+    return escape(harmless(text))

@@ -1,0 +1,166 @@
+"""``vicw graph``: the graph looked at, as a picture or as JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from vicw_client import BadRequestError, VicwClient, VicwClientError
+from vicw_shared.wire.graph import GraphAnswer
+from vicw_standalone.cli.ask import UrlOption, connect, hint
+from vicw_standalone.cli.console import err, fail, harmless, problem
+from vicw_standalone.drawing.picture import draw
+from vicw_standalone.drawing.presets import PRESETS, Preset
+
+_SHOWN_CHARS = 100
+app = typer.Typer(help="Look at the graph itself, on a running server.", no_args_is_help=True)
+
+ContextOption = Annotated[str | None, typer.Option(help="See one context only.")]
+LimitOption = Annotated[int, typer.Option(help="Most nodes.", min=1)]
+AsOfOption = Annotated[
+    str | None, typer.Option(help="What was true then: a date such as 2026-01-19, or with a time and a zone.")
+]
+ViewerOption = Annotated[str | None, typer.Option(help="See only what this user may see in a private chat.")]
+TypesOption = Annotated[str | None, typer.Option(help="Follow these types of edges alone, separated by commas.")]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommands."""
+    parent.add_typer(app, name="graph")
+
+
+@app.command()
+def show(
+    node: Annotated[str | None, typer.Argument(help="Where to begin: a uid, an id of yours, or a name.")] = None,
+    hops: Annotated[int | None, typer.Option(help="How far to go. \\[default: 1; a preset has its own]", min=0)] = None,
+    types: TypesOption = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            help="Not these types; '' follows all. \\[default: BELONGS_TO,EVIDENCED_BY,HAPPENED_AFTER,SUPERSEDES]"
+        ),
+    ] = None,
+    context: ContextOption = None,
+    as_of: AsOfOption = None,
+    limit: LimitOption = 50,
+    viewer: ViewerOption = None,
+    causes: Annotated[bool, typer.Option("--causes", help="What caused it, back to the first cause.")] = False,
+    thread: Annotated[str | None, typer.Option(help="This flow, in its order.", metavar="FLOW")] = None,
+    people: Annotated[bool, typer.Option("--people", help="Who is whose.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="What replaced what.")] = False,
+    knowledge: Annotated[
+        bool, typer.Option("--knowledge", help="What contains, links to, needs, or governs what.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """Draw what is around a node, or in a context, as a Mermaid flowchart.
+
+    Without a node it is all of --context that the types asked for join. Exit code 2 if a name may mean several
+    things: they are listed with their uids.
+    """
+    chosen = {"causes": causes, "thread": thread is not None, "people": people, "history": history}
+    named = [name for name, wanted in {**chosen, "knowledge": knowledge}.items() if wanted]
+    if len(named) > 1:
+        fail(f"--{named[0]} and --{named[1]} are two pictures; ask for one", code=2)
+    preset = PRESETS[named[0] if named else "around"]
+    if thread is None and node is None and context is None:
+        fail("name a node, or --context CONTEXT", code=2)
+    if preset.needs_node and node is None:
+        fail(f"--{named[0]} needs a node", code=2)
+    fields = _fields(context=context, as_of=_instant(as_of), limit=limit, viewer={"user": viewer} if viewer else None)
+    with connect(url) as client:
+        try:
+            answer = preset.ask(client, node, thread, hops, _names(types), _names(without), fields)
+        except BadRequestError as error:
+            _list_candidates(client, node, fields)
+            fail(str(error), code=2)
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
+    _print(answer, preset, as_json=as_json)
+
+
+@app.command()
+def find(
+    name: Annotated[str | None, typer.Argument(help="A uid, an id of yours, or a name, in any casing.")] = None,
+    context: ContextOption = None,
+    subtype: Annotated[str | None, typer.Option(help="Only these: person, file, tag, …")] = None,
+    limit: LimitOption = 50,
+    viewer: ViewerOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """List what a name or an id may mean; without one, the named things of a context."""
+    if name is None and context is None:
+        fail("give a name, or --context CONTEXT", code=2)
+    fields = _fields(context=context, limit=limit, viewer={"user": viewer} if viewer else None)
+    with connect(url) as client:
+        try:
+            answer = client.graph.find(**_fields(name=name, subtype=subtype), **fields)
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
+    if as_json:
+        print(answer.model_dump_json(indent=2))
+        return
+    for line in _candidates(answer):
+        print(line)
+    if not answer.nodes:
+        err.print("Nothing found")
+
+
+def _fields(**fields: object) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _names(given: str | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return tuple(name.strip().upper() for name in given.split(",") if name.strip())
+
+
+def _instant(given: str | None) -> datetime | None:
+    """Read a date, which means its end on this machine's clock, or a time; one without a zone is this machine's."""
+    if given is None:
+        return None
+    try:
+        instant = datetime.fromisoformat(given)
+    except ValueError:
+        fail(f"--as-of: {given!r} is no time; give one such as 2026-01-19 or 2026-01-19T10:00:00Z", code=2)
+    if len(given) == len("2026-01-19"):
+        instant = instant.replace(hour=23, minute=59, second=59, microsecond=999999)
+    return instant if instant.tzinfo is not None else instant.astimezone()
+
+
+def _list_candidates(client: VicwClient, node: str | None, fields: dict[str, object]) -> None:
+    """Where a name may mean several things, list them and end."""
+    if node is None:
+        return
+    try:
+        answer = client.graph.find(name=node, **fields)
+    except VicwClientError:
+        return
+    if len(answer.nodes) > 1:
+        problem(f"{harmless(node)!r} may be one of these; name a uid:")
+        for line in _candidates(answer):
+            err.print(line, markup=False)
+        raise typer.Exit(2)
+
+
+def _candidates(answer: GraphAnswer) -> list[str]:
+    return [
+        "  ".join(
+            harmless(" ".join(part.split()))[:_SHOWN_CHARS]
+            for part in (node.uid, node.context, node.subtype, node.id or node.name)
+        )
+        for node in answer.nodes
+    ]
+
+
+def _print(answer: GraphAnswer, preset: Preset, *, as_json: bool) -> None:
+    print(answer.model_dump_json(indent=2) if as_json else draw(answer, preset.style), end="\n" if as_json else "")
+    if not answer.nodes:
+        err.print("Nothing found. Check the spelling of --context and the types, or leave them out")
+    if not answer.complete:
+        err.print("[yellow]there is more; raise --limit[/]")

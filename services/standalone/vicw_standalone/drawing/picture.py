@@ -1,0 +1,186 @@
+"""A part of the graph as a picture that a reader understands: fewer boxes than nodes, and readable labels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from vicw_shared.model import Label
+from vicw_shared.text import fold
+from vicw_shared.wire.graph import GraphAnswer, WalkedNode
+from vicw_shared.wire.retrieve import GraphEdge
+from vicw_standalone.drawing.mermaid import Box, Line, Shape, write
+
+_MERGED = "MERGED_INTO"
+_CAUSAL = frozenset({"CAUSED", "ENABLED"})
+_MERE = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_AFTER", "NEXT"})
+_NAME_CHARS = 60
+_DESC_CHARS = 40
+_DESCRIBED = frozenset({"HAS_RELATIONSHIP", "RELATED_TO"})
+_OF_PEOPLE = frozenset({"HAS_RELATIONSHIP", "IS_PERSON"})
+_PEOPLE = frozenset({"person", "user", "agent"})
+_CODE = frozenset({"class", "function", "method", "module", "symbol", "interface", "struct", "enum", "trait", "type"})
+
+PERSON = Shape("person", "([", "])", "fill:#fde9d9,stroke:#c0722b,color:#222222")
+THING = Shape("thing", "[", "]", "fill:#f2f2f2,stroke:#8a8a8a,color:#222222")
+DOCUMENT = Shape("document", "[/", "/]", "fill:#fff8dc,stroke:#b59b3b,color:#222222")
+CODE = Shape("code", "[[", "]]", "fill:#e4f3e4,stroke:#4d8a4d,color:#222222")
+CONCEPT = Shape("concept", "{{", "}}", "fill:#efe6f7,stroke:#7d5ba6,color:#222222")
+EVENT = Shape("event", "[", "]", "fill:#e3eefb,stroke:#3f6fa8,color:#222222")
+TOLD = Shape("told", "(", ")", "fill:#ffffff,stroke:#3f6fa8,color:#222222")
+PROOF = Shape("proof", "[(", ")]", "fill:#fafafa,stroke:#b0b0b0,color:#222222")
+ROOT = Shape("root", "((", "))", "fill:#ffffff,stroke:#444444,color:#222222")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a picture shows: of things that were merged each (``merges``), boxes without a line (``lonely``)."""
+
+    merges: bool = False
+    lonely: bool = True
+
+
+DEFAULT = Style()
+
+
+def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
+    """Return the picture in Mermaid's syntax; the same answer is always the same picture."""
+    nodes = {node.uid: node for node in answer.nodes}
+    stands_for = _standing(answer, nodes, style)
+    lines = _lines(answer, nodes, stands_for, style)
+    joined = {end for source, target, _, _ in lines for end in (source, target)}
+    shown = [uid for uid in nodes if stands_for[uid] == uid and (style.lonely or uid in joined)]
+    place = {uid: number for number, uid in enumerate(shown)}
+    starts = {stands_for[uid] for uid in answer.start if uid in nodes}
+    people = {end for e in answer.edges if e.type in _OF_PEOPLE for end in (stands_for[e.source], stands_for[e.target])}
+    boxes = [_box(nodes[uid], start=uid in starts, person=uid in people) for uid in shown]
+    drawn = [Line(place[source], place[target], label, arrow) for source, target, label, arrow in lines]
+    return write(boxes, sorted(drawn, key=lambda line: (line.source, line.target, line.arrow, line.label)))
+
+
+def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style) -> dict[str, str]:
+    """Return, for each node, the one whose box it is in."""
+    into: dict[str, str] = {}
+    if not style.merges:
+        into |= {e.source: e.target for e in answer.edges if e.type == _MERGED}
+    touching = _touching(answer.edges)
+    same: dict[tuple[str, str], str] = {}
+    for uid, node in nodes.items():
+        if node.told_by is None:
+            continue
+        if _is_told_by_its_item(node, touching, nodes):
+            into[uid] = node.told_by
+        else:  # what two texts tell in the same words is one box
+            first = same.setdefault((node.context, fold(node.name)), uid)
+            if first != uid:
+                into[uid] = first
+    return {uid: _end(uid, into) for uid in nodes}
+
+
+def _is_told_by_its_item(
+    node: WalkedNode, touching: Mapping[str, Sequence[GraphEdge]], nodes: Mapping[str, WalkedNode]
+) -> bool:
+    """Tell whether the box of the item, which is in the picture, says all there is to say of an event it tells of."""
+    if node.told_by is None or node.told_by not in nodes:
+        return False
+    own = [edge for edge in touching[node.uid] if edge.type not in _MERE]
+    who = {edge.source for edge in touching[node.told_by] if edge.type == "INITIATED"}
+    return all(edge.type == "INITIATED" and edge.source in who for edge in own)
+
+
+def _touching(edges: Iterable[GraphEdge]) -> Mapping[str, Sequence[GraphEdge]]:
+    touching: dict[str, list[GraphEdge]] = defaultdict(list)
+    for edge in edges:
+        touching[edge.source].append(edge)
+        touching[edge.target].append(edge)
+    return touching
+
+
+def _end(uid: str, into: Mapping[str, str]) -> str:
+    passed: set[str] = set()
+    while uid in into and uid not in passed:
+        passed.add(uid)
+        uid = into[uid]
+    return min(passed) if uid in passed else uid
+
+
+def _lines(
+    answer: GraphAnswer, nodes: Mapping[str, WalkedNode], stands_for: Mapping[str, str], style: Style
+) -> list[tuple[str, str, str, str]]:
+    """Return each line once: source, target, label, arrow."""
+    lines: dict[tuple[str, str, str, str], None] = {}
+    sure: dict[tuple[str, str, str, str], float | None] = {}
+    for edge in answer.edges:
+        source, target = stands_for[edge.source], stands_for[edge.target]
+        if source == target or (edge.type == _MERGED and not style.merges):
+            continue
+        key = (source, target, edge.type, edge.desc or "")
+        sure[key] = max((c for c in (edge.certainty, sure.get(key)) if c is not None), default=None)
+    for (source, target, edge_type, desc), certainty in sure.items():
+        lines[source, target, _label(edge_type, desc, certainty), _arrow(edge_type)] = None
+    joined = {frozenset(line[:2]) for line in lines}
+    for uid, node in nodes.items():
+        item = stands_for.get(node.told_by or "")
+        if item is not None and item != stands_for[uid] and frozenset({item, stands_for[uid]}) not in joined:
+            lines[item, stands_for[uid], "tells", "-.->"] = None
+    return list(lines)
+
+
+def _label(edge_type: str, desc: str, certainty: float | None) -> str:
+    if desc and edge_type in _DESCRIBED:
+        return _cut(desc, _DESC_CHARS)
+    parts = [edge_type, f"{certainty:.2f}" if certainty is not None else "", _cut(desc, _DESC_CHARS)]
+    return " ".join(filter(None, parts))
+
+
+def _arrow(edge_type: str) -> str:
+    if edge_type in _CAUSAL:
+        return "==>"
+    return "-.->" if edge_type == "MENTIONS" else "-->"
+
+
+def _box(node: WalkedNode, *, start: bool, person: bool) -> Box:
+    over = node.valid_to or node.retired_at
+    marks = [mark for mark, holds in (("start", start), ("past", over is not None)) if holds]
+    head = [
+        node.speaker if _is_item_event(node) else None,
+        _when(node),
+        f"until {over:%Y-%m-%d %H:%M}" if over else None,
+    ]
+    lines = [", ".join(filter(None, head)), _cut(_said(node), _NAME_CHARS)]
+    return Box(PERSON if person else _shape(node), [line for line in lines if line], marks)
+
+
+def _said(node: WalkedNode) -> str:
+    """Return what names a node to a reader: of a message that has no title, its words."""
+    untitled = node.speaker is not None and fold(node.name) == fold(node.speaker)
+    return node.text if untitled and node.text else node.name
+
+
+def _when(node: WalkedNode) -> str | None:
+    if not _is_item_event(node) or node.timestamp is None or node.timestamp.year < 1000:
+        return None
+    return f"{node.timestamp:%Y-%m-%d %H:%M}"
+
+
+def _is_item_event(node: WalkedNode) -> bool:
+    return node.label is Label.EVENT and node.told_by is None
+
+
+def _shape(node: WalkedNode) -> Shape:
+    subtype = fold(node.subtype)
+    if node.label is Label.EVENT:
+        return EVENT if node.told_by is None else TOLD
+    if node.label is not Label.ENTITY:
+        return {Label.CONCEPT: CONCEPT, Label.CHUNK: PROOF}.get(node.label, ROOT)
+    if subtype in _PEOPLE:
+        return PERSON
+    if subtype in _CODE:
+        return CODE
+    return DOCUMENT if node.id is not None or subtype in {"file", "url", "document"} else THING
+
+
+def _cut(text: str, room: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= room else text[: room - 1].rstrip() + "…"
