@@ -10,9 +10,23 @@ from typing import Any, Self
 import httpx
 
 from vicw_client import _protocol
+from vicw_client._graph_async import AsyncGraphClient
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
+from vicw_client.window.aio import AsyncWindow
+from vicw_client.window.core import WindowCore
+from vicw_client.window.options import WindowOptions, read_options
+from vicw_shared.wire.entities import (
+    CandidatePage,
+    Entity,
+    EntityPage,
+    IdentityChange,
+    MergeRequest,
+    RenameRequest,
+    SplitRequest,
+)
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 
@@ -33,8 +47,9 @@ class AsyncVicwClient:
         if uds is not None:
             transport = httpx.AsyncHTTPTransport(uds=uds)
         self._http = httpx.AsyncClient(**_protocol.options(base_url, api_key, timeout_seconds), transport=transport)
-        self._retrieve_path = _protocol.retrieve_path(retrieve_url, base_url)
+        self._asked_at = _protocol.asked_at(retrieve_url, base_url)
         self._retry = retry or Retry()
+        self.graph = AsyncGraphClient(self._run, self._retry, self._asked_at)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
     async def ingest(
@@ -43,9 +58,13 @@ class AsyncVicwClient:
         """Store items; see `VicwClient.ingest`."""
         return await self._run(_protocol.ingest(request, fields, idempotency_key, self._retry))
 
+    async def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
+        """Take items back; see `VicwClient.retract`."""
+        return await self._run(_protocol.retract(request, fields, self._retry))
+
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""
-        return await self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_path))
+        return await self._run(_protocol.retrieve(request, fields, self._retry, self._asked_at))
 
     async def job(self, job_id: str) -> JobStatus:
         """Return how far a job is; see `VicwClient.job`."""
@@ -55,9 +74,57 @@ class AsyncVicwClient:
         """Wait until a job is done; see `VicwClient.wait_for`."""
         return await self._run(_protocol.wait_for(job, timeout, time.monotonic, self._retry))
 
+    async def entities(
+        self,
+        context: str,
+        *,
+        subtype: str | None = None,
+        prefix: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> EntityPage:
+        """Return a page of the named things that a context knows; see `VicwClient.entities`."""
+        query = {"context": context, "subtype": subtype, "prefix": prefix, "after": after, "limit": limit}
+        return await self._run(_protocol.entities(query, self._retry))
+
+    async def entity(self, uid: str) -> Entity:
+        """Return one thing and who it is; see `VicwClient.entity`."""
+        return await self._run(_protocol.entity(uid, self._retry))
+
+    async def entity_candidates(
+        self,
+        *contexts: str,
+        subtype: str | None = None,
+        threshold: float | None = None,
+        limit: int | None = None,
+    ) -> CandidatePage:
+        """Return pairs of things that may be one; see `VicwClient.entity_candidates`."""
+        query = {"context": contexts, "subtype": subtype, "threshold": threshold, "limit": limit}
+        return await self._run(_protocol.entity_candidates(query, self._retry))
+
+    async def merge(self, entity: str, into: str) -> IdentityChange:
+        """Make one thing stand for another, too; see `VicwClient.merge`."""
+        fields = {"entity": entity, "into": into}
+        return await self._run(_protocol.change_identity("/entities/merge", MergeRequest, fields, self._retry))
+
+    async def split(self, entity: str, apart_from: str | None = None) -> IdentityChange:
+        """Undo a merge, or tell two things apart; see `VicwClient.split`."""
+        fields = {"entity": entity} | ({"apart_from": apart_from} if apart_from is not None else {})
+        return await self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
+
+    async def rename(self, uid: str, name: str) -> IdentityChange:
+        """Show a thing under another name; see `VicwClient.rename`."""
+        path = _protocol.renaming_path(uid)
+        return await self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
     async def ready(self) -> Readiness:
         """Tell whether the server can work; see `VicwClient.ready`."""
         return await self._run(_protocol.ready())
+
+    def window(self, options: WindowOptions | None = None, /, **fields: Any) -> AsyncWindow:
+        """Open a conversation that goes on beyond the model's window; see `VicwClient.window`."""
+        core = WindowCore(read_options(options, fields), self._retry, self._asked_at)
+        return AsyncWindow(core, self._run)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -87,6 +154,6 @@ class AsyncVicwClient:
             return None
         headers = {**step.headers, **trace_headers()}
         try:
-            return await self._http.request(step.method, step.path, content=step.body, headers=headers)
+            return await self._http.request(step.method, step.path, content=step.body, headers=headers, **step.timeout)
         except httpx.RequestError as error:
             return error

@@ -17,12 +17,20 @@ from vicw_client.errors import (
     UnexpectedAnswerError,
     VicwClientError,
 )
-from vicw_shared.errors import InvalidInputError
+from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.faults import describe
 from vicw_shared.wire.problem import Problem, problem_of
 
 _LATER = {429, 503, 507}
 _BY_STATUS = {404: NotFoundError, 409: ConflictError, 413: TooLargeError}
+_APART = {
+    "ingest": "Items go to the ingest service: name it in VICW_URL, or by --url (base_url)",
+    **dict.fromkeys(
+        ("retrieve", "graph"),
+        "Questions go to the retrieval service: name it in VICW_RETRIEVE_URL, or by --url (retrieve_url)",
+    ),
+}
+"""What to do where a server does not know a path that some server of VICW knows, by one of the path's last parts."""
 _EXCERPT_CHARS = 300
 
 
@@ -36,7 +44,7 @@ def failure_of(reply: httpx.Response | httpx.RequestError) -> VicwClientError | 
     if status in _LATER:
         return RetryLaterError(problem_in(reply), _retry_after(reply))
     if reply.is_client_error:
-        return _BY_STATUS.get(status, BadRequestError)(problem_in(reply))
+        return _BY_STATUS.get(status, BadRequestError)(_told_where(reply) if status == 404 else problem_in(reply))
     if reply.is_server_error:
         return ServerFaultError(problem_in(reply))
     return UnexpectedAnswerError(f"{reply.url} answered {status}; is this the address of VICW?")
@@ -55,6 +63,18 @@ def problem_in(reply: httpx.Response) -> Problem:
         )
 
 
+def _told_where(reply: httpx.Response) -> Problem:
+    """Return the problem document; where it is the server that is the wrong one, its address and whom to ask."""
+    problem, fix = problem_in(reply), _fix_of(reply.url.path)
+    detail = f"{reply.url} answered 404: {problem.detail}. {fix}" if fix is not None else problem.detail
+    return problem.model_copy(update={"detail": detail})
+
+
+def _fix_of(path: str) -> str | None:
+    *_, before, last = ("", *path.split("/"))
+    return _APART.get(last) or _APART.get(before)
+
+
 def failing_in(reply: httpx.Response) -> str:
     """Return what a server that is not ready says is missing."""
     try:
@@ -66,7 +86,11 @@ def failing_in(reply: httpx.Response) -> str:
 
 def invalid_request(error: ValidationError) -> BadRequestError:
     """Return what the server would answer, so that a caller handles one error, wherever it is noticed."""
-    wrong = describe(error.errors(include_url=False, include_input=False))
+    return refusal(*describe(error.errors(include_url=False, include_input=False)))
+
+
+def refusal(*wrong: FieldProblem) -> BadRequestError:
+    """Return the error that names these fields."""
     return BadRequestError(problem_of(InvalidInputError(*wrong), None))
 
 

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -29,7 +29,10 @@ from vicw_client.errors import (
     UnexpectedAnswerError,
     VicwClientError,
 )
+from vicw_shared.wire.entities import CandidatePage, Entity, EntityPage, IdentityChange
+from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -45,6 +48,13 @@ class Send:
     path: str
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    timeout_seconds: float | None = None
+    """How long to wait, where it is not as long as the client waits for everything."""
+
+    @property
+    def timeout(self) -> dict[str, Any]:
+        """Return the argument for httpx, where there is one."""
+        return {} if self.timeout_seconds is None else {"timeout": _timeout(self.timeout_seconds)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +111,25 @@ def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -
     return {
         "base_url": url,
         "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},
-        "timeout": httpx.Timeout(timeout_seconds, connect=min(5.0, timeout_seconds)),
+        "timeout": _timeout(timeout_seconds),
         # A proxy from the environment must not swallow what is meant for this machine.
         "trust_env": not _loopback(url.host),
     }
 
 
-def retrieve_path(retrieve_url: str | None, base_url: str | None) -> str:
-    """Return where questions go: to the client's address, unless retrieval has one of its own. Raises AddressError.
+def _timeout(seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(seconds, connect=min(5.0, seconds))
+
+
+def asked_at(retrieve_url: str | None, base_url: str | None) -> str:
+    """Return what the paths of questions begin with: nothing at the client's address; else retrieval's own address.
+
+    Raises AddressError.
 
     The variable stands beside ``VICW_URL``, so an address that was given by hand is not mixed with it.
     """
     given = retrieve_url or (None if base_url else os.environ.get("VICW_RETRIEVE_URL"))
-    return f"{str(_address(given)).rstrip('/')}/retrieve" if given else "/retrieve"
+    return str(_address(given)).rstrip("/") if given else ""
 
 
 def _address(given: str) -> httpx.URL:
@@ -127,20 +143,34 @@ def _address(given: str) -> httpx.URL:
 
 
 def ingest(
-    request: IngestRequest | None, fields: dict[str, Any], key: str | None, retry: Retry
+    request: IngestRequest | None, fields: dict[str, Any], key: str | None, retry: Retry, timeout: float | None = None
 ) -> Steps[IngestResponse]:
     """Store items. The key makes a second sending harmless, so there always is one."""
     body = _body(IngestRequest, request, fields)
-    send = Send("POST", "/ingest", body, {**_JSON, "Idempotency-Key": key or str(uuid.uuid4())})
+    send = Send("POST", "/ingest", body, {**_JSON, "Idempotency-Key": key or str(uuid.uuid4())}, timeout)
     return _parse(IngestResponse, (yield from _exchange(send, retry)))
 
 
+def retract(request: RetractRequest | None, fields: dict[str, Any], retry: Retry) -> Steps[RetractResponse]:
+    """Take items back. Safe to send again as it is."""
+    send = Send("POST", "/items/retract", _body(RetractRequest, request, fields), _JSON)
+    return _parse(RetractResponse, (yield from _exchange(send, retry)))
+
+
 def retrieve(
-    request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry, path: str
+    request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry, base: str, timeout: float | None = None
 ) -> Steps[RetrieveResponse]:
-    """Ask a question at ``path``."""
-    send = Send("POST", path, _body(RetrieveRequest, request, fields), _JSON)
+    """Ask a question; ``base`` is what ``asked_at`` returns."""
+    send = Send("POST", f"{base}/retrieve", _body(RetrieveRequest, request, fields), _JSON, timeout)
     return _parse(RetrieveResponse, (yield from _exchange(send, retry)))
+
+
+def graph[M: GraphQuestion](
+    name: str, model: type[M], request: M | None, fields: dict[str, Any], retry: Retry, base: str
+) -> Steps[GraphAnswer]:
+    """Ask the graph the question called ``name``; ``base`` is what ``asked_at`` returns."""
+    send = Send("POST", f"{base}/graph/{name}", _body(model, request, fields), _JSON)
+    return _parse(GraphAnswer, (yield from _exchange(send, retry)))
 
 
 def job(job_id: str, retry: Retry) -> Steps[JobStatus]:
@@ -169,7 +199,35 @@ def wait_for(
         pause = min(pause * 1.5, _POLL_LONGEST_SECONDS)
     if status.status == "failed":
         raise JobFailedError(status)
+    if status.result is None:
+        raise UnexpectedAnswerError(f"job {awaited} is done, but its record lacks the result")
     return status.result
+
+
+def entities(query: Mapping[str, Any], retry: Retry) -> Steps[EntityPage]:
+    """Ask for a page of a context's named things."""
+    return _parse(EntityPage, (yield from _exchange(Send("GET", f"/entities{_query(query)}"), retry)))
+
+
+def entity_candidates(query: Mapping[str, Any], retry: Retry) -> Steps[CandidatePage]:
+    """Ask which things may be one."""
+    return _parse(CandidatePage, (yield from _exchange(Send("GET", f"/entities/candidates{_query(query)}"), retry)))
+
+
+def entity(uid: str, retry: Retry) -> Steps[Entity]:
+    """Ask for one thing."""
+    return _parse(Entity, (yield from _exchange(Send("GET", f"/entities/{quote(uid, safe='')}"), retry)))
+
+
+def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], retry: Retry) -> Steps[IdentityChange]:
+    """Merge, split or rename: a second sending finds it done."""
+    send = Send("POST", path, _body(model, None, fields), _JSON)
+    return _parse(IdentityChange, (yield from _exchange(send, retry)))
+
+
+def renaming_path(uid: str) -> str:
+    """Return where a thing gets another name."""
+    return f"/entities/{quote(uid, safe='')}/rename"
 
 
 def ready() -> Steps[Readiness]:
@@ -214,6 +272,16 @@ def _passes_by_itself(failure: VicwClientError) -> bool:
     if isinstance(failure, RetryLaterError):
         return failure.problem.status in {429, 503}
     return isinstance(failure, ServerUnreachableError) and not isinstance(failure, TimedOutError)
+
+
+def _query(given: Mapping[str, Any]) -> str:
+    pairs = [
+        (name, str(one))
+        for name, value in given.items()
+        if value is not None
+        for one in ([value] if isinstance(value, str | int | float) else value)
+    ]
+    return f"?{urlencode(pairs, errors='surrogatepass')}" if pairs else ""
 
 
 def _arrived(reply: Reply) -> httpx.Response | httpx.RequestError:

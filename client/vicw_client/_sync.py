@@ -9,9 +9,23 @@ from typing import Any, Self
 import httpx
 
 from vicw_client import _protocol
+from vicw_client._graph_sync import GraphClient
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
+from vicw_client.window.blocking import Window
+from vicw_client.window.core import WindowCore
+from vicw_client.window.options import WindowOptions, read_options
+from vicw_shared.wire.entities import (
+    CandidatePage,
+    Entity,
+    EntityPage,
+    IdentityChange,
+    MergeRequest,
+    RenameRequest,
+    SplitRequest,
+)
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 
@@ -37,8 +51,9 @@ class VicwClient:
         if uds is not None:
             transport = httpx.HTTPTransport(uds=uds)
         self._http = httpx.Client(**_protocol.options(base_url, api_key, timeout_seconds), transport=transport)
-        self._retrieve_path = _protocol.retrieve_path(retrieve_url, base_url)
+        self._asked_at = _protocol.asked_at(retrieve_url, base_url)
         self._retry = retry or Retry()
+        self.graph = GraphClient(self._run, self._retry, self._asked_at)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
     def ingest(
@@ -50,9 +65,17 @@ class VicwClient:
         """
         return self._run(_protocol.ingest(request, fields, idempotency_key, self._retry))
 
+    def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
+        """Take items back: a ``RetractRequest``, or its fields as keywords.
+
+        What rests on them alone goes with them. Each id's ``status`` tells whether it was ``retracted`` now or
+        ``already`` before, or is ``unknown``. The past keeps them: see ``ended_at``.
+        """
+        return self._run(_protocol.retract(request, fields, self._retry))
+
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""
-        return self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_path))
+        return self._run(_protocol.retrieve(request, fields, self._retry, self._asked_at))
 
     def job(self, job_id: str) -> JobStatus:
         """Return how far a job is. Raises NotFoundError for an unknown one."""
@@ -65,9 +88,63 @@ class VicwClient:
         """
         return self._run(_protocol.wait_for(job, timeout, time.monotonic, self._retry))
 
+    def entities(
+        self,
+        context: str,
+        *,
+        subtype: str | None = None,
+        prefix: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> EntityPage:
+        """Return a page of a context's named things, by name; ``after`` is the ``next`` of the page before."""
+        query = {"context": context, "subtype": subtype, "prefix": prefix, "after": after, "limit": limit}
+        return self._run(_protocol.entities(query, self._retry))
+
+    def entity(self, uid: str) -> Entity:
+        """Return one thing and who it is. Raises NotFoundError."""
+        return self._run(_protocol.entity(uid, self._retry))
+
+    def entity_candidates(
+        self,
+        *contexts: str,
+        subtype: str | None = None,
+        threshold: float | None = None,
+        limit: int | None = None,
+    ) -> CandidatePage:
+        """Return pairs of things that may be one, the likeliest first. Nothing is merged by itself."""
+        query = {"context": contexts, "subtype": subtype, "threshold": threshold, "limit": limit}
+        return self._run(_protocol.entity_candidates(query, self._retry))
+
+    def merge(self, entity: str, into: str) -> IdentityChange:
+        """Make the thing ``into`` (a uid) stand for ``entity``, too. Raises ConflictError if another does already."""
+        fields = {"entity": entity, "into": into}
+        return self._run(_protocol.change_identity("/entities/merge", MergeRequest, fields, self._retry))
+
+    def split(self, entity: str, apart_from: str | None = None) -> IdentityChange:
+        """Undo the merge of ``entity``, or say that it is not ``apart_from``; the two are not proposed again.
+
+        Raises ConflictError if it is not merged and nothing is named.
+        """
+        fields = {"entity": entity} | ({"apart_from": apart_from} if apart_from is not None else {})
+        return self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
+
+    def rename(self, uid: str, name: str) -> IdentityChange:
+        """Show a thing under another name. Its uid stays, and it is still found by the old name."""
+        path = _protocol.renaming_path(uid)
+        return self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
+
     def ready(self) -> Readiness:
         """Tell whether the server can work, and if not, why. A server that is down is not ready."""
         return self._run(_protocol.ready())
+
+    def window(self, options: WindowOptions | None = None, /, **fields: Any) -> Window:
+        """Open a conversation that goes on beyond the model's window: `WindowOptions`, or its fields as keywords.
+
+        Nothing is sent yet. Raises BadRequestError naming the fields that are wrong, SpoolError.
+        """
+        core = WindowCore(read_options(options, fields), self._retry, self._asked_at)
+        return Window(core, self._run)
 
     def close(self) -> None:
         """Close all connections."""
@@ -97,6 +174,6 @@ class VicwClient:
             return None
         headers = {**step.headers, **trace_headers()}
         try:
-            return self._http.request(step.method, step.path, content=step.body, headers=headers)
+            return self._http.request(step.method, step.path, content=step.body, headers=headers, **step.timeout)
         except httpx.RequestError as error:
             return error

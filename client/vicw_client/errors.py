@@ -14,13 +14,21 @@
     ├── UnexpectedAnswerError   what answers is not VICW, or another version of it
     ├── AddressError            the server's address is none; nothing was sent
     ├── JobTimeoutError         the job still runs; nothing is lost, wait again
-    └── JobFailedError          the job ended, and some passages cannot be found; ``status.failures`` names them
+    ├── JobFailedError          the job ended, and some passages cannot be found; ``status.failures`` names them
+    ├── SpoolError              a window's file cannot be used, or cannot be written
+    └── NotStoredError          a window was closed with ``turns`` that nothing keeps; flush it again, or keep them
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from vicw_shared.wire.ingest import JobStatus
 from vicw_shared.wire.problem import Problem
+
+if TYPE_CHECKING:
+    from vicw_client.window.turns import Turn
 
 
 class VicwClientError(Exception):
@@ -90,3 +98,15 @@ class JobFailedError(VicwClientError):
         first = next((f"; of {f.id or f.uid}: {f.error}" for f in status.failures if f.dead), "")
         super().__init__(f"job {status.job}: {status.passages_failed} passages were given up{first}")
         self.status = status
+
+
+class SpoolError(VicwClientError):
+    """The file that a window keeps its turns in is another's, in use, unreadable or cannot be written."""
+
+
+class NotStoredError(VicwClientError):
+    """What closing a window could not have remembered, and no spool keeps. The window is still open."""
+
+    def __init__(self, turns: Sequence[Turn], reason: VicwClientError | None) -> None:
+        super().__init__(f"{len(turns)} turns are not stored: {reason or 'they were refused'}")
+        self.turns = tuple(turns)

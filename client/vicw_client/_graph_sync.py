@@ -1,0 +1,65 @@
+"""The questions to the graph itself, blocking."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from vicw_client import _protocol
+from vicw_client._protocol import Retry, Steps
+from vicw_shared.wire.graph import FindRequest, GraphAnswer, GraphQuestion, NodeQuestion, ThreadRequest, WalkRequest
+
+
+class Run(Protocol):
+    """Carries the steps of a call out."""
+
+    def __call__[T](self, steps: Steps[T]) -> T: ...
+
+
+class GraphClient:
+    """What `VicwClient.graph` is: one method a question.
+
+    Each takes its request, or the fields of it as keywords. Raises BadRequestError where a name means nothing, or
+    several things: then it names them.
+    """
+
+    def __init__(self, run: Run, retry: Retry, base: str) -> None:
+        self._run = run
+        self._retry = retry
+        self._base = base
+
+    def find(self, request: FindRequest | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return what a uid, an id or a name may mean, or a context's named things."""
+        return self._ask("find", FindRequest, request, fields)
+
+    def walk(self, request: WalkRequest | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return everything within some hops of where the walk begins."""
+        return self._ask("walk", WalkRequest, request, fields)
+
+    def about(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return a person and the memories about him, the newest first."""
+        return self._ask("about", NodeQuestion, request, fields)
+
+    def person(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return a user and the person that he is."""
+        return self._ask("person", NodeQuestion, request, fields)
+
+    def users(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return a person and the users that are he."""
+        return self._ask("users", NodeQuestion, request, fields)
+
+    def history(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return what replaced what, of an item or about a thing, the newest first."""
+        return self._ask("history", NodeQuestion, request, fields)
+
+    def merges(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return what was merged into what, around a thing."""
+        return self._ask("merges", NodeQuestion, request, fields)
+
+    def thread(self, request: ThreadRequest | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return one flow in its order."""
+        return self._ask("thread", ThreadRequest, request, fields)
+
+    def _ask[M: GraphQuestion](
+        self, name: str, model: type[M], request: M | None, fields: dict[str, Any]
+    ) -> GraphAnswer:
+        return self._run(_protocol.graph(name, model, request, fields, self._retry, self._base))

@@ -1,0 +1,86 @@
+"""The window of the client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from vicw_client._protocol import Steps
+from vicw_client.errors import NotStoredError
+from vicw_client.window.core import WindowCore
+from vicw_client.window.tokens import Message
+from vicw_client.window.view import WindowView
+
+
+class Run(Protocol):
+    """Carries the steps of a call out."""
+
+    async def __call__[T](self, steps: Steps[T], /) -> T:
+        """Return what they come to."""
+        ...
+
+
+class AsyncWindow(WindowView):
+    """`Window` for asyncio: the same methods and errors; close it, or use it in ``async with``. Tasks take turns.
+
+    A line of the spool is written without giving way to other tasks, so that no cancellation tears it.
+    """
+
+    def __init__(self, core: WindowCore, run: Run) -> None:
+        super().__init__(core)
+        self._run = run
+        self._lock = asyncio.Lock()
+
+    async def ask(
+        self, text: str, *, name: str | None = None, timestamp: datetime | None = None, query: str | None = None
+    ) -> list[Message]:
+        """Record what the user says, and return the messages to send; see `Window.ask`."""
+        async with self._lock:
+            return await self._run(self._core.ask(text, name, timestamp, query))
+
+    async def answer(self, text: str, *, name: str | None = None, timestamp: datetime | None = None) -> None:
+        """Record what the model replied."""
+        await self.add({"role": "assistant", "content": text}, name=name, timestamp=timestamp)
+
+    async def add(
+        self, message: Mapping[str, Any], *, name: str | None = None, timestamp: datetime | None = None
+    ) -> None:
+        """Record any message in OpenAI's form; see `Window.add`."""
+        async with self._lock:
+            await self._run(self._core.add(message, name, timestamp))
+
+    async def messages(self) -> list[Message]:
+        """Return what to send to the model now; see `Window.messages`."""
+        async with self._lock:
+            return self._core.messages()
+
+    async def flush(self) -> bool:
+        """Store every turn; see `Window.flush`."""
+        async with self._lock:
+            return await self._run(self._core.flush())
+
+    async def retry_failed(self) -> bool:
+        """Send the turns of ``failed`` once more; see `Window.retry_failed`."""
+        async with self._lock:
+            return await self._run(self._core.retry_failed())
+
+    async def aclose(self) -> None:
+        """Store every turn, and close; see `Window.close`."""
+        async with self._lock:
+            await self._run(self._core.finish())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self.aclose()
+        except NotStoredError as lost:
+            if error is None:
+                raise
+            error.add_note(str(lost))

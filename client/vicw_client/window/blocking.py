@@ -1,0 +1,92 @@
+"""The window of the blocking client."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from vicw_client._protocol import Steps
+from vicw_client.errors import NotStoredError
+from vicw_client.window.core import WindowCore
+from vicw_client.window.tokens import Message
+from vicw_client.window.view import WindowView
+
+
+class Run(Protocol):
+    """Carries the steps of a call out."""
+
+    def __call__[T](self, steps: Steps[T], /) -> T:
+        """Return what they come to."""
+        ...
+
+
+class Window(WindowView):
+    """One conversation, made by `VicwClient.window`; close it, or use it in ``with``. Threads take turns."""
+
+    def __init__(self, core: WindowCore, run: Run) -> None:
+        super().__init__(core)
+        self._run = run
+        self._lock = threading.Lock()
+
+    def ask(
+        self, text: str, *, name: str | None = None, timestamp: datetime | None = None, query: str | None = None
+    ) -> list[Message]:
+        """Record what the user says, and return the messages to send to the model, the newest last.
+
+        ``query`` is what memory is asked for instead of the text. Raises BadRequestError, and records nothing, where
+        the text is empty or takes more tokens than the window has. A server that is away raises nothing.
+        """
+        with self._lock:
+            return self._run(self._core.ask(text, name, timestamp, query))
+
+    def answer(self, text: str, *, name: str | None = None, timestamp: datetime | None = None) -> None:
+        """Record what the model replied."""
+        self.add({"role": "assistant", "content": text}, name=name, timestamp=timestamp)
+
+    def add(self, message: Mapping[str, Any], *, name: str | None = None, timestamp: datetime | None = None) -> None:
+        """Record any message in OpenAI's form: a model's calls of tools, a tool's answer.
+
+        Raises BadRequestError, and records nothing, where fields are wrong, or where it takes more tokens than the
+        window has.
+        """
+        with self._lock:
+            self._run(self._core.add(message, name, timestamp))
+
+    def messages(self) -> list[Message]:
+        """Return what to send to the model now, with what was recalled for the last `ask`: after a tool's answer."""
+        with self._lock:
+            return self._core.messages()
+
+    def flush(self) -> bool:
+        """Store every turn; they stay in the window. Tries as often as the client does; tells whether all are."""
+        with self._lock:
+            return self._run(self._core.flush())
+
+    def retry_failed(self) -> bool:
+        """Send the turns of ``failed`` once more; tells whether all are stored."""
+        with self._lock:
+            return self._run(self._core.retry_failed())
+
+    def close(self) -> None:
+        """Store every turn, and close. The client stays open.
+
+        Raises NotStoredError where turns would be lost, as there is no spool; then the window is still open.
+        """
+        with self._lock:
+            self._run(self._core.finish())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.close()
+        except NotStoredError as lost:
+            if error is None:
+                raise
+            error.add_note(str(lost))

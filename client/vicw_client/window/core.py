@@ -1,0 +1,227 @@
+"""What a window does, with no network in it: each step yields what to send, as the client's own calls do."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from vicw_client._problems import refusal
+from vicw_client._protocol import Retry, Steps
+from vicw_client.errors import NotStoredError, VicwClientError
+from vicw_client.window.delivery import Delivery
+from vicw_client.window.fitting import Unit, newest, oldest_over, units_of
+from vicw_client.window.memory import MemoryForm, write_memory
+from vicw_client.window.options import WindowOptions
+from vicw_client.window.spool import Spool
+from vicw_client.window.tokens import Message, Meter
+from vicw_client.window.turns import Turn, read_message
+from vicw_shared.errors import FieldProblem
+from vicw_shared.text import visible
+from vicw_shared.wire.retrieve import RetrieveResponse
+
+
+class WindowCore:
+    """The state of a conversation: turns in the window, what of them is stored, what was remembered last.
+
+    A turn leaves the window when it is among the oldest of too many and is stored, or was put aside as refused.
+    """
+
+    def __init__(
+        self,
+        options: WindowOptions,
+        retry: Retry,
+        asked_at: str,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.options = options
+        self.system = options.system
+        self.memory: RetrieveResponse | None = None
+        self.degraded: str | None = None
+        self.closed = False
+        self._meter = Meter(options.count_tokens, options.message_tokens)
+        self._form = MemoryForm(options.template, options.memory_role, options.context)
+        self._clock = clock
+        self._spool = Spool(Path(options.spool), options.context, options.flow_id) if options.spool else None
+        self._turns = list(self._spool.turns.values()) if self._spool else []
+        self._next = self._spool.next_number if self._spool else 1
+        self._stored = set(self._spool.stored) if self._spool else set()
+        self._costs: dict[int, int] = {}
+        session = self._spool.session if self._spool else uuid.uuid4().hex
+        self.flow_id = self._spool.flow_id if self._spool else options.flow_id or session
+        self.delivery = Delivery(options, session, self.flow_id, retry, asked_at, now, self._settle)
+
+    def ask(self, text: str, name: str | None, timestamp: datetime | None, query: str | None) -> Steps[list[Message]]:
+        """Record what the user says; return what to send to the model."""
+        if not visible(text):
+            raise refusal(FieldProblem("text", "is empty", "Give what the user says"))
+        self._record({"role": "user", "content": text}, name, timestamp, field="text")
+        yield from self._offload()
+        yield from self._recall(query or text)
+        return self.messages()
+
+    def add(self, message: Mapping[str, Any], name: str | None, timestamp: datetime | None) -> Steps[None]:
+        """Record any message; offload what is too much."""
+        self._record(message, name, timestamp, field="content")
+        yield from self._offload()
+
+    def flush(self) -> Steps[bool]:
+        """Store every turn; they stay in the window. Return whether all are."""
+        yield from self.delivery.store(self._waiting(self._turns), patient=True)
+        self._leave(self._over())
+        return not self.unstored()
+
+    def retry_failed(self) -> Steps[bool]:
+        """Try turns again that were refused. Return whether all are stored."""
+        refused = [failed.turn for failed in self.delivery.failed.values()]
+        yield from self.delivery.store(refused, patient=True)
+        return not self.delivery.failed
+
+    def finish(self) -> Steps[None]:
+        """Store every turn and close. Raises NotStoredError where turns would be lost; then it is not closed."""
+        if self.closed:
+            return
+        yield from self.flush()
+        if self._spool is not None:
+            self._spool.close()
+        elif unstored := self.unstored():
+            raise NotStoredError(unstored, self.delivery.storing.error)
+        self.closed = True
+
+    def messages(self) -> list[Message]:
+        """Return what to send to the model now. Raises BadRequestError where that is impossible, and why."""
+        units, head = self._units(), self._head()
+        room = self.options.budget - self._meter.total(head)
+        last = units[-1].cost if units else 0
+        if units and units[-1].open:
+            missing = ", ".join(sorted(units[-1].open))
+            raise refusal(FieldProblem("tool_calls", f"{missing} has no answer", "Add the tool's answer first"))
+        if last > room:
+            raise self._too_long("messages", last, room)
+        memory = self._memory_within(min(int(self.options.memory_share * self.options.budget), room - last))
+        shown = newest(units, room - self._meter.total(memory))
+        turns = [turn for unit in shown for turn in unit.turns]
+        # Before the newest question: what comes before stays the same, and a model's cache of it good.
+        place = max((n for n, turn in enumerate(turns) if turn.role == "user"), default=0)
+        said = [turn.message() for turn in turns]
+        return [*head, *said[:place], *memory, *said[place:]]
+
+    def cost(self, messages: Sequence[Message]) -> int:
+        """Return the tokens of messages, counted as the budget is."""
+        return self._meter.total(messages)
+
+    def waiting(self) -> int:
+        """Return how many turns are not stored yet; those that were refused do not wait."""
+        return len(self._waiting(self._turns))
+
+    def unstored(self) -> list[Turn]:
+        """Return the turns that are to be remembered and are not stored, those refused among them."""
+        failed = [failed.turn for failed in self.delivery.failed.values()]
+        return sorted([*self._waiting(self._turns), *failed], key=lambda turn: turn.number)
+
+    def _record(self, message: Mapping[str, Any], name: str | None, timestamp: datetime | None, field: str) -> None:
+        if self.closed:
+            raise RuntimeError("the window is closed")
+        turn = read_message(message, self._next, timestamp or self._tick(), name)
+        self._costs[turn.number] = self._meter.cost(turn.message())
+        if turn.role != "assistant":  # what a model said is a fact; what is too long to send can still be refused
+            self._require_room(turn, field)
+        if self._spool is not None:
+            self._spool.add(turn)
+        self._turns.append(turn)
+        self._next += 1
+
+    def _tick(self) -> datetime:
+        """Return now, later than the last turn: equal times would leave their order to chance."""
+        now = self._clock()
+        return max(now, self._turns[-1].timestamp + timedelta(microseconds=1)) if self._turns else now
+
+    def _require_room(self, turn: Turn, field: str) -> None:
+        unit = units_of([*self._turns, turn], self._cost)[-1]
+        room = self.options.budget - self._meter.total(self._head())
+        if unit.torn:
+            raise refusal(
+                FieldProblem("tool_call_id", f"{turn.tool_call_id} is no call that waits", "Add the call before it")
+            )
+        if unit.cost > room:
+            raise self._too_long(field, unit.cost, room)
+
+    def _too_long(self, field: str, cost: int, room: int) -> VicwClientError:
+        return refusal(
+            FieldProblem(
+                field,
+                f"takes {cost} tokens where {room} are left of a window of {self.options.window_tokens}",
+                "Shorten it, raise window_tokens, or lower reply_tokens",
+            )
+        )
+
+    def _offload(self) -> Steps[None]:
+        over = self._over()
+        waiting = self._waiting([turn for unit in over for turn in unit.turns])
+        if waiting:
+            yield from self.delivery.store(waiting, patient=False)
+        self._leave(over)
+
+    def _over(self) -> list[Unit]:
+        beside = self._meter.total(self._head())
+        return oldest_over(self._units(), beside, self.options.high_mark, self.options.low_mark)
+
+    def _leave(self, over: Sequence[Unit]) -> None:
+        """Let the oldest of these units go, up to the first that is still waiting."""
+        gone: list[Turn] = []
+        for unit in over:
+            if self._waiting(unit.turns):
+                break
+            gone += unit.turns
+        numbers = {turn.number for turn in gone}
+        self._turns = [turn for turn in self._turns if turn.number not in numbers]
+        self._stored -= numbers
+        for number in numbers:
+            self._costs.pop(number, None)
+        if self._spool is not None:
+            self._spool.note("left", numbers - self.delivery.failed.keys())
+
+    def _settle(self, turns: Sequence[Turn]) -> None:
+        numbers = {turn.number for turn in turns}
+        here = numbers & {turn.number for turn in self._turns}
+        self._stored |= here
+        if self._spool is not None:
+            self._spool.note("stored", here)
+            self._spool.note("left", numbers - here)
+
+    def _recall(self, query: str) -> Steps[None]:
+        self.memory, self.degraded = None, None
+        if self.options.memory_share:
+            answer = yield from self.delivery.recall(query)
+            if isinstance(answer, VicwClientError):
+                self.degraded = f"{type(answer).__name__}: {answer}"
+            else:
+                self.memory = answer
+
+    def _memory_within(self, room: int) -> list[Message]:
+        if self.memory is None:
+            return []
+        known = {self.delivery.item_id(turn) for turn in self._turns}
+        written = write_memory(self.memory, known, room, self._meter, self._form)
+        return [written] if written is not None else []
+
+    def _waiting(self, turns: Sequence[Turn]) -> list[Turn]:
+        done = self._stored | self.delivery.failed.keys()
+        remember = self.options.remember
+        return [turn for turn in turns if turn.number not in done and turn.role in remember and turn.text]
+
+    def _units(self) -> list[Unit]:
+        return units_of(self._turns, self._cost)
+
+    def _cost(self, turn: Turn) -> int:
+        if turn.number not in self._costs:
+            self._costs[turn.number] = self._meter.cost(turn.message())
+        return self._costs[turn.number]
+
+    def _head(self) -> list[Message]:
+        return [{"role": "system", "content": self.system}] if self.system else []
