@@ -1,11 +1,12 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 BIN := .venv/bin
-SOURCES := shared client services tests
+SOURCES := shared client services training examples tests
 HOST ?= 127.0.0.1
 PORT ?= 8080
 ENV_FILE := $(if $(SIZE),deploy/$(SIZE).env)
-COMPOSE := docker compose $(if $(ENV_FILE),--env-file $(ENV_FILE))
+# A size is read before .env, which Compose reads by itself only where no other file is named.
+COMPOSE := docker compose $(if $(ENV_FILE),$(addprefix --env-file ,$(ENV_FILE) $(wildcard .env)))
 
 .PHONY: help
 help: ## This list
@@ -27,7 +28,7 @@ up: ## Build and start all services; return when they are healthy
 	@# Built once each: Compose marks an image with its service, and another mark is another image to it.
 	$(COMPOSE) build prepare model
 	$(COMPOSE) up -d --no-build --wait
-	@echo "ingest: http://127.0.0.1:$${INGEST_PORT:-8080}  retrieval: http://127.0.0.1:$${RETRIEVAL_PORT:-8081}  (API: /docs)"
+	@echo "ingest: http://$$($(COMPOSE) port ingest 8080)  retrieval: http://$$($(COMPOSE) port retrieval 8080)  (API: /docs)"
 	@echo "a key: docker compose run --rm vicw keys create --platform"
 
 .PHONY: down
@@ -43,7 +44,7 @@ backup: ## Back up into backups/DATE (or TO=); ingestion pauses meanwhile
 	VICW_ENV_FILE=$(ENV_FILE) deploy/backup $(TO)
 
 .PHONY: restore
-restore: ## Replace everything by a backup: FROM=backups/DATE
+restore: ## Replace everything by a backup: FROM=backups/DATE; asks first, unless VICW_YES=1
 	VICW_ENV_FILE=$(ENV_FILE) deploy/restore $(FROM)
 
 ##@ Develop

@@ -3,7 +3,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WRITERS=(ingest ingest-worker sleep-worker sleep-beat)
 
 compose() {
-  docker compose ${VICW_ENV_FILE:+--env-file "$VICW_ENV_FILE"} "$@"
+  local files=()
+  if [[ -n ${VICW_ENV_FILE:-} ]]; then # Compose reads .env by itself only where no other file is named
+    files=(--env-file "$VICW_ENV_FILE")
+    [[ ! -f .env ]] || files+=(--env-file .env)
+  fi
+  docker compose "${files[@]}" "$@"
 }
 
 up() { # start what is named, as it was, and wait until it is healthy

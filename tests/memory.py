@@ -10,12 +10,14 @@ from typing import Any
 
 from doubles import HashEmbedder
 from vicw_ingest.pipeline import ingest
+from vicw_ingest.retraction import retract
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import (
     EmbeddingSettings,
     IngestSettings,
     LimitSettings,
+    LlmSettings,
     LogSettings,
     RetrievalSettings,
     ServerSettings,
@@ -23,6 +25,7 @@ from vicw_shared.settings import (
     TraceSettings,
 )
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
+from vicw_shared.wire.retract import RetractRequest
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
 from vicw_standalone.settings import Settings
@@ -32,7 +35,7 @@ RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 """Where test stores live if possible: the engines sync dozens of files when they make a store."""
 
 
-def settings_for(path: Path, **storage: Any) -> Settings:
+def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> Settings:
     return Settings(
         ServerSettings(port=0),
         StorageSettings(data_dir=path, **storage),
@@ -42,6 +45,7 @@ def settings_for(path: Path, **storage: Any) -> Settings:
         RetrievalSettings(),
         LogSettings(),
         TraceSettings(),
+        llm=llm or LlmSettings(),
     )
 
 
@@ -60,6 +64,12 @@ class Memory:
         response, _ = await ingest(request, self.tenant, self.standalone.ingest_ports(), idempotency_key=key)
         return response
 
+    async def retract(self, *ids: str, context: str = "ctx", **fields: Any) -> list[str]:
+        """Return what became of each id."""
+        request = RetractRequest.model_validate({"context": context, "ids": ids, **fields})
+        response, _ = await retract(request, self.tenant, self.standalone.ingest_ports())
+        return [item.status.value for item in response.items]
+
     async def retrieve(self, query: str, **fields: Any) -> RetrieveResponse:
         request = RetrieveRequest.model_validate({"query": query, **fields})
         return await retrieve(request, self.tenant, self.standalone.retrieval_ports())
@@ -74,11 +84,15 @@ class Memory:
 
 @asynccontextmanager
 async def open_memory(
-    path: Path, embedder: HashEmbedder | None = None, *others: HashEmbedder, **storage: Any
+    path: Path,
+    embedder: HashEmbedder | None = None,
+    *others: HashEmbedder,
+    llm: LlmSettings | None = None,
+    **storage: Any,
 ) -> AsyncIterator[Memory]:
     """Open a memory over the first embedder; ``others`` are there for a change of the model."""
     embedder = embedder or HashEmbedder()
-    standalone = Standalone(settings_for(path, **storage), embedder, *others)
+    standalone = Standalone(settings_for(path, llm, **storage), embedder, *others)
     await standalone.open()
     standalone.start_indexer()
     try:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from servers.neo4j.server import Neo4jProcess, Neo4jServer
 from servers.qdrant import QdrantProcess, QdrantServer
 from servers.redis import RedisProcess, RedisServer
 from vicw_embedding import minilm
+
+type Prepared = Callable[[Path], AbstractContextManager[Platform]]
+"""Makes a platform over the run's servers, empty and not started, with this folder of models."""
 
 
 @pytest.fixture(scope="session")
@@ -53,20 +57,31 @@ def fragile(engines: Engines, tmp_path: Path, models_dir: Path) -> Iterator[Plat
 
 
 @pytest.fixture(scope="module")
-def platform(
+def prepared(
     tmp_path_factory: pytest.TempPathFactory,
-    models_dir: Path,
     neo4j_server: Neo4jServer,
     qdrant_server: QdrantServer,
     redis_server: RedisServer,
-) -> Iterator[Platform]:
+) -> Prepared:
+    """What makes a platform over the run's servers, empty and not started; its services end with it."""
+
+    @contextmanager
+    def prepare(models_dir: Path) -> Iterator[Platform]:
+        empty_neo4j(neo4j_server)
+        with redis_server.client(1) as client:
+            client.flushdb()
+        made = Platform(tmp_path_factory.mktemp("apart"), models_dir, neo4j_server, qdrant_server, redis_server)
+        try:
+            yield made
+        finally:
+            made.close()
+
+    return prepare
+
+
+@pytest.fixture(scope="module")
+def platform(prepared: Prepared, models_dir: Path) -> Iterator[Platform]:
     """The services over the run's servers, empty at first."""
-    empty_neo4j(neo4j_server)
-    with redis_server.client(1) as client:
-        client.flushdb()
-    made = Platform(tmp_path_factory.mktemp("apart"), models_dir, neo4j_server, qdrant_server, redis_server)
-    try:
+    with prepared(models_dir) as made:
         made.start()
         yield made
-    finally:
-        made.close()

@@ -45,8 +45,10 @@ def test_each_engine_may_go_away_and_come_back(fragile: Platform, engines: Engin
 
     engines.qdrant.kill()
     answer = fragile.ask("harbour fog").raise_for_status().json()
-    assert (answer["results"][0]["id"], set(answer["degraded"])) == ("public", {"dense", "bm25"})
+    assert (answer["results"][0]["id"], answer["degraded"]) == ("public", ["bm25", "dense"])
     assert answer["results"][0]["channels"][0]["channel"] == "fulltext"
+    insisting = fragile.ask("harbour fog", channels=["dense"])
+    assert (insisting.status_code, insisting.json()["dependency"]) == (503, "vectors")
     unseen = fragile.remember({"id": "no vectors", "text": "A whale was seen."}, wait=False)
     assert unseen.status_code == 202
     engines.qdrant.restart()

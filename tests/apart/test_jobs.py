@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from apart.conftest import Prepared
 from apart.running import Platform
 from e2e.serving import eventually
-from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
-from servers.redis import RedisServer
 from unit.standalone.foreign_server import Foreign, serving_beside
 
 pytestmark = pytest.mark.process
@@ -27,20 +24,12 @@ def foreign() -> Iterator[Foreign]:
 
 
 @pytest.fixture
-def platform(
-    tmp_path: Path, neo4j_server: Neo4jServer, qdrant_server: QdrantServer, redis_server: RedisServer, foreign: Foreign
-) -> Iterator[Platform]:
+def platform(prepared: Prepared, tmp_path: Path, foreign: Foreign) -> Iterator[Platform]:
     """The services over the run's servers, with an embedder that can be told what to refuse."""
-    empty_neo4j(neo4j_server)
-    with redis_server.client(1) as client:
-        client.flushdb()
-    made = Platform(tmp_path, tmp_path, neo4j_server, qdrant_server, redis_server)
-    made.variables["VICW_INGEST_MAX_TRIES"] = "1"
-    try:
+    with prepared(tmp_path) as made:
+        made.variables["VICW_INGEST_MAX_TRIES"] = "1"
         made.start(foreign.url)
         yield made
-    finally:
-        made.close()
 
 
 def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(platform: Platform, foreign: Foreign) -> None:
@@ -58,7 +47,7 @@ def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(platform: Plat
 
     foreign.refuses = ""
     replayed = platform.vicw("jobs", "replay", "--tenant", "default", "--platform")
-    assert (replayed.returncode, replayed.stdout) == (0, "1 entries are due again\n"), replayed.stderr
+    assert (replayed.returncode, replayed.stdout) == (0, "1 entry is due again\n"), replayed.stderr
     # There is no clock: the command has woken the worker.
     eventually(lambda: platform.job(job)["status"], lambda status: status == "done", 30, "the worker was woken")
     assert "bad" in platform.found("poison")

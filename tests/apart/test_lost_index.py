@@ -10,12 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from apart.conftest import Prepared
 from apart.running import Platform, Service
 from e2e.serving import eventually
-from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
-from servers.redis import RedisServer
 from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.settings import QdrantSettings
 
@@ -25,25 +22,17 @@ LEFT_OUT = ("bm25", "dense")
 
 
 @pytest.fixture
-def stored(
-    tmp_path: Path, models_dir: Path, neo4j_server: Neo4jServer, qdrant_server: QdrantServer, redis_server: RedisServer
-) -> Iterator[Platform]:
+def stored(prepared: Prepared, models_dir: Path) -> Iterator[Platform]:
     """A platform with ten animals, without workers."""
-    empty_neo4j(neo4j_server)
-    with redis_server.client(1) as client:
-        client.flushdb()
-    made = Platform(tmp_path, models_dir, neo4j_server, qdrant_server, redis_server)
-    made.variables |= {"VICW_REINDEX_LOOK_SECONDS": "0.5", "VICW_SLEEP_LOOK_SECONDS": "2"}
-    # A busy machine is no reason to leave anything out.
-    made.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}
-    try:
+    with prepared(models_dir) as made:
+        made.variables |= {"VICW_REINDEX_LOOK_SECONDS": "0.5", "VICW_SLEEP_LOOK_SECONDS": "2"}
+        # A busy machine is no reason to leave anything out.
+        made.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}
         made.start()
         items = [{"id": animal, "text": f"A {animal} was seen in the harbour."} for animal in ANIMALS]
         assert made.remember(*items).status_code == 201
         assert asked(made, "heron")["degraded"] == []
         yield made
-    finally:
-        made.close()
 
 
 def asked(platform: Platform, animal: str, **fields: Any) -> dict[str, Any]:

@@ -25,6 +25,20 @@ def test_what_one_service_remembers_another_finds(platform: Platform) -> None:
     assert platform.remember(*turns, flow_id="f", context="chat").json()["items"][0]["status"] == "unchanged"
 
 
+def test_the_graph_is_asked_at_retrieval(platform: Platform) -> None:
+    turns = [("g1", "The mill stopped because the river was dry."), ("g2", "My sister Clara sold the mill.")]
+    items = [{"id": turn, "text": text, "speaker": "Ben"} for turn, text in turns]
+    platform.remember(*items, flow_id="mill", context="mill", extract="rules").raise_for_status()
+    body = {"start": ["g1"], "context": "mill", "types": {"only": ["CAUSED"]}, "direction": "in"}
+    url = f"{platform.retrieval.url}/graph/walk"
+    answer = httpx.post(url, json=body, headers=platform.headers, timeout=90, trust_env=False).raise_for_status().json()
+    assert {edge["type"] for edge in answer["edges"]} == {"CAUSED"}
+    shown = platform.vicw("graph", "show", "--people", "--context", "mill", "--url", platform.retrieval.url)
+    assert '-->|"sister"|' in shown.stdout, shown.stderr
+    wrong = platform.vicw("graph", "show", "g1", "--url", platform.ingest.url)
+    assert "VICW_RETRIEVE_URL" in wrong.stderr
+
+
 def test_a_job_is_done_by_a_worker(platform: Platform) -> None:
     answer = platform.remember({"id": "job", "text": "The lighthouse burned at noon."}, wait=False)
     assert answer.status_code == 202

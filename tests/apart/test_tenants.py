@@ -6,10 +6,13 @@ import pytest
 
 from apart.running import Platform
 from e2e.tenants import (
+    GRAPH,
+    IDENTITY,
     INGEST,
     JOB,
     PATIENT,
     PROBES,
+    RETRACT,
     RETRIEVE,
     endpoints,
     leave_each_other_alone,
@@ -25,9 +28,12 @@ def test_tenants_leave_each_other_alone_on_every_endpoint(platform: Platform) ->
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    assert endpoints(ingest) == {INGEST, JOB, *PROBES}, "a new endpoint is tried by two tenants, too"
-    assert endpoints(retrieval) == {RETRIEVE, *PROBES}, "a new endpoint is tried by two tenants, too"
-    urls = {probe: [ingest, retrieval] for probe in PROBES} | {INGEST: [ingest], JOB: [ingest], RETRIEVE: [retrieval]}
+    written = {INGEST, JOB, RETRACT, *IDENTITY}
+    assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
+    assert endpoints(retrieval) == {RETRIEVE, *GRAPH, *PROBES}, "a new endpoint is tried by two tenants, too"
+    urls = {probe: [ingest, retrieval] for probe in PROBES}
+    urls |= {endpoint: [retrieval] for endpoint in (RETRIEVE, *GRAPH)}
+    urls |= {endpoint: [ingest] for endpoint in written}
     leave_each_other_alone(urls, (platform.key("--tenant", "ana"), platform.key("--tenant", "bob")), indexed=False)
 
 

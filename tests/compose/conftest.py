@@ -16,6 +16,7 @@ import pytest
 from servers.machine import free_port
 
 ROOT = Path(__file__).parents[2]
+_CONTEXT = "containers"
 
 
 class Compose:
@@ -28,6 +29,7 @@ class Compose:
             "COMPOSE_PROJECT_NAME": name,
             "INGEST_PORT": str(self.ingest),
             "RETRIEVAL_PORT": str(self.retrieval),
+            "VICW_YES": "1",
         }
 
     def __call__(self, *arguments: str, within: float = 300, stdin: str | None = None) -> str:
@@ -72,10 +74,10 @@ class Compose:
         return f"http://127.0.0.1:{self.ingest}{path}"
 
     def ask(self, key: str | None, query: str) -> httpx.Response:
-        """Ask a question."""
+        """Ask about what ``remember`` has stored."""
         return httpx.post(
             f"http://127.0.0.1:{self.retrieval}/retrieve",
-            json={"query": query},
+            json={"query": query, "context": _CONTEXT},
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=60,
             trust_env=False,
@@ -85,7 +87,7 @@ class Compose:
         """Store items."""
         return httpx.post(
             self.ingest_url("/ingest"),
-            json={"context": "containers", "items": list(items)},
+            json={"context": _CONTEXT, "items": list(items)},
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=120,
             trust_env=False,

@@ -27,6 +27,8 @@ def test_everything_is_healthy(compose: Compose) -> None:
     assert {name: states.pop(name) for name in ONE_SHOTS} == dict.fromkeys(ONE_SHOTS, "exited 0")
     assert set(states.values()) == {"healthy"}, states
     print(f"from nothing to healthy: {compose.seconds:.0f} s")
+    logs = compose("logs", "--no-color", "ingest", "ingest-worker", "retrieval", "sleep-worker", "sleep-beat")
+    assert "deadlock" not in logs.lower(), "what starts together is no news"
 
 
 def test_the_lines_of_the_readme_work(compose: Compose, key: str) -> None:
@@ -106,7 +108,8 @@ def test_a_backup_is_what_was_there(compose: Compose, key: str, tmp_path: Path) 
     assert compose.remember(key, {"id": "kept", "text": "The otter keeps a ledger."}).status_code == 201
     folder = tmp_path / "backup"
     compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
-    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar", "SHA256SUMS"}
+    assert {path.name for path in folder.iterdir()} == {"neo4j.dump", "qdrant.tar.gz", "SHA256SUMS"}
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 20 * 2**20, "no room that nobody uses"
     assert compose.remember(key, {"id": "later", "text": "The otter burned the ledger."}).status_code == 201
     broken = shutil.copytree(folder, tmp_path / "broken")
     (broken / "neo4j.dump").write_bytes((folder / "neo4j.dump").read_bytes()[:-1])
@@ -123,7 +126,7 @@ def test_without_vectors_a_backup_is_embedded_anew(compose: Compose, key: str, t
     assert compose.remember(key, {"id": "again", "text": "The lynx mends a clock."}).status_code == 201
     folder = tmp_path / "backup"
     compose.run([str(ROOT / "deploy/backup"), str(folder)], within=600)
-    (folder / "qdrant.tar").unlink()
+    (folder / "qdrant.tar.gz").unlink()
     compose.run([str(ROOT / "deploy/restore"), str(folder)], within=600)
 
     def found() -> bool:

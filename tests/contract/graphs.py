@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import GraphAudit, GraphStore, GraphTransaction, Outbox, StoreRecord
+from vicw_shared.ports import GraphAudit, GraphStore, GraphTransaction, Outbox, StoreRecord, UnreadItems
 from vicw_shared.uids import edge_id, make_uid
 
 
 class Graph(GraphStore, StoreRecord, GraphAudit, Outbox, Protocol):
     """All ports of a graph, as its adapters implement them."""
+
+    @property
+    def unread(self) -> UnreadItems: ...
 
 
 AT = datetime(2025, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)

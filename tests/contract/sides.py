@@ -23,6 +23,8 @@ from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
+from vicw_ingest.retraction import retract
+from vicw_ingest.unread import ModelReading
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts
@@ -35,6 +37,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Lane, ModelIdentity, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
 from vicw_sleep.reconcile import reconcile
@@ -53,7 +56,7 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        for module in ("vicw_ingest.pipeline", "vicw_retrieval.pipeline"):
+        for module in ("vicw_ingest.pipeline", "vicw_ingest.retraction", "vicw_retrieval.pipeline"):
             patch.setattr(f"{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
         for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
@@ -78,13 +81,18 @@ class Side:
     embedder: HashEmbedder
     indexer: Indexer
     collection: str = ""
+    model: ModelReading | None = None
 
     async def ingest(self, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
         response, _ = await ingest(IngestRequest.model_validate(body), tenant, self._ports(), idempotency_key=key)
         return response
 
+    async def retract(self, body: dict[str, Any], tenant: str) -> RetractResponse:
+        response, _ = await retract(RetractRequest.model_validate(body), tenant, self._ports())
+        return response
+
     async def job(self, job: str, tenant: str) -> JobStatus:
-        return await job_status(job, tenant, self.graph, self.graph)
+        return await job_status(job, tenant, self.graph, self.graph, self.graph.unread)
 
     async def retrieve(self, body: dict[str, Any], tenant: str) -> RetrieveResponse:
         ports = RetrievalPorts(
@@ -99,14 +107,15 @@ class Side:
 
     def _ports(self) -> IngestPorts:
         settings = IngestSettings(chunk_chars=100)
-        return IngestPorts.of(self.graph, self.indexer, EdgeRegistry.with_core_types(), LimitSettings(), settings)
+        registry = EdgeRegistry.with_core_types()
+        return IngestPorts.of(self.graph, self.indexer, registry, LimitSettings(), settings, model=self.model)
 
     async def lose(self, every: int) -> tuple[int, int]:
         """Lose every so many-th point, gain one that nobody knows; bring the stores to agreement."""
         ids = sorted(await self.points())
         await self.vectors.delete(ids[::every])
         (dense,) = await self.embedder.embed(["nobody's"], Lane.BULK)
-        await self.vectors.upsert([Point(str(uuid.UUID(int=every)), dense, None, {"tenant": "t"})])
+        await self.vectors.upsert([Point(str(uuid.UUID(int=every)), dense, None, {"tenant": "t", "label": "Chunk"})])
         done = await reconcile(self.graph, self.graph, self.vectors)
         return done.missing, done.orphaned
 

@@ -116,6 +116,7 @@ _REQUEST: dict[str, Drawn] = {
     "domain": _maybe(*_DOMAINS, of=3),
     "flow_id": _maybe(*_FLOWS),
     "wait": st.just(False),
+    "extract": st.sampled_from(["auto", "auto", "rules"]),
 }
 WORDS = st.sampled_from([word for word in _WORDS if word != "the"] + ["Mara", "sea", "Ana", "betrayal"])
 TENANTS = st.sampled_from(["t", "t", "u"])
@@ -141,6 +142,12 @@ UPDATES = _object(
     ),
 )
 """Few ids, again and again."""
+RETRACTIONS = _object(
+    context=_REQUEST["context"],
+    ids=st.lists(st.sampled_from([*_IDS, "nobody's"]), min_size=1, max_size=3),
+    ended_at=_maybe(*_times(-60, 0, 5000), of=3),
+    wait=st.just(False),
+)
 RETRIEVES = _object(
     query=_TEXTS,
     context=_maybe(*_CONTEXTS, of=5),

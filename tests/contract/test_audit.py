@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
+from vicw_shared.merging import circles
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import MOST_STRAYS, Link
@@ -113,3 +114,20 @@ async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph)
     named = [waiting.uid, done.uid, foreign.uid, make_uid("n"), make_uid("never stored")]
     assert await graph.unindexed(named) == {waiting.uid, foreign.uid}
     assert await graph.unindexed([]) == set()
+
+
+async def test_what_was_merged_is_told_with_what_it_was_merged_into(graph: Graph) -> None:
+    told = [("a", "b"), ("a", "c"), ("b", "a")]
+    await put(graph, [node(name) for name in "abcd"], [edge("MERGED_INTO", *pair) for pair in told])
+    found = await graph.merged([make_uid("a"), make_uid("c"), make_uid("none")])
+    assert sorted(found) == sorted((make_uid("a"), make_uid(name)) for name in "bc")
+    assert await graph.merged([]) == []
+
+
+async def test_merges_that_go_in_a_circle_or_two_ways_are_found(graph: Graph) -> None:
+    ways = ("ab", "bc", "cb", "de", "df", "ga")
+    await put(graph, [node(name) for name in "abcdefg"], [edge("MERGED_INTO", *pair) for pair in ways])
+    called = {make_uid(name): name for name in "abcdefg"}
+    round_about, several = await circles(called, graph.merged)
+    assert {called[uid] for uid in round_about} == {"b", "c"}
+    assert {called[uid] for uid in several} == {"d"}

@@ -113,7 +113,7 @@ class Breaker:
     async def a_point_is_nobodys(self) -> None:
         (dense,) = await self.side.embedder.embed(["nobody's"], Lane.BULK)
         uid = str(UUID(int=self.draw.getrandbits(128)))
-        await self.side.vectors.upsert([Point(uid, dense, None, {"tenant": "t"})])
+        await self.side.vectors.upsert([Point(uid, dense, None, {"tenant": "t", "label": "Chunk"})])
 
     async def a_node_is_at_home_twice(self) -> None:
         for root in await self.side.graph.contexts("t"):

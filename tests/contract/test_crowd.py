@@ -134,6 +134,7 @@ def _point_of(number: int, question: NDArray[np.float32], sparse: SparseVector) 
     row: NDArray[np.float32] = 2 * question + noise / np.float32(np.linalg.norm(noise))
     payload = {
         "tenant": "large",
+        "label": "Chunk",
         "context": _context_of(number),
         "domain": "general",
         "sensitivity": "public",

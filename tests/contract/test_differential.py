@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from contract.agreement import agree
 from contract.sides import Clockwork, Side, embedded, platform
-from contract.stories import BEGINNINGS, INGESTS, KEYS, RETRIEVES, TENANTS, UPDATES, WORDS
+from contract.stories import BEGINNINGS, INGESTS, KEYS, RETRACTIONS, RETRIEVES, TENANTS, UPDATES, WORDS
 from effort import TIMES
 from qdrant_servers import server_if_any
 from servers.neo4j.server import Neo4jServer
@@ -97,6 +97,10 @@ class Story(RuleBasedStateMachine):
     @rule(request=UPDATES, tenant=TENANTS)
     def update(self, request: dict[str, Any], tenant: str) -> None:
         self.ingest(request, tenant, None)
+
+    @rule(request=RETRACTIONS, tenant=TENANTS)
+    def retract(self, request: dict[str, Any], tenant: str) -> None:
+        self._both(lambda side: side.retract(request, tenant))
 
     @rule(requests=st.lists(RETRIEVES, min_size=1, max_size=4), tenant=TENANTS, drained=st.sampled_from([1, 1, 1, 0]))
     def retrieve(self, requests: list[dict[str, Any]], tenant: str, drained: int) -> None:

@@ -10,7 +10,12 @@ from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.ports import Point
 
 SIZE = 4
-POINT = Point("00000000-0000-0000-0000-000000000001", np.array([1, 0, 0, 0], dtype=np.float32), None, {"tenant": "t"})
+POINT = Point(
+    "00000000-0000-0000-0000-000000000001",
+    np.array([1, 0, 0, 0], dtype=np.float32),
+    None,
+    {"tenant": "t", "label": "Chunk"},
+)
 
 
 async def test_edge_keeps_what_it_acknowledged_and_knows_an_unclean_end(store: Path) -> None:

@@ -141,3 +141,20 @@ async def test_an_audience_sees_what_is_public_or_about_it(graph: Graph) -> None
     assert await seen(Audience(subjects=(make_uid("Ána"),))) == {"public/0", "personal/0", "sensitive/0"}
     assert await seen(Audience(subjects=("ána",), private=False)) == {"public/0", "personal/0"}
     assert await seen(Audience(subjects=("bob",))) == {"public/0"}
+
+
+async def test_a_scope_names_tags_and_people_by_earlier_names_too(graph: Graph) -> None:
+    await tell(graph, "a", "harbour", tags=("sea",), about="Ana", sensitivity=Sensitivity.PERSONAL)
+    ana, sea = node("Ana", subtype="person"), node("sea", Label.CONCEPT, subtype="tag")
+    await put(
+        graph, [replace(ana, name="Ana Souza", aliases=("Ana", "A.")), replace(sea, name="Ocean", aliases=("Sea",))]
+    )
+    for subject in ("ana", "a.", "ana souza", make_uid("Ana")):
+        assert await found(graph, "harbour", audience=Audience(subjects=(subject,))) == ["a/0"], subject
+    assert await found(graph, "harbour", audience=Audience(subjects=("ben",))) == []
+    for tag in ("sea", "ocean"):
+        assert await found(graph, "harbour", tags_any=(tag,)) == ["a/0"], tag
+        assert await found(graph, "harbour", tags_none=(tag,)) == [], tag
+    (point,) = await graph.claim(9, seconds=60)
+    assert set(point.about) == {"Ana Souza", "Ana", "A.", make_uid("Ana")}
+    assert set(point.tags) == {"Ocean", "Sea"}

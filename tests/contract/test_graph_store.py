@@ -152,6 +152,9 @@ async def test_counters_gaps_and_latest_versions(graph: Graph) -> None:
         clock = await transaction.gaps(None, [clock_key(n) for n in new[1:3]])
         assert [(g.before, g.after, g.count) for g in clock] == [(one, two, 2)]
         assert (await transaction.items(["i"]))["i"].version == 3
+        assert [found.uid for found in await transaction.latest(clock_key(new[3]), 9)] == [two, one]
+        assert [found.uid for found in await transaction.latest(clock_key(stored[1]), 9)] == [one]
+        assert [found.uid for found in await transaction.latest(clock_key(new[3]), 1)] == [two]
 
     await graph.write("t", "c", work)
 

@@ -63,6 +63,38 @@ async def test_an_edge_that_filters_look_at_makes_the_payload_pending(graph: Gra
     assert (pending.kind, pending.about, pending.tags) == (PendingKind.PAYLOAD, (), ())
 
 
+def statement(name: str) -> Node:
+    """A node with a point of its own that is no passage."""
+    said = node(name, Label.EVENT, subtype="statement", text=name)
+    return replace(said, qdrant_id=said.uid)
+
+
+async def test_a_passage_comes_with_its_statements(graph: Graph) -> None:
+    item, (chunk, other) = await put_item(graph, "i", passages=2)
+    told = node("told", Label.EVENT, subtype="statement", text="of a caller's own")
+    said = [statement("it rains"), statement("it pours")]
+    proofs = [edge("EVIDENCED_BY", name, chunk.name) for name in ("it rains", "it pours", "told")]
+    await put(graph, [*said, told], proofs)
+
+    by_point = {point.point_id: point for point in await claim(graph)}
+    assert {one.uid for one in by_point[chunk.uid].statements} == {one.uid for one in said}
+    assert by_point[other.uid].statements == ()
+    parts = by_point[chunk.uid].parts
+    assert [part.point_id for part in parts] == [part.chunk.uid for part in parts if part.chunk]
+    assert parts[0].chunk == by_point[chunk.uid].chunk
+    assert all(part.item is not None and part.item.uid == item.uid for part in parts)
+    assert {p.point_id: p.parts for p in await graph.passages(after=None, limit=9)}.keys() == by_point.keys()
+
+    points = [chunk.uid, *(one.uid for one in said)]
+    assert await graph.known([*points, told.uid, item.uid]) == set(points)
+    assert await graph.unindexed(points) == set(points)
+    await graph.settle([by_point[chunk.uid]])
+    assert await graph.unindexed(points) == set()
+    assert not (await graph.nodes("t", [told.uid]))[told.uid].indexed
+    await graph.requeue([chunk.uid])
+    assert await graph.unindexed(points) == set(points)
+
+
 async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: Graph) -> None:
     first, second = (node(name, Label.CHUNK, text=name) for name in ("first", "second"))
     item = node("item", content_hash="h", qdrant_id=first.uid)

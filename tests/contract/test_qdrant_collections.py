@@ -68,7 +68,7 @@ def collections(client_and_collections: tuple[AsyncQdrantClient, QdrantCollectio
 def a_point(size: int = 4) -> Point:
     vector = np.zeros(size, dtype=np.float32)
     vector[0] = 1
-    return Point("00000000-0000-0000-0000-000000000001", vector, None, {"tenant": "t"})
+    return Point("00000000-0000-0000-0000-000000000001", vector, None, {"tenant": "t", "label": "Chunk"})
 
 
 async def test_an_empty_server_gets_a_collection_that_remembers_its_model(collections: QdrantCollections) -> None:

@@ -83,7 +83,7 @@ async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -
     await put(side.graph, [lone])
     await side.indexer.drain()
     (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
-    await side.vectors.upsert([Point(lone.uid, dense, None, {"tenant": "t"})])
+    await side.vectors.upsert([Point(lone.uid, dense, None, {"tenant": "t", "label": "Chunk"})])
     assert f"Point {lone.uid} is of a Chunk that proves no item" in (await side.check()).violations
     assert await reconcile(side.graph, side.graph, side.vectors) == Reconciled(0, 1, 0, None)
     await side.indexer.drain()

@@ -14,7 +14,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
-from vicw_shared.model import EdgeRegistry
+from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Backlog
 from vicw_shared.uids import make_uid
@@ -69,6 +69,21 @@ async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store:
         found = await graph.claim(10, seconds=60)
         assert [(point.point_id, point.tries) for point in found] == [(make_uid("a"), 0), (make_uid("b"), 3)]
         assert await graph.replay() == 1
+        await graph.close()
+
+
+async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        await put(graph, [node("Ana Souza"), node("Amulet", Label.CONCEPT), node("n", content_hash="h")])
+        await graph.close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            connection.executescript("DROP TRIGGER term_insert; DROP TRIGGER term_update; DROP TABLE term;")
+            connection.executescript("ALTER TABLE node DROP COLUMN aliases; PRAGMA user_version = 8;")
+        connection.close()
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        assert set(await graph.named("t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
+        assert set(await graph.named("t", ["ana"], word=True)) == {"ana"}
         await graph.close()
 
 

@@ -18,6 +18,7 @@ from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.clock import to_ms
 from vicw_shared.errors import UnavailableError
+from vicw_shared.model import Label
 from vicw_shared.ports import Audience, ModelIdentity, Point, Scope, ScoreQuery, SparseVector, VectorQuery, VectorStore
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -36,7 +37,14 @@ def name(n: int) -> str:
 
 def point(n: int, *, terms: dict[int, float] | None = None, lean: float = 0.0, **payload: Any) -> Point:
     sparse = SparseVector(tuple(terms), tuple(terms.values())) if terms else None
-    base = {"tenant": "t", "context": "c", "domain": "general", "sensitivity": "public", "portable": 1}
+    base = {
+        "tenant": "t",
+        "label": "Chunk",
+        "context": "c",
+        "domain": "general",
+        "sensitivity": "public",
+        "portable": 1,
+    }
     return Point(name(n), axis(n % SIZE, lean), sparse, base | payload)
 
 
@@ -53,7 +61,7 @@ async def vectors(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[
         return
     async with collections_for_tests(server_if_any(request)) as (client, collections):
         collection = await collections.open(ModelIdentity("model", SIZE, "digest", 1))
-        qdrant = QdrantVectorStore(client, collection.name)
+        qdrant = QdrantVectorStore(client, collection.name, recent_seconds=0)
         yield qdrant
         await qdrant.close()
 
@@ -107,16 +115,16 @@ async def test_sparse_scores_are_weight_times_idf(vectors: VectorStore) -> None:
 
 async def test_upsert_replaces_and_delete_removes(vectors: VectorStore) -> None:
     await vectors.upsert([point(0, terms={1: 1.0}), point(1)])
-    await vectors.upsert([Point(name(0), axis(2), None, {"tenant": "t", "text": "new"})])
+    await vectors.upsert([Point(name(0), axis(2), None, {"tenant": "t", "label": "Chunk", "text": "new"})])
     assert (await dense(vectors, axis(2), limit=1)) == [0]
-    assert (await vectors.payloads([name(0), name(9)])) == {name(0): {"tenant": "t", "text": "new"}}
+    assert (await vectors.payloads([name(0), name(9)])) == {name(0): {"tenant": "t", "label": "Chunk", "text": "new"}}
     await vectors.delete([name(0), name(9)])
     assert await vectors.ids(after=None, limit=10) == [name(1)]
 
 
 async def test_set_payload_replaces_it_and_ignores_unknown_points(vectors: VectorStore) -> None:
     await vectors.upsert([point(0, tags=["a"])])
-    await vectors.set_payload({name(0): {"tenant": "t", "context": "d"}, name(5): {"tenant": "t"}})
+    await vectors.set_payload({name(0): {"tenant": "t", "label": "Chunk", "context": "d"}, name(5): {"tenant": "t"}})
     assert await dense(vectors, axis(0), contexts=("d",)) == [0]
     assert await dense(vectors, axis(0), tags_any=("a",)) == []
     assert await vectors.ids(after=None, limit=10) == [name(0)]
@@ -229,6 +237,21 @@ async def test_a_tenant_sees_nothing_of_another(vectors: VectorStore) -> None:
     assert await vectors.domains("other") == {}
 
 
+async def test_a_search_is_of_passages_or_of_statements(vectors: VectorStore) -> None:
+    await vectors.upsert([point(0, terms={7: 1.0}), point(4, label="Event"), point(8, label="Event")])
+    assert await dense(vectors, axis(0)) == [0]
+    hits = await vectors.search(VectorQuery(scope=scope(), limit=9, dense=axis(0), label=Label.EVENT))
+    assert {uuid.UUID(hit.id).int for hit in hits} == {4, 8}
+
+
+async def test_statements_change_neither_idf_nor_the_count_of_domains(vectors: VectorStore) -> None:
+    """They have no words of their own: a passage's score must not depend on how many sentences others have."""
+    await vectors.upsert([point(n, terms={7: 1.0} if n < 2 else {8: 1.0}) for n in range(8)])
+    before = await vectors.idf([7]), await vectors.domains("t")
+    await vectors.upsert([point(100 + n, label="Event") for n in range(500)])
+    assert (await vectors.idf([7]), await vectors.domains("t")) == before
+
+
 async def test_domains_are_counted_for_each_tenant(vectors: VectorStore) -> None:
     await vectors.upsert([point(n, domain="prose" if n < 3 else "coding") for n in range(5)])
     await vectors.upsert([point(9, tenant="other", domain="law")])
@@ -280,7 +303,7 @@ async def test_requests_as_large_as_ours_get(vectors: VectorStore) -> None:
     items = tuple(f"i-{n}" for n in range(1, count))
     hits = await vectors.search(VectorQuery(scope=scope(), limit=1000, dense=axis(0), without=items))
     assert [hit.id for hit in hits] == ids[:1]
-    await vectors.set_payload({point: {"tenant": "t"} for point in ids[:200]})
+    await vectors.set_payload({point: {"tenant": "t", "label": "Chunk"} for point in ids[:200]})
     await vectors.delete(ids[1:])
     assert await vectors.ids(after=None, limit=5000) == ids[:1]
 

@@ -35,7 +35,7 @@ def keeps_its_word(url: str, key: str) -> Counter[int]:
     for found in schema.get_all_operations():
         assert isinstance(found, Ok)
         operation = found.ok()
-        modes = [GenerationMode.POSITIVE, *([GenerationMode.NEGATIVE] if _takes_anything(operation) else [])]
+        modes = [GenerationMode.POSITIVE, *([GenerationMode.NEGATIVE] if _can_be_wrong(operation) else [])]
         cases = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in modes))
 
         @settings(max_examples=_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -53,5 +53,6 @@ def keeps_its_word(url: str, key: str) -> Counter[int]:
     return seen
 
 
-def _takes_anything(operation: APIOperation[Any, Any, Any, Any]) -> bool:
-    return any((operation.body, operation.path_parameters, operation.headers, operation.query))
+def _can_be_wrong(operation: APIOperation[Any, Any, Any, Any]) -> bool:
+    # Not by its query alone: what is made up for a wrong one, such as an empty list, may be nothing when it is sent.
+    return any((operation.body, operation.path_parameters, operation.headers))

@@ -23,13 +23,14 @@ _RAM = Path("/dev/shm")
 
 
 class Server:
-    """A server on a free port; may be started again and again over the same data directory."""
+    """A server on a free port, unless one is set; may be started again and again over the same data directory."""
 
     def __init__(self, data_dir: Path, models_dir: Path, **variables: str) -> None:
         self.data_dir = data_dir
         # A killed server leaves its embedder's socket behind.
         self.environment = environment(models_dir, TMPDIR=str(data_dir.parent), **variables)
         self.url = ""
+        self.port = 0
         self.log_path = data_dir.with_name(f"{data_dir.name}.log")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -46,7 +47,7 @@ class Server:
         """Start the process without waiting for it."""
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [VICW, "serve", "--port", "0", "--data-dir", self.data_dir],
+                [VICW, "serve", "--port", str(self.port), "--data-dir", self.data_dir],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +18,19 @@ from e2e.serving import eventually
 from effort import TIMES
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
+RETRACT = "POST /items/retract"
+THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
+MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
+OF_ONE_THING = {THING, RENAME}
+IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, *OF_ONE_THING}
+FIND, WALK, THREAD = "POST /graph/find", "POST /graph/walk", "POST /graph/thread"
+OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
+GRAPH = {FIND, WALK, THREAD, *OF_A_NODE}
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, "GET /admin/reindex", "POST /admin/reindex", "DELETE /admin/reindex/old"}
 """What is of all tenants, and so of none: a tenant's key does not open it."""
-TRIED = {INGEST, JOB, RETRIEVE, *PROBES, *OPERATORS}
+TRIED = {INGEST, JOB, RETRACT, RETRIEVE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -45,14 +53,27 @@ class Tenant:
     urls: Mapping[str, Sequence[str]]
 
     def call(
-        self, endpoint: str, job: str = "", body: Any = None, idempotency_key: str | None = None, server: int = 0
+        self,
+        endpoint: str,
+        job: str = "",
+        body: Any = None,
+        idempotency_key: str | None = None,
+        server: int = 0,
+        uid: str = "",
+        params: Mapping[str, Any] | None = None,
     ) -> httpx.Response:
-        method, path = endpoint.replace("{job}", job).split(" ", 1)
+        method, path = endpoint.replace("{job}", job).replace("{uid}", uid).split(" ", 1)
         headers = {"Authorization": f"Bearer {self.key}"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         return httpx.request(
-            method, f"{self.urls[endpoint][server]}{path}", json=body, headers=headers, timeout=60, trust_env=False
+            method,
+            f"{self.urls[endpoint][server]}{path}",
+            json=body,
+            params=params,
+            headers=headers,
+            timeout=60,
+            trust_env=False,
         )
 
 
@@ -88,6 +109,10 @@ class Neighbour:
                 {"query": "ships", "tags": {"any": ["sea"]}, "limit": 50},
             )
         }
+        for context in ("home", "work"):
+            known = self.tenant.call(THINGS, params={"context": context}).raise_for_status().json()["entities"]
+            assert known
+            answers[f"things {context}"] = {"nodes": known, "results": known}
         jobs = [self.tenant.call(JOB, job).json() for job in self.jobs]
         ready = [self._ready(number) for number in range(len(self.tenant.urls[READY]))]
         self.uids |= {node["uid"] for answer in answers.values() for node in answer["nodes"]}
@@ -122,7 +147,7 @@ def leave_each_other_alone(urls: Mapping[str, Sequence[str]], keys: tuple[str, s
         eventually(lambda: neighbour.sees()["jobs"], lambda jobs: jobs[0]["status"] == "done", 60, "the job")
     before = neighbour.sees()
     assert neighbour.sees() == before, "the answers are the same while nobody does anything"
-    assert len(before["answers"]) == 3
+    assert len(before["answers"]) == 5
     assert all(answer["results"] for answer in before["answers"].values())
     intruder = Intruder(tenant, neighbour)
     intruder.moves_in()
@@ -195,6 +220,10 @@ class Intruder:
         assert [secret for secret in told if secret not in sent] == [], f"{endpoint} {sent}: {answer.text}"
         if endpoint == JOB and job in self.neighbour.jobs:
             assert answer.status_code == 404
+        if endpoint in OF_ONE_THING:
+            assert answer.status_code == 404, "it is the neighbour's"
+        if endpoint in {MERGE, SPLIT}:
+            assert answer.status_code == 422, "at least one of the two is the neighbour's"
         if endpoint in OPERATORS:
             assert answer.status_code == 403, endpoint
         if endpoint == INGEST and answer.is_success:
@@ -253,6 +282,9 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
             "items": st.lists(item, min_size=1, max_size=3),
         }
     )
+    retract = st.fixed_dictionaries(
+        {"context": contexts | uids, "ids": st.lists(st.sampled_from(["a", "b", "c"]) | uids, min_size=1, max_size=3)}
+    )
     anywhere = st.none() | contexts | uids
     viewer = st.fixed_dictionaries({"user": st.sampled_from(["Ana", "Ben"]) | uids, "context": anywhere})
     ask = st.fixed_dictionaries(
@@ -270,8 +302,42 @@ def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries({"endpoint": st.just(INGEST), "body": ingest, "idempotency_key": keys}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
         st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
+        st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract}),
+        *_identities(neighbour),
+        *_questions(neighbour),
         st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
         st.fixed_dictionaries(
             {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS} & neighbour.tenant.urls.keys()))}
         ),
     )
+
+
+def _questions(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    """Requests for what is in the graph around things of the neighbour's."""
+    uids = st.sampled_from(sorted(neighbour.uids))
+    node = st.sampled_from(["Ana", "Mara", "a", "b"]) | uids
+    context = st.none() | st.sampled_from(["home", "work"]) | uids
+    walk = st.fixed_dictionaries({"start": st.lists(node, max_size=2), "context": context, "hops": st.integers(0, 3)})
+    yield st.fixed_dictionaries({"endpoint": st.just(WALK), "body": walk})
+    find = st.fixed_dictionaries({"name": st.none() | node, "context": context})
+    yield st.fixed_dictionaries({"endpoint": st.just(FIND), "body": find})
+    thread = st.fixed_dictionaries({"flow": st.sampled_from(["f", "g"]) | uids, "context": context})
+    yield st.fixed_dictionaries({"endpoint": st.just(THREAD), "body": thread})
+    asked = st.fixed_dictionaries({"node": node, "context": context})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(OF_A_NODE)), "body": asked})
+
+
+def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    """Requests for the things of a context of the neighbour's, and such that would change who the neighbour's are."""
+    uids = st.sampled_from(sorted(neighbour.uids))
+    context = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"])})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THINGS, CANDIDATES]), "params": context})
+    after = st.fixed_dictionaries({"context": st.just("home"), "after": uids})
+    yield st.fixed_dictionaries({"endpoint": st.just(THINGS), "params": after})
+    yield st.fixed_dictionaries({"endpoint": st.just(THING), "uid": uids})
+    name = st.just({"name": "Mara"})
+    yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
+    merge = st.fixed_dictionaries({"entity": uids, "into": uids})
+    yield st.fixed_dictionaries({"endpoint": st.just(MERGE), "body": merge})
+    split = st.fixed_dictionaries({"entity": uids, "apart_from": uids})
+    yield st.fixed_dictionaries({"endpoint": st.just(SPLIT), "body": split})

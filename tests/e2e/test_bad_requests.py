@@ -21,7 +21,7 @@ def send(http: httpx.Client, body: bytes, path: str = "/ingest", **headers: str)
     return http.post(path, content=body, headers={**_JSON, **headers})
 
 
-@pytest.mark.parametrize("path", ["/ingest", "/retrieve"])
+@pytest.mark.parametrize("path", ["/ingest", "/items/retract", "/retrieve"])
 @pytest.mark.parametrize(
     "body",
     [
@@ -191,7 +191,12 @@ def test_a_body_of_another_kind_is_refused_and_told_what_to_send(
 )
 def test_a_wrong_method_or_address_is_a_problem(http: httpx.Client, method: str, path: str, status: int) -> None:
     slug = "not-found" if status == 404 else "http-405"
-    problem_of(http.request(method, path), status, slug)
+    answer = http.request(method, path)
+    problem = problem_of(answer, status, slug)
+    if status == 405:
+        right = {"/healthz": "GET"}.get(path, "POST")
+        assert problem["detail"] == f"{method} is not allowed at {path}. Send {right}"
+        assert answer.headers["allow"] == right
 
 
 @pytest.mark.parametrize("key", [b"", b"k" * 256], ids=["empty", "too long"])

@@ -50,7 +50,8 @@ def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(serve: Serve, 
 
     shown = run(server, "jobs", "show", job)
     assert json.loads(shown.stdout) == status
-    assert run(server, "jobs", "show", job, "--tenant", "other").returncode == 1
+    others = run(server, "jobs", "show", job, "--tenant", "other")
+    assert (others.returncode, "of the tenant 'other'. `--tenant NAME` shows another" in others.stderr) == (1, True)
     (entry,) = failures(server)
     expected = {"tenant": "default", "context": "the port", "id": "bad", "tries": 3, "dead": True}
     assert expected.items() <= entry.items()
@@ -62,7 +63,7 @@ def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(serve: Serve, 
 
     foreign.refuses = ""
     replayed = run(server, "jobs", "replay", entry["entry"])
-    assert (replayed.returncode, replayed.stdout) == (0, "1 entries are due again\n"), replayed.stderr
+    assert (replayed.returncode, replayed.stdout) == (0, "1 entry is due again\n"), replayed.stderr
     eventually(lambda: found(server, "poison"), lambda ids: "bad" in ids, 15, "a running server notices")
     assert failures(server) == []
     assert server.stop() == 0

@@ -10,7 +10,7 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,14 +27,17 @@ class Ledger:
     """What has been acknowledged so far, by the unique word in each item's text."""
 
     alive: dict[str, str | None] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     replaced: set[str] = field(default_factory=set)
     retried: int = 0
     acknowledged: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, tokens: dict[str, str | None], replaced: Set[str], retries: int) -> None:
+    def add(self, items: Sequence[Mapping[str, Any]], replaced: Set[str], retries: int) -> None:
         with self._lock:
-            self.alive.update(tokens)
+            texts = {item["text"].split()[1]: item["text"] for item in items}
+            self.texts.update(texts)
+            self.alive.update(zip(texts, (item["id"] for item in items), strict=True))
             for token in replaced:
                 del self.alive[token]
             self.replaced |= replaced
@@ -135,4 +138,4 @@ class Writer(threading.Thread):
             assert time.monotonic() < deadline, "no acknowledgement within 120 s"
             time.sleep(_RETRY_SECONDS)
         assert len(answer.json()["items"]) == len(body["items"])
-        self._ledger.add({item["text"].split()[1]: item["id"] for item in body["items"]}, replaced, retries)
+        self._ledger.add(body["items"], replaced, retries)

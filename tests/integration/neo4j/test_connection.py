@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from contract.graphs import node, put
-from neo4j_graphs import open_neo4j
+from figures import counted
+from neo4j_graphs import neo4j_settings, open_neo4j
 from servers.machine import free_port
 from servers.neo4j.server import Neo4jProcess, Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.errors import OverloadedError, SettingsError, UnavailableError, VicwError
+from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
 
@@ -69,6 +72,53 @@ async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -
         with pytest.raises(OverloadedError, match="VICW_NEO4J_QUERY_SECONDS"):
             await graph.write("t", "c", slower)
         assert await graph.nodes("t", [make_uid("x")]) == {}
+
+
+@asynccontextmanager
+async def open_hurried(server: Neo4jServer, seconds: float) -> AsyncIterator[Neo4jGraphStore]:
+    """Open the graph as the retrieval service does."""
+    registry = EdgeRegistry.with_core_types()
+    graph = await Neo4jGraphStore.open(neo4j_settings(server), registry, patience_seconds=seconds)
+    try:
+        yield graph
+    finally:
+        await graph.close()
+
+
+_SLOW = "UNWIND range(1, 1000000000) AS n RETURN count(n % 7) AS count"
+
+
+async def test_what_took_too_long_is_told_with_the_setting_that_ended_it(server: Neo4jServer) -> None:
+    async with open_neo4j(server, query_seconds=0.4) as graph:
+        with pytest.raises(UnavailableError, match=r"no answer within 0\.4 s \(VICW_NEO4J_QUERY_SECONDS\)"):
+            await graph._database.read(_SLOW)
+    async with open_hurried(server, 0.3) as graph:
+        with pytest.raises(UnavailableError, match=r"no answer within 0\.3 s \(VICW_RETRIEVAL_GRAPH_MS\)"):
+            await graph._database.read(_SLOW)
+
+
+async def test_who_has_little_patience_finds_the_text_index_in_use(server: Neo4jServer) -> None:
+    searched = counted("vicw_engine_seconds_count", engine="neo4j", operation="find")
+    async with open_neo4j(server):
+        assert searched() == 0
+    async with open_hurried(server, 2.0):
+        assert searched() == 1, "the first search of all takes seconds"
+
+
+async def test_a_server_that_is_gone_keeps_nobody_with_little_patience_waiting(
+    start_neo4j: Callable[[], Neo4jProcess],
+) -> None:
+    process = start_neo4j()
+    async with open_hurried(process.server, 20.0) as graph:
+        await graph.store_id()
+        process.kill()
+        for _ in range(2):
+            began = time.monotonic()
+            with pytest.raises(UnavailableError):
+                await graph.store_id()
+            assert time.monotonic() - began < 1.5, "where nobody listens, that is known at once"
+        await asyncio.to_thread(process.restart)
+        assert await graph.store_id(), "the connections from before are dead, which is no failure"
 
 
 async def test_a_closed_store_says_so(graph: Neo4jGraphStore) -> None:

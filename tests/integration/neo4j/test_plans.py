@@ -15,7 +15,7 @@ import pytest
 from contract.graphs import AT, edge, node
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox, records, text
+from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox, records, text
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
@@ -37,7 +37,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (edges, nodes, outbox, records, text):
+    for module in (edges, names, nodes, outbox, records, text):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
@@ -47,6 +47,10 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"edges.drop {name}", edges.drop(name)) for name in TYPES)
     yield from ((f"edges.page {name}", edges.page(name)) for name in TYPES)
     yield "edges.touching", edges.touching(TYPES)
+    yield from ((f"edges.touching {way}", edges.touching(TYPES, way)) for way in Direction)
+    yield from ((f"names.find {one}", names.find(one)) for one in (True, False))
+    yield from ((f"names.page {one}", names.page(one)) for one in (True, False))
+    yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.told(TYPES)
     yield "edges.expand", edges.expand(SPREADS)
     yield "outbox.tenants", outbox.tenants()
@@ -135,8 +139,26 @@ async def test_who_is_next_in_a_chain_is_read_off_its_index(
 VALUES: dict[str, Any] = {
     **{key: ["a"] for key in ("uids", "keys", "ids", "items", "sources", "tenants", "places", "records")},
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
+    "names": [{"name": "a", "term": "a"}],
+    "homes": ["a"],
     "events": [{"uid": "a", "place": "a", "end": "b"}],
-    **dict.fromkeys(("after", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"),
+    **dict.fromkeys(
+        ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"
+    ),
     **dict.fromkeys(("limit", "most", "now", "until", "rest", "before", "created_at", "schema"), 1),
 }
 """Plausible values: the planner looks at their types."""
+
+
+@pytest.mark.parametrize("of_subtype", [False, True])
+async def test_a_list_of_names_is_read_off_its_index(
+    graph: Neo4jGraphStore, server: Neo4jServer, of_subtype: bool
+) -> None:
+    await fill(graph)
+    with server.driver() as driver, driver.session(notifications_min_severity="OFF") as session:
+        session.run("CALL db.prepareForReplanning(60)").consume()
+        plan = session.run(neo4j.Query("EXPLAIN " + names.page(of_subtype)), VALUES).consume().plan
+    assert plan is not None
+    found = {operator for operator, _ in operators(plan)}
+    assert found & {"PartialSort", "PartialTop"}, "only names that are alike are put in order"
+    assert not found & {"Sort", "Top"}

@@ -105,7 +105,29 @@ async def test_an_older_store_is_brought_up_once(server: Neo4jServer, monkeypatc
 
     await asyncio.gather(*(start() for _ in range(4)))
     assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.grown") == {1}
-    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {2}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {len(schema.MIGRATIONS)}
+
+
+async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(server: Neo4jServer) -> None:
+    async with open_neo4j(server) as graph:
+        await put(graph, [node("Ana Souza"), node("Amulet", Label.CONCEPT), node("n", content_hash="h")])
+    run(server, "MATCH (t:Entity) WHERE t.place IS NOT NULL OR t.term IS NOT NULL DETACH DELETE t")
+    run(server, "MATCH (n:Entity|Concept) REMOVE n.terms")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 1")
+
+    async def start() -> None:
+        async with open_neo4j(server):
+            pass
+
+    await asyncio.gather(*(start() for _ in range(4)))
+    async with open_neo4j(server) as graph:
+        found = await graph.named("t", ["ana souza", "amulet", "n"])
+        assert {name: [thing.name for thing in things] for name, things in found.items()} == {
+            "ana souza": ["Ana Souza"],
+            "amulet": ["Amulet"],
+        }
+        assert "ana" in await graph.named("t", ["ana"], word=True)
+    assert names(server, "MATCH (t:Entity) WHERE t.term IS NOT NULL RETURN count(t)") == {4}
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -119,7 +141,7 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(
         async with open_neo4j(server):
             pass
     assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.spoilt") == {None}
-    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {1}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {len(schema.MIGRATIONS) - 1}
 
 
 async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobody(
@@ -144,7 +166,13 @@ async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobod
         Label.CONCEPT: [],
         Label.CHUNK: ["k"],
     }
-    assert names(server, "MATCH (n) WHERE n.uid IS NULL RETURN n.subtype") == {"store", "counter", "receipt", "outbox"}
+    assert names(server, "MATCH (n) WHERE n.uid IS NULL RETURN n.subtype") == {
+        "store",
+        "counter",
+        "receipt",
+        "outbox",
+        "term",
+    }
 
 
 async def test_a_lock_leaves_no_context_behind(graph: Neo4jGraphStore, server: Neo4jServer) -> None:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
 
-from contract.graphs import edge, node, put
-from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
+from integration.platform.conftest import engines, fill
 from unit.standalone.foreign_server import Foreign, serving
-from vicw_ingest.indexing import Indexer
-from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
-from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.platform.engines import Engines, open_engines
-from vicw_shared.platform.settings import PlatformSettings
+from vicw_shared.platform.engines import Engines
 from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
-from vicw_shared.settings import QdrantSettings
 from vicw_standalone.reindexing.platform import Platform, drop_old, open_platform, reindex, status
 
 KNOWN_SECONDS = 0.3
@@ -40,43 +30,14 @@ async def new() -> AsyncIterator[Foreign]:
         yield foreign
 
 
+@pytest.fixture
+def embedding_url(old: Foreign, new: Foreign) -> str:
+    return f"{old.url},{new.url}"
+
+
 @pytest.fixture(autouse=True)
-async def environment(
-    neo4j_server: Neo4jServer, qdrant_server: QdrantServer, old: Foreign, new: Foreign, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[None]:
-    empty_neo4j(neo4j_server)
-    variables = {
-        "VICW_NEO4J_URL": neo4j_server.url,
-        "VICW_NEO4J_USER": neo4j_server.user,
-        "VICW_NEO4J_PASSWORD": neo4j_server.password,
-        "VICW_QDRANT_URL": f"{qdrant_server.url.rpartition(':')[0]}:{qdrant_server.grpc_port}",
-        "VICW_QDRANT_ALIAS": f"test-{uuid.uuid4().hex[:8]}",
-        "VICW_EMBEDDING_URL": f"{old.url},{new.url}",
-        "VICW_REINDEX_LOOK_SECONDS": "0.05",
-    }
+def soon_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vicw_shared.indexes._KNOWN_SECONDS", KNOWN_SECONDS)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    yield
-    settings = QdrantSettings()
-    client = connect(settings)
-    for each in await QdrantCollections(client, settings.alias).all():
-        await client.delete_collection(each.name)
-    await client.close()
-
-
-@asynccontextmanager
-async def engines() -> AsyncIterator[Engines]:
-    async with AsyncExitStack() as stack:
-        yield await open_engines(PlatformSettings.read(), EdgeRegistry.with_core_types(), stack)
-
-
-async def fill(opened: Engines, *names: str) -> None:
-    for name in names:
-        chunk = node(f"chunk of {name}", Label.CHUNK, text=f"text of {name}")
-        item = node(name, content_hash="h", qdrant_id=chunk.uid)
-        await put(opened.graph, [item, chunk], [edge("EVIDENCED_BY", name, chunk.name)])
-    await Indexer(opened.graph, opened.indexes, 16, 30).drain()
 
 
 async def change(platform: Platform, model: str | None = None) -> Any:

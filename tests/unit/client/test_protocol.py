@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 import httpx
@@ -65,7 +66,7 @@ def job(status: str) -> dict[str, Any]:
         "created_at": "2026-01-19T10:00:00Z",
         "items": 1,
         "passages_waiting": 4 if status == "running" else 0,
-        "result": STORED,
+        "result": None if status == "running" else STORED,
     }
 
 
@@ -75,14 +76,14 @@ def problem(status: int, **more: Any) -> dict[str, Any]:
 
 def call_sync(handler: Handler, method: str, *args: Any, **kwargs: Any) -> Any:
     with VicwClient("http://vicw.test", retry=FAST, transport=httpx.MockTransport(handler)) as client:
-        return getattr(client, method)(*args, **kwargs)
+        return attrgetter(method)(client)(*args, **kwargs)
 
 
 def call_async(handler: Handler, method: str, *args: Any, **kwargs: Any) -> Any:
     async def run() -> Any:
         transport = httpx.MockTransport(handler)
         async with AsyncVicwClient("http://vicw.test", retry=FAST, transport=transport) as client:
-            return await getattr(client, method)(*args, **kwargs)
+            return await attrgetter(method)(client)(*args, **kwargs)
 
     return asyncio.run(run())
 
@@ -108,6 +109,79 @@ def test_sends_fields_and_omits_defaults(call: Call) -> None:
         "items": [{"text": "hello", "timestamp": "2026-01-19T10:00:00Z"}],
     }
     assert seen[0].headers["Idempotency-Key"]
+
+
+THING: dict[str, Any] = {
+    "uid": "u",
+    "label": "Entity",
+    "subtype": "person",
+    "name": "Ana",
+    "context": "c",
+    "domain": "general",
+    "created_at": "2026-01-19T10:00:00Z",
+    "degree": 0,
+    "canonical": "u",
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "named", "path", "body"),
+    [
+        ("entities", ["c & d"], {}, "GET /entities?context=c+%26+d", None),
+        (
+            "entities",
+            ["c"],
+            {"subtype": "person", "prefix": "an", "after": "u", "limit": 2},
+            "GET /entities?context=c&subtype=person&prefix=an&after=u&limit=2",
+            None,
+        ),
+        ("entity", ["u/1"], {}, "GET /entities/u%2F1", None),
+        (
+            "entity_candidates",
+            ["c", "d"],
+            {"threshold": 0.9},
+            "GET /entities/candidates?context=c&context=d&threshold=0.9",
+            None,
+        ),
+        ("merge", ["a", "b"], {}, "POST /entities/merge", {"entity": "a", "into": "b"}),
+        ("split", ["a"], {}, "POST /entities/split", {"entity": "a"}),
+        ("split", ["a", "b"], {}, "POST /entities/split", {"entity": "a", "apart_from": "b"}),
+        ("rename", ["a/b", "Ana"], {}, "POST /entities/a%2Fb/rename", {"name": "Ana"}),
+    ],
+)
+def test_asks_who_is_who(
+    call: Call, method: str, given: list[str], named: dict[str, Any], path: str, body: dict[str, str] | None
+) -> None:
+    seen: list[httpx.Request] = []
+    answers = {
+        "entities": {"entities": [THING]},
+        "entity": THING,
+        "entity_candidates": {"candidates": [], "examined": 0, "complete": True},
+    }
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=answers.get(method, {"entity": THING, "changed": True}))
+
+    call(handler, method, *given, **named)
+    (asked,) = seen
+    assert f"{asked.method} {asked.url.raw_path.decode()}" == path
+    assert (json.loads(asked.content) if asked.content else None) == body
+
+
+def test_takes_items_back_and_sends_that_again_as_it_is(call: Call) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        if len(seen) == 1:
+            raise httpx.ReadError("broken", request=request)
+        return httpx.Response(200, json={"context": "c", "items": [{"id": "a", "uid": None, "status": "unknown"}]})
+
+    assert call(handler, "retract", context="c", ids=["a"]).items[0].status == "unknown"
+    assert [(r.method, r.url.path, json.loads(r.content)) for r in seen] == [
+        ("POST", "/items/retract", {"context": "c", "ids": ["a"]})
+    ] * 2
 
 
 def test_takes_a_request_model_and_the_callers_key(call: Call) -> None:
@@ -171,6 +245,47 @@ def test_maps_statuses(call: Call, status: int, error: type[Exception], tries: i
         assert raised.value.retry_after == (7.0 if with_document else None)
 
 
+GRAPH_ANSWER = {"start": ["1"], "nodes": [], "edges": [], "complete": False, "took_ms": {"graph": 1.0}, "newer": 1}
+
+
+@pytest.mark.parametrize(
+    ("question", "fields"),
+    [
+        ("find", {"name": "ana"}),
+        ("walk", {"start": ("ana",), "types": {"only": ("CAUSED",)}, "viewer": {"user": "ben"}}),
+        *((question, {"node": "ana"}) for question in ("about", "person", "users", "history", "merges")),
+        ("thread", {"flow": "f"}),
+    ],
+)
+def test_each_question_to_the_graph_has_a_path_of_its_own(call: Call, question: str, fields: dict[str, Any]) -> None:
+    seen: list[tuple[str, dict[str, Any]]] = []
+
+    def graph(request: httpx.Request) -> httpx.Response:
+        seen.append((request.url.path, json.loads(request.content)))
+        return httpx.Response(200, json=GRAPH_ANSWER)
+
+    answer = call(graph, f"graph.{question}", **fields)
+    assert (answer.start, answer.complete) == (("1",), False)
+    assert seen == [(f"/graph/{question}", json.loads(json.dumps(fields)))], "defaults are the server's to choose"
+    with pytest.raises(BadRequestError):
+        call(graph, f"graph.{question}", **fields, limit=0)
+    assert len(seen) == 1, "found wrong before it was sent"
+
+
+def test_a_service_that_lacks_the_path_is_named_with_the_setting(call: Call) -> None:
+    def elsewhere(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(404, json=problem(404))
+
+    with pytest.raises(NotFoundError, match=r"http://vicw\.test/retrieve answered 404: d\. .*VICW_RETRIEVE_URL"):
+        call(elsewhere, "retrieve", query="q")
+    with pytest.raises(NotFoundError, match=r"http://vicw\.test/graph/walk answered 404: d\. .*VICW_RETRIEVE_URL"):
+        call(elsewhere, "graph.walk", start=("a",))
+    with pytest.raises(NotFoundError, match=r"http://vicw\.test/ingest answered 404: d\. .*VICW_URL, or by --url"):
+        call(elsewhere, "ingest", context="c", items=[{"text": "x"}])
+    with pytest.raises(NotFoundError, match=r"^d$"):
+        call(elsewhere, "job", "j")
+
+
 @pytest.mark.parametrize(
     ("cause", "error", "tries"),
     [
@@ -232,6 +347,12 @@ def test_waits_for_a_job(call: Call) -> None:
     assert call(handler, "wait_for", "j/1", 10.0).items[0].uid == "1"
     stored = IngestResponse.model_validate(STORED)
     assert call(handler, "wait_for", stored) is stored
+
+
+def test_a_job_that_is_done_without_a_result_is_no_answer(call: Call) -> None:
+    done = {**job("done"), "result": None}
+    with pytest.raises(UnexpectedAnswerError, match="lacks the result"):
+        call(lambda _: httpx.Response(200, json=done), "wait_for", "j", 10.0)
 
 
 def test_a_job_that_failed_says_of_what(call: Call) -> None:

@@ -76,6 +76,7 @@ def test_prometheus_scrapes_every_process_of_the_platform() -> None:
         "retrieval": (["retrieval"], 8080),
         "embedding": (["embedding"], 8080),
         "ingest-worker": (["ingest-worker"], 9100),
+        "extract-worker": (["extract-worker"], 9100),
         "sleep-worker": (["sleep-worker"], 9100),
         "sleep-beat": (["sleep-beat"], 9100),
         "qdrant": (["qdrant"], 6333),

@@ -120,7 +120,10 @@ async def test_a_job_names_the_passages_that_fail(store: Path) -> None:
         response = await memory.ingest({"id": "bad", "text": "poison"}, *good, wait=False)
         assert response.job is not None
         async with asyncio.timeout(15):
-            while not (status := await job_status(response.job, memory.tenant, ports.record, ports.outbox)).failures:  # noqa: ASYNC110
+            job, tenant = response.job, memory.tenant
+            while not (  # noqa: ASYNC110 - time alone changes it
+                status := await job_status(job, tenant, ports.record, ports.outbox, ports.unread)
+            ).failures:
                 await asyncio.sleep(0.05)
         (failure,) = status.failures
         assert (status.status, failure.id, failure.tries) == ("running", "bad", 1)

@@ -203,7 +203,9 @@ async def test_what_differs_in_its_payload_is_not_embedded(store: Path) -> None:
         await change(memory, "old")
         await memory.ingest({"id": "i1", "text": "another text"})  # the first version is retired
         index = await memory.standalone.open_index(await _started(memory, "new"))
-        await index.vectors.upsert([Point("00000000-0000-0000-0000-000000000001", _unit(), None, {"tenant": "t"})])
+        await index.vectors.upsert(
+            [Point("00000000-0000-0000-0000-000000000001", _unit(), None, {"tenant": "t", "label": "Chunk"})]
+        )
         embedded = len(bulk(new))
         await change(memory, "new")
         assert bulk(new)[embedded:] == ["[Domain: general] [Type: document] another text"]

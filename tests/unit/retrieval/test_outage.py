@@ -11,6 +11,7 @@ import pytest
 from memory import Memory
 from vicw_retrieval import outage
 from vicw_shared.errors import OverloadedError, UnavailableError, VicwError
+from vicw_shared.ports import VectorQuery
 from vicw_shared.settings import RetrievalSettings
 
 ITEMS: list[dict[str, Any]] = [
@@ -99,7 +100,41 @@ async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
     answer = await memory.retrieve("harbour night")
     assert answer.results[0].id == "turn"
     monkeypatch.setattr(memory.standalone.vectors, "search", hang)
-    assert set((await memory.retrieve("harbour night")).degraded) == {"dense", "bm25"}
+    assert (await memory.retrieve("harbour night")).degraded == ("bm25", "dense")
+
+
+@pytest.mark.parametrize("channel", ["dense", "bm25"])
+async def test_a_channel_that_is_insisted_on_names_the_engine_that_it_waited_for(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, channel: str
+) -> None:
+    async def hang(*_: Any, **__: Any) -> NoReturn:
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+    await memory.ingest(*ITEMS)
+    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(budget_ms=100))
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+    monkeypatch.setattr(memory.standalone.vectors, "search", hang)
+    with pytest.raises(UnavailableError, match=r"vectors: does not answer.*VICW_RETRIEVAL_BUDGET_MS \(100\)") as raised:
+        await memory.retrieve("harbour", channels=[channel])
+    assert (raised.value.dependency, raised.value.status) == ("vectors", 503)
+    _break(monkeypatch, memory.standalone.vectors, UnavailableError("vectors", "Qdrant: connection refused"), "search")
+    with pytest.raises(UnavailableError, match="Qdrant: connection refused"):
+        await memory.retrieve("harbour", channels=[channel])
+
+
+@pytest.mark.parametrize("last", ["dense", "bm25"])
+async def test_what_an_answer_did_without_is_told_in_one_order(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    async def fail(query: VectorQuery) -> NoReturn:
+        if (query.dense is not None) == (last == "dense"):
+            await asyncio.sleep(0.05)
+        raise UnavailableError("vectors", "is down")
+
+    await memory.ingest(*ITEMS)
+    monkeypatch.setattr(memory.standalone.vectors, "search", fail)
+    assert (await memory.retrieve("harbour night")).degraded == ("bm25", "dense")
 
 
 async def test_a_question_that_the_graph_has_no_room_for_is_answered_without_it(
@@ -154,7 +189,7 @@ async def test_without_the_vector_engine_words_answer(memory: Memory, monkeypatc
         answer = await memory.retrieve("harbour night")
         assert answer.results[0].id == "turn"
         assert [hit.channel for hit in answer.results[0].channels] == ["fulltext"]
-        assert set(answer.degraded) == {"dense", "bm25"}
+        assert answer.degraded == ("bm25", "dense")
         assert {r.id for r in answer.results} == {"turn", "doc", "secret"}
         assert "secret" not in await memory.found("harbour", viewer={"user": "Bob"})
         assert "secret" in await memory.found("harbour", viewer={"user": "Ana"})

@@ -28,6 +28,7 @@ TABLE = {
     "TAGGED": (Category.ABOUTNESS, "NVC→C", 0.5),
     "IS_PERSON": (Category.IDENTITY, "N→N", 1.0),
     "MERGED_INTO": (Category.IDENTITY, "N→N C→C", 1.0),
+    "DISTINCT_FROM": (Category.IDENTITY, "N→N C→C", 0.1),
     "HAS_RELATIONSHIP": (Category.IDENTITY, "N→N", 0.7),
     "BELONGS_TO": (Category.STRUCTURAL, "NVCK→X", 0.1),
     "CONTAINS": (Category.STRUCTURAL, "NC→NVC", 0.5),

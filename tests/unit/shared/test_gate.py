@@ -39,7 +39,7 @@ def served(ring: SqliteKeyRing, *, required: bool = True, fails: str | None = No
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
 
-    async def describe(tenant: str) -> dict[str, object]:
+    async def describe(tenant: str | None) -> dict[str, object]:
         return {"of": tenant}
 
     async def probe() -> None:
@@ -106,6 +106,7 @@ async def test_a_key_without_the_right_is_refused(ring: SqliteKeyRing) -> None:
     async with served(ring) as client:
         answer = await client.post("/things", json={}, headers=headers)
         assert (answer.status_code, "`ingest`" in answer.json()["detail"]) == (403, True)
+        assert "`vicw keys create --tenant t --right ingest` makes one" in answer.json()["detail"]
 
 
 async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
@@ -205,10 +206,12 @@ async def test_probes_tell_a_stranger_nothing_of_what_is_stored(ring: SqliteKeyR
     async with served(ring) as client:
         assert (await client.get("/healthz")).is_success
         assert (await client.get("/readyz")).json() == {"status": "ready", "dependencies": []}
-        assert (await client.get("/readyz", headers=reader)).json()["of"] == "t"
+        told = [(await client.get("/readyz", headers=headers)).json()["of"] for headers in (reader, admin)]
+        assert told == ["t", None], "an operator is told of all tenants"
         assert [(await client.get("/metrics", headers=h)).status_code for h in ({}, reader, admin)] == [401, 403, 200]
     async with served(ring, required=False) as client:
-        assert (await client.get("/readyz")).json()["of"] == "mine"
+        told = [(await client.get("/readyz", headers=headers)).json()["of"] for headers in ({}, reader, admin)]
+        assert told == [None, "t", None], "who needs no key may see all there is"
         assert (await client.get("/metrics")).is_success
 
 

@@ -15,11 +15,13 @@ from figures import counted
 from vicw_shared.errors import OverloadedError, StorageFullError, UnavailableError
 from vicw_shared.http import Probe, StrictRoute, create_app
 from vicw_shared.settings import LimitSettings
+from vicw_shared.wire.base import StrictBool
 
 
 class Thing(BaseModel, extra="forbid"):
     n: float
     deep: list[Thing] = []
+    wait: StrictBool = True
 
 
 async def works() -> None: ...
@@ -86,6 +88,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         (b"{}", "n"),
         (b'{"n": 1, "m": 2}', "m"),
         (b'{"n": 1, "deep": [{"n": 1}, {"n": "x"}]}', "deep[1].n"),
+        (b'{"n": 1, "wait": "maybe"}', "wait"),
     ],
 )
 async def test_bad_bodies_name_the_field_and_the_fix(client: httpx.AsyncClient, body: bytes, field: str) -> None:
@@ -95,6 +98,18 @@ async def test_bad_bodies_name_the_field_and_the_fix(client: httpx.AsyncClient, 
     assert problem["type"] == "urn:vicw:problem:invalid-input"
     assert problem["errors"][0]["field"] == field
     assert all(entry["fix"] and entry["problem"] for entry in problem["errors"])
+
+
+@pytest.mark.parametrize("sent", ['"maybe"', '"true"', "1", "null"])
+async def test_who_sends_something_else_than_true_or_false_is_told_what_is_expected(
+    client: httpx.AsyncClient, sent: str
+) -> None:
+    answer = await client.post(
+        "/things", content=f'{{"n": 1, "wait": {sent}}}', headers={"content-type": "application/json"}
+    )
+    (error,) = answer.json()["errors"]
+    assert (error["field"], error["problem"]) == ("wait", "should be true or false")
+    assert error["fix"] == "Send true or false, without quotation marks"
 
 
 async def test_the_size_limit_counts_bytes_as_they_come(client: httpx.AsyncClient) -> None:

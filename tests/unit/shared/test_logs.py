@@ -39,10 +39,22 @@ configure_logs(LogSettings(format="json"))
 configure_logs(LogSettings(format="json"))
 logging.getLogger("neo4j").info("not told")
 logging.getLogger("neo4j").warning("tried %s", "again")
+logging.getLogger("neo4j.session").warning("Transaction failed and will be retried in %ss (%s)", 0.05, "a deadlock")
 """
 
 
+def _lines_of_the_library(level: str) -> list[dict[str, str]]:
+    program = _LIBRARY.replace('format="json"', f'format="json", level="{level}"')
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
 def test_what_a_library_warns_of_is_a_line_like_ours() -> None:
-    done = subprocess.run([sys.executable, "-c", _LIBRARY], capture_output=True, text=True, timeout=60, check=True)
-    (line,) = [json.loads(line) for line in done.stderr.splitlines()]
+    (line,) = _lines_of_the_library("info")
     assert (line["event"], line["logger"], line["level"]) == ("tried again", "neo4j", "warning")
+
+
+def test_what_the_driver_tries_again_by_itself_is_told_for_debugging_only() -> None:
+    _, line = _lines_of_the_library("debug")
+    assert (line["logger"], line["level"]) == ("neo4j.session", "debug")
+    assert "a deadlock" in line["event"]

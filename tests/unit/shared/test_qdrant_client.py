@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import time
+
 import numpy as np
 import pytest
 from pydantic import SecretStr, ValidationError
@@ -49,6 +52,21 @@ async def test_a_server_that_is_away_is_named() -> None:
         with pytest.raises(UnavailableError, match="vectors: Qdrant"):
             await call
     await store.close()
+
+
+async def test_an_address_where_nobody_answers_is_known_soon() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings = QdrantSettings(url=f"http://127.0.0.1:{silent.getsockname()[1]}", write_timeout_seconds=60)
+        store = QdrantVectorStore(connect(settings), "vicw", timeout_seconds=60)
+        took = []
+        for _ in range(6):
+            began = time.monotonic()
+            with pytest.raises(UnavailableError, match="vectors: Qdrant"):
+                await store.ids(after=None, limit=1)
+            took.append(time.monotonic() - began)
+        assert max(took) < 5
+        assert took[-1] < 0.5, "once each of the client's connections has tried, it is known"
+        await store.close()
 
 
 def test_recent_values_are_forgotten_when_they_are_old_or_too_many() -> None:

@@ -47,6 +47,7 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
     ("concern", "variable", "value", "says"),
     [
         (ServerSettings, "VICW_PORT", "http", "should be a valid integer. Mend it, or unset it for the default, 8080"),
+        (ServerSettings, "VICW_TENANT", "a\x1bb", "contains a control character (U+001B). Mend it"),
         (ServerSettings, "VICW_PORT", "99999", "should be less than or equal to 65535. Mend it"),
         (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore', 'blend' or 'rrf'. Mend it"),
         (ReindexSettings, "VICW_REINDEX_LOOK_SECONDS", "2.1", "should be less than or equal to 2. Mend it"),
@@ -59,7 +60,7 @@ def test_a_wrong_setting_is_told_by_its_variable_with_its_value_and_the_fix(
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsError) as raised, named_by_variable():
         concern()
-    assert raised.value.detail.startswith(f"{variable} is '{value}' in the environment, but {says}")
+    assert raised.value.detail.startswith(f"{variable} is {value!r} in the environment, but {says}")
 
 
 def test_every_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

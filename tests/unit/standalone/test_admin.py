@@ -52,6 +52,15 @@ async def test_a_change_is_begun_watched_and_cleared_up_after(changeable: Memory
         assert (await http.delete("/admin/reindex/old")).json() == {"models": []}
 
 
+async def test_a_wrong_method_is_told_which_ones_the_address_takes(changeable: Memory) -> None:
+    async with client(changeable) as http:
+        refused = await http.put("/admin/reindex")
+        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, POST")
+        assert refused.json()["detail"] == "PUT is not allowed at /admin/reindex. Send GET, POST"
+        refused = await http.post("/ingest/jobs/some-job")
+        assert refused.json()["detail"] == "POST is not allowed at /ingest/jobs/some-job. Send GET"
+
+
 async def test_a_model_that_cannot_be_had_is_a_wrong_field(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.post("/admin/reindex", json={"model": "no-such-model"})

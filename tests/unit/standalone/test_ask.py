@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -60,6 +61,59 @@ def test_a_refused_question_is_told_with_field_reason_and_fix(server: Server, vi
     assert blank.stderr.endswith(". Send some text, or leave the field out if it is optional\n")
 
 
+def item(status: str, *masked: str) -> dict[str, Any]:
+    return {
+        "masked": [{"field": f"items[0].tags[{n}]", "kind": kind} for n, kind in enumerate(masked)],
+        "id": None,
+        "uid": "1",
+        "status": status,
+        "label": "Entity",
+        "flow_id": None,
+        "flow_step": None,
+        "nodes": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("statuses", "told"),
+    [
+        (["created", "unchanged"], "1 request is still being indexed"),
+        (["unchanged", "unchanged"], None),
+    ],
+)
+def test_what_an_import_leaves_to_be_indexed_is_told_in_the_right_words(
+    server: Server, vicw: Vicw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statuses: list[str], told: str | None
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(len(statuses)):
+        (notes / f"{number}.txt").write_text(f"note {number}")
+    stored = {"context": "notes", "context_uid": "u", "domain": "general", "job": "j"}
+    server.answer = httpx.Response(202, json={**stored, "items": [item(status) for status in statuses]})
+    done = vicw("ingest", str(notes), "--no-wait")
+    assert done.exit_code == 0, done.stderr
+    assert ("being indexed" in done.stdout) == (told is not None)
+    assert (told or "") in done.stdout
+
+
+def test_an_import_tells_in_how_many_items_secrets_were_masked(
+    server: Server, vicw: Vicw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(3):
+        (notes / f"{number}.txt").write_text(f"note {number}")
+    stored = {"context": "notes", "context_uid": "u", "domain": "general"}
+    items = [item("created", "password", "password"), item("created", "npm-token", "password"), item("created")]
+    server.answer = httpx.Response(201, json={**stored, "items": items})
+    done = vicw("ingest", str(notes))
+    assert done.exit_code == 0, done.stderr
+    assert "secrets masked in 2 items: password\n" in done.stdout
+    assert "secrets masked in 1 item: npm-token\n" in done.stdout
+
+
 @pytest.mark.parametrize("shape", [[], ["--text"], ["--json"]])
 def test_where_nothing_is_found_the_filters_are_named(server: Server, vicw: Vicw, shape: list[str]) -> None:
     server.answer = httpx.Response(200, json=NOTHING)
@@ -69,3 +123,29 @@ def test_where_nothing_is_found_the_filters_are_named(server: Server, vicw: Vicw
     assert "Nothing found with --context 'Fantasy Novle' --domain prose --tag a --tag b. Check" in asked.stderr
     assert "Nothing found" not in asked.stdout, "it is no evidence"
     assert "Nothing found\n" in vicw("retrieve", "q", *shape).stderr
+
+
+def test_what_became_of_each_id_is_told_and_an_unknown_one_is_an_error(server: Server, vicw: Vicw) -> None:
+    items = [{"id": "a[b]", "uid": "u", "status": "retracted"}, {"id": "b\x1b", "uid": "u", "status": "already"}]
+    server.answer = httpx.Response(200, json={"context": "c", "items": items})
+    told = vicw("retract", "--context", "c", "a[b]", "b")
+    assert (told.exit_code, told.stdout) == (0, "retracted a[b]\nalready   b\ufffd\n")
+    unknown = {"context": "c", "items": [{"id": "z", "uid": None, "status": "unknown"}]}
+    server.answer = httpx.Response(200, json=unknown)
+    assert vicw("retract", "--context", "c", "z").exit_code == 1
+    assert vicw("retract", "z").exit_code == 2, "an id says nothing without its context"
+
+
+def test_until_when_it_was_true_is_sent_with_its_zone(
+    vicw: Vicw, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bytes] = []
+    items = {"context": "c", "items": []}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.content)
+        return httpx.Response(200, json=items)
+
+    monkeypatch.setattr(Server, "__call__", lambda _, request: answer(request))
+    assert vicw("retract", "--context", "c", "--ended-at", "2026-02-01T00:00:00", "a").exit_code == 0
+    assert b'"ended_at":"2026-02-01T00:00:00Z"' in seen[0]

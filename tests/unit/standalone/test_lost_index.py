@@ -25,7 +25,7 @@ ITEMS: list[dict[str, Any]] = [
     {"id": "secret", "text": "the harbour master was bribed", "sensitivity": "personal", "about": ["Ana"]},
     {"id": "cliff", "text": "a lighthouse on a cliff"},
 ]
-LEFT_OUT = ("dense", "bm25")
+LEFT_OUT = ("bm25", "dense")
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +151,24 @@ async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> Non
     shutil.rmtree(store / "vectors")
     async with without_vectors(store) as memory:
         assert (await memory.standalone.graph.models()).rebuilding is None
+
+
+async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_it_is_counted(store: Path) -> None:
+    embedder = HashEmbedder()
+    async with open_memory(store, embedder) as memory:
+
+        async def told() -> list[object]:
+            return [(await memory.standalone.describe(tenant)).get("passages_waiting") for tenant in ("a", "b", None)]
+
+        assert await told() == [0, 0, 0]
+        await memory.standalone.graph.mark_rebuilding(now())
+        await memory.standalone.indexes.look()
+        assert await told() == [None, None, None], "nothing is counted yet, which is not nothing"
+        embedder.down = True
+        for memory.tenant, count in (("a", 2), ("b", 1)):
+            await memory.ingest(*ITEMS[:count], wait=False)
+        assert await told() == [2, 1, 3]
+        embedder.down = False
 
 
 async def test_reindexing_by_hand_rebuilds_it_too(lost: Path) -> None:

@@ -59,6 +59,9 @@ async def test_the_examples_are_accepted_and_the_one_finds_the_other(http: httpx
     answer = await http.post("/retrieve", json=asked)
     assert answer.status_code == 200
     assert answer.json()["results"][0]["id"] == told["items"][0]["id"]
+    (taken_back,) = document["RetractRequest"]["examples"]
+    retracted = (await http.post("/items/retract", json=taken_back)).json()["items"]
+    assert [item["status"] for item in retracted] == ["retracted", "retracted"]
 
 
 @pytest.mark.parametrize("fusion", get_args(RetrievalSettings.model_fields["fusion"].annotation))

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.text import visible
+from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources import SourceItem, read_paths
 from vicw_standalone.sources.code import definitions_of
-from vicw_standalone.sources.decoding import lines_of
 from vicw_standalone.sources.languages import language_of
 from vicw_standalone.sources.outline import outline
 from vicw_standalone.sources.plain import sections

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.text import visible
+from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources import SourceItem, read_paths
-from vicw_standalone.sources.decoding import lines_of
 from vicw_standalone.sources.frontmatter import front_matter
 from vicw_standalone.sources.markdown import headings, sections
 from vicw_standalone.sources.naming import Unique, slug

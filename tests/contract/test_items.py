@@ -1,0 +1,41 @@
+"""What every GraphStore knows of callers' items outside a write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from contract.graphs import AT, Graph, node, put
+from vicw_shared.model import Label, Node
+
+
+def item(name: str, **fields: object) -> Node:
+    base = node(name, Label.EVENT, content_hash="h", source_id="a", timestamp=AT, arrival=1)
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+async def test_the_latest_version_of_an_item_is_found_by_its_id_in_each_context(graph: Graph) -> None:
+    old = item("old", version=1, retired_at=AT)
+    new = item("new", version=2, retired_at=AT)
+    await put(graph, [old, new, item("other", source_id="b"), node("chunk", Label.CHUNK, source_id="a", version=3)])
+    await put(graph, [item("elsewhere", context="d")])
+    await put(graph, [item("theirs", tenant="u")], tenant="u")
+    assert await graph.items("t", "a", ["d", "c", "none"]) == [new, item("elsewhere", context="d")]
+    assert await graph.items("t", "a", ["d"]) == [item("elsewhere", context="d")]
+    assert await graph.items("t", "none", ["c"]) == []
+    assert await graph.items("t", "a", []) == []
+
+
+async def test_a_thread_is_its_live_items_in_the_order_of_their_chain(graph: Graph) -> None:
+    thread = [
+        item("stepped", flow_id="f", flow_step=9, own_step=1, timestamp=AT + timedelta(days=1)),
+        item("first", flow_id="f", flow_step=2),
+        item("tie", flow_id="f", flow_step=3),
+        item("later", flow_id="f", flow_step=1, timestamp=AT + timedelta(hours=1)),
+    ]
+    others = [item("retired", flow_id="f", flow_step=4, retired_at=AT), item("g", flow_id="g", flow_step=1)]
+    await put(graph, [*reversed(thread), *others, item("elsewhere", context="d", flow_id="f", flow_step=1)])
+    await put(graph, [item("theirs", tenant="u", flow_id="f", flow_step=1)], tenant="u")
+    assert await graph.thread("t", "c", "f", 10) == thread
+    assert await graph.thread("t", "c", "f", 2) == thread[:2]
+    assert await graph.thread("t", "c", "none", 2) == []

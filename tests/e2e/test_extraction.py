@@ -1,0 +1,157 @@
+"""A language model beside the real ``vicw serve``: waited for, late, away, slow, killed, and in a file of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from chat_server import chatting_beside, told
+from e2e.conftest import Serve
+from e2e.serving import Server, eventually, require_clean, run
+from servers.machine import free_port
+from unit.embedding import tiny_models
+
+pytestmark = pytest.mark.process
+TEXT = "Mara took the amulet. So Edran rode north, because the vault was open."
+GOOD = told(
+    entities=[{"id": "e1", "name": "Mara", "subtype": "thief"}],
+    events=[{"id": "v1", "name": "Mara steals the amulet", "quote": "Mara took the amulet"}],
+    relations=[{"source": "e1", "type": "INITIATED", "target": "v1", "certainty": None, "desc": None}],
+)
+
+
+def remember(server: Server, extract: str, *, wait: bool = True, name: str = "x") -> dict[str, Any]:
+    body = {"context": "c", "items": [{"id": name, "text": TEXT}], "extract": extract, "wait": wait}
+    answer = httpx.post(f"{server.url}/ingest", json=body, timeout=60, trust_env=False).raise_for_status()
+    response: dict[str, Any] = answer.json()
+    return response
+
+
+def told_by_model(server: Server) -> int:
+    path = f"file:{server.data_dir}/graph.sqlite3?mode=ro"
+    with contextlib.closing(sqlite3.connect(path, uri=True)) as graph:
+        sql = "SELECT count(*) FROM edge WHERE created_by = 'llm:scripted' AND type = 'INITIATED'"
+        return int(graph.execute(sql).fetchone()[0])
+
+
+def found(server: Server) -> list[str]:
+    answer = httpx.post(f"{server.url}/retrieve", json={"query": "Who took the amulet?"}, timeout=60, trust_env=False)
+    return [result["id"] for result in answer.raise_for_status().json()["results"]]
+
+
+def metric(server: Server, line: str) -> bool:
+    return line in httpx.get(f"{server.url}/metrics", trust_env=False).text
+
+
+def test_who_asks_for_the_model_waits_for_it_and_nobody_else_does(serve: Serve) -> None:
+    with chatting_beside(GOOD, pause=1.0) as chat:
+        server = serve(VICW_LLM_URL=chat.url)
+        server.start()
+        assert remember(server, "llm")["items"][0]["extraction"] == "done"
+        assert told_by_model(server) == 1
+        assert remember(server, "rules", name="rules")["items"][0]["extraction"] is None
+        assert remember(server, "auto", name="y")["items"][0]["extraction"] == "pending"
+        eventually(lambda: told_by_model(server), lambda count: count == 2, 20, "the model reads behind the request")
+        assert metric(server, 'vicw_llm_tokens_total{direction="in"} 200.0')
+        assert server.stop() == 0
+    require_clean(server)
+
+
+def test_without_a_model_to_ask_for_one_is_an_error_that_says_what_to_set(serve: Serve) -> None:
+    server = serve()
+    server.start()
+    body = {"context": "c", "items": [{"text": TEXT}], "extract": "llm"}
+    answer = httpx.post(f"{server.url}/ingest", json=body, timeout=60, trust_env=False)
+    assert (answer.status_code, "VICW_LLM_URL" in answer.text) == (422, True)
+    assert remember(server, "auto")["items"][0]["extraction"] is None
+
+
+def test_a_kill_while_the_model_reads_loses_nothing(serve: Serve) -> None:
+    with chatting_beside(GOOD, pause=2.0) as chat:
+        server = serve(VICW_LLM_URL=chat.url)
+        server.start()
+        assert remember(server, "auto")["items"][0]["extraction"] == "pending"
+        eventually(lambda: len(chat.asked), bool, 20, "the model is asked")
+        server.kill()
+        assert told_by_model(server) == 0
+        server.start()
+        eventually(lambda: told_by_model(server), lambda count: count == 1, 30, "it is read after the restart")
+        assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_dead_server_is_no_obstacle_and_what_waits_is_read_when_it_is_back(serve: Serve) -> None:
+    port = free_port()
+    server = serve(VICW_LLM_URL=f"http://127.0.0.1:{port}/v1", VICW_LLM_MODEL="scripted")
+    server.start()
+    assert remember(server, "llm")["items"][0]["extraction"] == "pending"
+    assert found(server) == ["x"]
+    assert httpx.get(f"{server.url}/readyz", trust_env=False).status_code == 200
+    with chatting_beside(GOOD, port=port):
+        eventually(lambda: told_by_model(server), lambda count: count == 1, 90, "it is read when the model is back")
+
+
+def test_what_the_model_fails_at_is_listed_and_read_again(serve: Serve) -> None:
+    with chatting_beside("no") as chat:
+        server = serve(VICW_LLM_URL=chat.url, VICW_LLM_REPAIRS="0", VICW_LLM_MAX_TRIES="1")
+        server.start()
+        answer = remember(server, "llm")
+        assert answer["items"][0]["extraction"] == "failed"
+        assert found(server) == ["x"]
+        listed = run(server, "jobs", "unread", "--json")
+        (entry,) = json.loads(listed.stdout)
+        assert {"id": "x", "tries": 1, "dead": True, "error": "nonsense: it is no JSON object"}.items() <= entry.items()
+        assert "1 dead" in run(server, "jobs", "unread").stderr
+        chat.replies = [GOOD]
+        assert run(server, "jobs", "reread").returncode == 2
+        done = run(server, "jobs", "reread", entry["entry"])
+        assert (done.returncode, done.stdout) == (0, "1 item is due again\n")
+        eventually(lambda: told_by_model(server), lambda count: count == 1, 20, "it is read again")
+        again = run(server, "jobs", "reread", entry["entry"])
+        assert (again.returncode, "do not fail" in again.stderr) == (1, True)
+
+
+def chat_child(server: Server) -> int | None:
+    for task in Path(f"/proc/{server.pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for child in (task / "children").read_text().split():
+                if b"vicw_embedding.chat" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+    return None
+
+
+def test_a_file_of_its_own_runs_in_a_process_that_may_die(serve: Serve, tmp_path: Path) -> None:
+    model = tiny_models.decoder(tmp_path / "tiny.gguf")
+    server = serve(
+        VICW_LLM_MODEL=str(model.path),
+        VICW_LLM_THREADS="1",
+        VICW_LLM_CONTEXT_TOKENS="8192",
+        VICW_LLM_MAX_TOKENS="40",
+        VICW_LLM_REPAIRS="0",
+    )
+    server.start()
+    # Random weights have nothing to say, and are cut off at it.
+    assert remember(server, "llm")["items"][0]["extraction"] == "pending"
+    assert "cut_off: its answer is longer than VICW_LLM_MAX_TOKENS" in run(server, "jobs", "unread").stdout
+    child = chat_child(server)
+    assert child is not None
+    os.kill(child, signal.SIGKILL)
+    assert remember(server, "auto", name="y")["items"][0]["extraction"] == "pending"
+    eventually(lambda: chat_child(server), lambda pid: pid not in {None, child}, 30, "the model's process comes back")
+    assert server.stop() == 0
+    require_clean(server)
+
+
+def test_a_file_that_is_no_model_is_told_at_the_start(serve: Serve, tmp_path: Path) -> None:
+    server = serve(VICW_LLM_MODEL=str(tmp_path / "nothing.gguf"))
+    server.launch()
+    assert server.wait(60) == 1
+    assert "no such file" in server.log

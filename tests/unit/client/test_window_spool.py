@@ -1,0 +1,154 @@
+"""The file that keeps turns: after any kill it holds what was acknowledged, and it never takes another's place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from vicw_client import SpoolError
+from vicw_client.window import spool as spool_module
+from vicw_client.window.spool import Spool
+from vicw_client.window.turns import Turn
+
+WHEN = datetime(2026, 1, 19, 10, tzinfo=UTC)
+
+
+def turn(number: int, content: str = "said") -> Turn:
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    return Turn(number, "assistant", f"{content} {number} \x00\ud800 今", WHEN, "Ana", (call,))
+
+
+def opened(path: Path, context: str = "chat", flow_id: str | None = None) -> Spool:
+    return Spool(path, context, flow_id)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "chat.jsonl"
+
+
+def test_turns_come_back_as_they_were(path: Path) -> None:
+    with closing(opened(path)) as spool:
+        for number in (1, 2, 3):
+            spool.add(turn(number))
+        spool.note("stored", [1, 2])
+        spool.note("left", [1])
+        session = spool.session
+    with closing(opened(path)) as again:
+        assert again.turns == {2: turn(2), 3: turn(3)}
+        assert (again.stored, again.next_number, again.session) == ({2}, 4, session)
+    assert oct(path.stat().st_mode)[-3:] == "600", "chats are private"
+
+
+def test_a_number_is_never_given_twice_even_when_all_turns_have_left(path: Path) -> None:
+    with closing(opened(path)) as spool:
+        spool.add(turn(7))
+        spool.note("left", [7])
+    for _ in range(2):
+        with closing(opened(path)) as again:
+            assert (again.turns, again.next_number) == ({}, 8)
+
+
+def test_a_kill_in_the_middle_of_a_line_costs_that_line_alone(path: Path) -> None:
+    with closing(opened(path)) as spool:
+        spool.add(turn(1))
+        whole = path.stat().st_size
+        spool.add(turn(2))
+    for size in range(whole, path.stat().st_size, 7):
+        torn = path.with_name(f"torn{size}.jsonl")
+        torn.write_bytes(path.read_bytes()[:size])
+        with closing(opened(torn)) as spool:
+            assert list(spool.turns) == [1]
+            spool.add(turn(2, "again"))
+        with closing(opened(torn)) as spool:
+            assert spool.turns == {1: turn(1), 2: turn(2, "again")}
+
+
+@pytest.mark.parametrize("content", ["my diary", "my diary\n", '{"turn": 1}\n', "[]\n", '{"vicw_window": 9}\n'])
+def test_a_file_that_is_no_spool_is_left_as_it_is(path: Path, content: str) -> None:
+    path.write_text(content)
+    with pytest.raises(SpoolError, match="Name another file"):
+        opened(path)
+    assert path.read_text() == content
+
+
+def test_a_line_that_is_spoiled_is_named(path: Path) -> None:
+    with closing(opened(path)) as spool:
+        spool.add(turn(1))
+    path.write_text(path.read_text() + "spoiled\n" + '{"left": [1]}\n')
+    with pytest.raises(SpoolError, match=r"chat\.jsonl:4 is no line"):
+        opened(path)
+
+
+def test_another_conversations_file_is_refused(path: Path) -> None:
+    opened(path, flow_id="monday").close()
+    with pytest.raises(SpoolError, match="is of context 'chat', not 'other'"):
+        opened(path, context="other")
+    with pytest.raises(SpoolError, match="is of flow_id 'monday', not 'tuesday'"):
+        opened(path, flow_id="tuesday")
+    with closing(opened(path)) as spool:
+        assert spool.flow_id == "monday"
+
+
+def test_a_file_in_use_is_refused_until_it_is_closed(path: Path) -> None:
+    with closing(opened(path)), pytest.raises(SpoolError, match="in use by another window"):
+        opened(path)
+    opened(path).close()
+
+
+def test_a_file_of_spent_lines_is_written_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool_module, "_SPENT_LINES", 10)
+    with closing(opened(path)) as spool:
+        spool.add(turn(1))
+        for number in range(2, 200):
+            spool.add(turn(number))
+            spool.note("stored", [number])
+            spool.note("left", [number])
+        assert path.read_bytes().count(b"\n") < 40
+        with pytest.raises(SpoolError, match="in use"):
+            opened(path)
+    with closing(opened(path)) as spool:
+        assert (list(spool.turns), spool.next_number) == ([1], 200)
+    assert [found.name for found in path.parent.iterdir()] == ["chat.jsonl"]
+
+
+def test_where_there_is_no_room_the_turn_is_not_kept_and_the_next_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+
+    def half(file: int, data: bytes) -> int:
+        if len(data) < 20:
+            raise OSError(28, "No space left on device")
+        return write(file, data[: len(data) // 2])
+
+    with closing(opened(path)) as spool:
+        spool.add(turn(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", half)
+            with pytest.raises(SpoolError, match="No space left on device"):
+                spool.add(turn(2, "long " * 100))
+            spool.note("stored", [1])
+        spool.add(turn(2, "again"))
+    with closing(opened(path)) as again:
+        assert again.turns == {1: turn(1), 2: turn(2, "again")}
+
+
+def test_what_did_not_reach_the_disk_is_not_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(file: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with closing(opened(path)) as spool:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", broken)
+            with pytest.raises(SpoolError, match="Input/output error"):
+                spool.add(turn(1, "long " * 100))
+        assert spool.turns == {}
+        spool.add(turn(1))
+    with closing(opened(path)) as again:
+        assert again.turns == {1: turn(1)}

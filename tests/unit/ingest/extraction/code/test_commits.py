@@ -1,0 +1,143 @@
+"""Commits are read as Git prints them, and so are messages alone; other text is not taken for one."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_ingest.extraction.code.commits import Author, Commit, read_commit, read_commits
+
+LOG = """Here is the log:
+
+commit 4da1123e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main, origin/main)
+Merge: 1234567 89abcde
+Author: Ana María <ana@example.org>
+Date:   Fri Nov 22 10:01:02 2024 +0100
+
+    fix(db)!: pool is closed once, fixes #12 and #13
+
+    UTF-8 was not it. See GH-7, acme/app#3, DB-44, and 1a2b3c4d.
+
+    BREAKING CHANGE: close() is gone
+    Co-authored-by: Ben Q <ben@example.org>
+
+ src/db.py             | 10 +++++-----
+ src/{old => new}/a.py |  2 +-
+ img.png               | Bin 0 -> 12 bytes
+ 3 files changed, 6 insertions(+), 6 deletions(-)
+
+commit b77c3c6
+Author: Ben <ben@example.org>
+AuthorDate: 2024-11-21 09:00:00
+
+    Revert "add pool"
+
+    This reverts commit 0123456789abcdef0123456789abcdef01234567.
+
+diff --git a/src/db.py b/src/db.py
+index 1..2 100644
+--- a/src/db.py
++++ b/src/db.py
+@@ -1 +1 @@
+-commit abcdef1
++b
+"""
+
+
+def message(text: str) -> Commit:
+    commit = read_commit(text)
+    assert commit
+    return commit
+
+
+def test_a_log_gives_each_of_its_commits() -> None:
+    fix, revert = read_commits(LOG)
+    assert (fix.sha, fix.author) == ("4da1123e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c", Author("Ana María", "ana@example.org"))
+    assert fix.date == datetime(2024, 11, 22, 10, 1, 2, tzinfo=timezone(timedelta(hours=1)))
+    assert (fix.type, fix.scope, fix.breaking) == ("fix", "db", True)
+    assert fix.subject == "fix(db)!: pool is closed once, fixes #12 and #13"
+    assert fix.body.startswith("UTF-8 was not it.")
+    assert fix.references == ("#12", "#13", "GH-7", "acme/app#3", "DB-44", "1a2b3c4d")
+    assert fix.closes == ("#12", "#13")
+    assert fix.co_authors == (Author("Ben Q", "ben@example.org"),)
+    assert fix.files == ("src/db.py", "src/new/a.py", "img.png")
+    assert (revert.sha, revert.type) == ("b77c3c6", "revert")
+    assert revert.date == datetime(2024, 11, 21, 9, tzinfo=UTC)
+    assert revert.reverts == ("0123456789abcdef0123456789abcdef01234567",)
+    assert revert.files == ("src/db.py",)
+
+
+def test_a_commit_is_where_its_span_says() -> None:
+    fix, revert = read_commits(LOG)
+    assert LOG[fix.span.start : fix.span.end].startswith("commit 4da1123")
+    assert LOG[fix.span.start : fix.span.end].endswith("6 deletions(-)")
+    assert LOG[revert.span.start :] == LOG[revert.span.start : revert.span.end] + "\n"
+
+
+def test_the_first_commit_of_a_log_is_the_commit_of_the_text() -> None:
+    assert read_commit(LOG) == read_commits(LOG)[0]
+
+
+def test_changed_files_are_taken_from_a_list_of_names_too() -> None:
+    text = "commit b77c3c6\nAuthor: B <b@x.org>\n\n    x\n\nM\tsrc/a.py\nR100\told.py\tnew.py\nD\tb c.py\n"
+    assert message(text).files == ("src/a.py", "new.py", "b c.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("feat(api): add x\n\nCloses: JIRA-12", ("feat", "api", ("JIRA-12",))),
+        (
+            "Fix: stop it, resolves https://example.org/a/b/issues/4",
+            ("fix", None, ("https://example.org/a/b/issues/4",)),
+        ),
+        ('Revert "x"\n\nThis reverts commit abcdef1.', ("revert", None, ())),
+        ("Merge pull request #4 from a/b", (None, None, ())),
+        ("Stop it\n\nBecause.\n\nSigned-off-by: A <a@b.c>", (None, None, ())),
+    ],
+)
+def test_a_message_alone_is_read(text: str, expected: tuple[str | None, str | None, tuple[str, ...]]) -> None:
+    commit = message(text)
+    assert (commit.type, commit.scope, commit.closes) == expected
+    assert (commit.sha, commit.author, commit.date) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "Note: this is prose",
+        "He said: fix it",
+        "commit 1234567 was fine",
+        "We closed #4 today.",
+        "Dear A: x",
+    ],
+)
+def test_what_is_no_commit_is_not_taken_for_one(text: str) -> None:
+    assert read_commit(text) is None
+    assert read_commits(text) == []
+
+
+def test_what_is_known_to_be_a_message_is_read_whatever_it_looks_like() -> None:
+    commit = read_commit("We closed the pool, fixed #4", known=True)
+    assert commit
+    assert (commit.subject, commit.type, commit.closes) == ("We closed the pool, fixed #4", None, ("#4",))
+
+
+def test_a_date_that_is_none_is_left_out() -> None:
+    assert message("commit b77c3c6\nAuthor: B <b@x.org>\nDate: 99999999999999999999\n\n    x\n").date is None
+
+
+@given(st.lists(st.sampled_from([*(line + "\n" for line in LOG.splitlines()), "x", "#", "é"]), max_size=30))
+def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: list[str]) -> None:
+    text = "".join(lines)
+    for commit in filter(None, [*read_commits(text), read_commit(text, known=True)]):
+        assert 0 <= commit.span.start <= commit.span.end <= len(text)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    read_commits(text)
+    read_commit(text, known=True)

@@ -1,0 +1,130 @@
+"""Causes are read from plain sentences, the right way round, and not from sentences that name none."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_ingest.extraction.rules.causes import EDGES, JOINT, ORDERS, OUTSIDE, CauseFinder, Cut, best_cut
+from vicw_shared.language.analysis import Analyst
+
+
+@pytest.fixture(scope="module")
+def analyst() -> Analyst:
+    return Analyst()
+
+
+@pytest.fixture(scope="module")
+def finder() -> CauseFinder:
+    return CauseFinder()
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "effect"),
+    [
+        (
+            "The build broke because Ana's migration deleted the users table.",
+            "Ana's migration deleted the users table",
+            "The build broke",
+        ),
+        ("Because Mira had betrayed him, he burned the bridge.", "Mira had betrayed him", "he burned the bridge"),
+        ("The login page times out due to a missing index.", "a missing index", "The login page times out"),
+        ("A race condition in the cache led to stale reads.", "A race condition in the cache", "stale reads"),
+        ("We moved to Postgres, so the nightly job failed.", "We moved to Postgres", "the nightly job failed"),
+        ("As a result of the outage, customers lost orders.", "the outage", "customers lost orders"),
+        ("The amulet was a fake, which is why the spell failed.", "The amulet was a fake", "the spell failed"),
+        ("After the deploy failed, Ben rolled back the release.", "the deploy failed", "Ben rolled back the release"),
+        ("The server crashed when the disk was full.", "the disk was full", "The server crashed"),
+        ("Fixes the leak by closing the socket.", "closing the socket", "Fixes the leak"),
+        ("The root cause of the outage was a full disk.", "a full disk", "the outage"),
+        (
+            "Thousands marched through the capital to protest the new tax.",
+            "to protest the new tax",
+            "Thousands marched through the capital",
+        ),
+    ],
+)
+def test_a_cause_and_its_effect(analyst: Analyst, finder: CauseFinder, text: str, cause: str, effect: str) -> None:
+    (found,) = finder.find(analyst.analyse([text])[0])
+    assert found is not None
+    assert text[found.cause.start : found.cause.end] == cause
+    assert text[found.effect.start : found.effect.end] == effect
+    assert 0.5 < found.certainty <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The meeting is on Tuesday at ten.",
+        "I like tea and my sister prefers coffee.",
+        "We use Redis for the queue.",
+        "So far the tests pass.",
+        "It was so cold that day.",
+        "She has lived there since 2010.",
+        "Ok.",
+        "After lunch we went for a walk.",
+        "She was there when I arrived.",
+    ],
+)
+def test_no_cause_where_none_is_told(analyst: Analyst, finder: CauseFinder, text: str) -> None:
+    assert list(finder.find(analyst.analyse([text])[0])) == [None]
+
+
+def test_therefore_looks_back_to_the_sentence_before(analyst: Analyst, finder: CauseFinder) -> None:
+    text = "The disk was full. Therefore the backup stopped."
+    first, second = finder.find(analyst.analyse([text])[0])
+    assert first is None
+    assert second is not None
+    assert text[second.cause.start : second.cause.end] == "The disk was full."
+    assert text[second.effect.start : second.effect.end] == "the backup stopped"
+
+
+def test_a_cause_that_is_called_one_looks_back_for_its_effect(analyst: Analyst, finder: CauseFinder) -> None:
+    text = "Nobody could log in. The root cause was a null pointer in parse_config()."
+    _, found = finder.find(analyst.analyse([text])[0])
+    assert found is not None
+    assert text[found.cause.start : found.cause.end] == "a null pointer in parse_config()"
+    assert text[found.effect.start : found.effect.end] == "Nobody could log in."
+
+
+def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst, finder: CauseFinder) -> None:
+    text = "Nobody could log in. The reason I like tea is the taste."
+    assert list(finder.find(analyst.analyse([text])[0])) == [None, None]
+
+
+def test_therefore_at_the_start_of_a_text_has_no_cause(analyst: Analyst, finder: CauseFinder) -> None:
+    assert list(finder.find(analyst.analyse(["Therefore the backup stopped."])[0])) == [None]
+
+
+def test_nothing_is_found_in_nothing(finder: CauseFinder) -> None:
+    assert list(finder.find([])) == []
+
+
+@given(st.integers(0, 9), st.integers(0, 2**32 - 1))
+def test_the_best_cut_is_the_best_of_all(length: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    word, edge = random.normal(size=(length, 4)), random.normal(size=(length + 1, 2 * EDGES))
+
+    def score(cut: Cut) -> float:
+        first, second = ORDERS[cut.order]
+        labels = [OUTSIDE] * length
+        labels[cut.begin : cut.end] = [first] * (cut.end - cut.begin)
+        labels[cut.end : cut.begin2] = [JOINT] * (cut.begin2 - cut.end)
+        labels[cut.begin2 : cut.end2] = [second] * (cut.end2 - cut.begin2)
+        inside = sum(word[place, label] for place, label in enumerate(labels))
+        return float(inside + sum(edge[at, cut.order * EDGES + kind] for kind, at in enumerate(cut[1:])))
+
+    cuts = [
+        Cut(order, a, b, c, d)
+        for order in (0, 1)
+        for a, b, d in combinations(range(length + 1), 3)
+        for c in range(b, d)
+    ]
+    best = best_cut(word, edge)
+    if cuts:
+        assert best is not None
+        assert score(best) == pytest.approx(max(map(score, cuts)))
+    else:
+        assert best is None

@@ -1,0 +1,62 @@
+"""Names, code, paths and amounts are found where they stand, whole."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_ingest.extraction.rules.names import names_in
+from vicw_shared.language.analysis import Analyst
+
+
+@pytest.fixture(scope="module")
+def analyst() -> Analyst:
+    return Analyst()
+
+
+def found(analyst: Analyst, text: str) -> dict[str, str]:
+    return {name.text: name.kind.value for sentence in analyst.analyse([text])[0] for name in names_in(sentence)}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ana's sister Lena moved to São Paulo last Friday.", "Ana|Lena|São Paulo"),
+        ("The Bank of England is in London.", "Bank of England|London"),
+        ("Jean-Luc Picard met Dr. Beverly Crusher.", "Jean-Luc Picard|Dr. Beverly Crusher"),
+        ("I love New York!", "New York"),
+        ("She lives in the United Kingdom now.", "United Kingdom"),
+        ("We met on Monday in July 2011.", ""),
+        ("The weather was fine.", ""),
+        ("We moved everything to PostgreSQL yesterday.", "PostgreSQL"),
+    ],
+)
+def test_names(analyst: Analyst, text: str, names: str) -> None:
+    assert found(analyst, text) == dict.fromkeys(filter(None, names.split("|")), "name")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("parse_config() fails in src/app/db.py", {"parse_config()": "symbol", "src/app/db.py": "path"}),
+        ("see README.md and `foo` first", {"README.md": "path", "foo": "symbol"}),
+        ("os.path.join and httpClient", {"os.path.join": "symbol", "httpClient": "symbol"}),
+        ("read https://example.org/a?b=1.", {"https://example.org/a?b=1": "url"}),
+        ("ask ana@example.org or @ben in #ops", {"ana@example.org": "mail", "@ben": "handle", "#ops": "handle"}),
+        ("it costs $1.2 million, or 0.5 % of it", {"$1.2 million": "amount", "0.5 %": "amount"}),
+        ("give it 4 GB and 20ms", {"4 GB": "amount", "20ms": "amount"}),
+    ],
+)
+def test_what_has_a_form_of_its_own(analyst: Analyst, text: str, expected: dict[str, str]) -> None:
+    assert found(analyst, text) == expected
+
+
+def test_places_are_those_of_the_text(analyst: Analyst) -> None:
+    text = "Hello.  Ana Maria paid $20 to Ben in src/pay.py."
+    for sentence in analyst.analyse([text])[0]:
+        for name in names_in(sentence):
+            assert text[name.span.start : name.span.end] == name.text
+
+
+@given(st.text(alphabet=st.sampled_from("Aa b_.()/$5%`'-&of \n@#"), max_size=60))
+def test_any_text(analyst: Analyst, text: str) -> None:
+    found(analyst, text)

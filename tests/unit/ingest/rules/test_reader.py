@@ -1,0 +1,154 @@
+"""What the rules read in a text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, SPEAKER, Happening, Reading, Source
+from vicw_ingest.extraction.rules.reader import RulesReader
+
+AT = datetime(2026, 1, 20, 10, tzinfo=UTC)  # a Tuesday
+
+
+@pytest.fixture(scope="module")
+def rules() -> RulesReader:
+    return RulesReader()
+
+
+def read(rules: RulesReader, text: str, speaker: str | None = "Lena") -> Reading:
+    (reading,) = rules.read([Source(text, AT, speaker)])
+    return reading
+
+
+def links(reading: Reading, *types: str) -> set[tuple[str, ...]]:
+    """Return links by what their ends say: names of things, texts of happenings."""
+    said: dict[str, str] = {thing.key: thing.name for thing in reading.things}
+    said |= {happening.key: happening.text for happening in reading.happenings}
+    said |= {kin.key: f"{kin.whose} {kin.relationship}" for kin in reading.kin}
+    return {
+        (said.get(link.source, link.source), link.type, said.get(link.target, link.target))
+        for link in reading.links
+        if link.type in types
+    }
+
+
+def statements(reading: Reading) -> list[Happening]:
+    return [happening for happening in reading.happenings if happening.is_statement]
+
+
+def test_sentences_become_statements_that_mention_names(rules: RulesReader) -> None:
+    reading = read(rules, "Ana moved to Porto with Ben Carter. The house in `config.yaml` is hers.")
+    assert [said.text for said in statements(reading)] == [
+        "Ana moved to Porto with Ben Carter.",
+        "The house in `config.yaml` is hers.",
+    ]
+    mentioned = {name for _, _, name in links(reading, "MENTIONS")}
+    assert {"Ana", "Porto", "Ben Carter", "config.yaml"} <= mentioned
+    assert {thing.kind for thing in reading.things if thing.name == "config.yaml"} == {"file"}
+
+
+def test_what_says_nothing_is_no_statement(rules: RulesReader) -> None:
+    reading = read(rules, "Thanks! Great. Ok, Ana!")
+    assert statements(reading) == []
+    assert links(reading, "MENTIONS") == {(ITEM, "MENTIONS", "Ana")}
+
+
+def test_spans_are_those_of_the_text(rules: RulesReader) -> None:
+    text = "  # Notes\n\nMara took the amulet because the vault was open.\n\n* Edran rode north."
+    for happening in read(rules, text).happenings:
+        assert text[happening.span.start : happening.span.end] == happening.text
+
+
+def test_who_did_it(rules: RulesReader) -> None:
+    reading = read(rules, "Mara took the amulet. The vault was opened by Edran.")
+    assert links(reading, "INITIATED") == {
+        ("Mara", "INITIATED", "Mara took the amulet."),
+        ("Edran", "INITIATED", "The vault was opened by Edran."),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ana did not break the build.", "Ana would break the build.", "Ana is tall.", "The build was broken."],
+)
+def test_nobody_did_what_was_not_done(rules: RulesReader, text: str) -> None:
+    assert links(read(rules, text), "INITIATED") == set()
+
+
+def test_i_am_the_speaker_and_you_are_who_is_spoken_to(rules: RulesReader) -> None:
+    assert links(read(rules, "I broke the build."), "INITIATED") == {(SPEAKER, "INITIATED", "I broke the build.")}
+    assert links(read(rules, "You fixed the build."), "INITIATED") == {(ADDRESSEE, "INITIATED", "You fixed the build.")}
+
+
+def test_he_is_the_one_who_was_just_named(rules: RulesReader) -> None:
+    reading = read(rules, "Edran found the vault open. He rode north.")
+    assert ("Edran", "INITIATED", "He rode north.") in links(reading, "INITIATED")
+
+
+def test_he_is_nobody_where_two_were_named(rules: RulesReader) -> None:
+    reading = read(rules, "Edran met Tom at the gate. He rode north.")
+    assert [said for _, _, said in links(reading, "INITIATED") if said == "He rode north."] == []
+
+
+def test_a_cause_and_its_effect_are_events_with_their_agents(rules: RulesReader) -> None:
+    reading = read(rules, "The build broke because Ana bumped libfoo without pinning it.")
+    cause, effect = "Ana bumped libfoo without pinning it", "The build broke"
+    assert links(reading, "CAUSED") == {(cause, "CAUSED", effect)}
+    assert ("Ana", "INITIATED", cause) in links(reading, "INITIATED")
+    (caused,) = (link for link in reading.links if link.type == "CAUSED")
+    assert caused.rule == "rules:because"
+    assert caused.certainty is not None
+    assert caused.certainty >= 0.9
+
+
+def test_a_sentence_before_is_the_cause_as_it_is(rules: RulesReader) -> None:
+    reading = read(rules, "The disk was full. Therefore, the database stopped.")
+    assert links(reading, "CAUSED") == {("The disk was full.", "CAUSED", "the database stopped")}
+
+
+def test_a_time_in_the_text_is_that_of_its_statement(rules: RulesReader) -> None:
+    first, second = statements(read(rules, "We deployed the server last Friday. The server is fine."))
+    assert first.at == datetime(2026, 1, 16, tzinfo=UTC)
+    assert second.at is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("My sister Ana called.", (SPEAKER, "sister", "Ana")),
+        ("I met Tom's boss, Ben Carter, today.", ("Tom", "boss", "Ben Carter")),
+        ("Ana is Tom's sister.", ("Tom", "sister", "Ana")),
+        ("My older brother is called Max.", (SPEAKER, "brother", "Max")),
+        ("My mother-in-law Rosa is here.", (SPEAKER, "mother-in-law", "Rosa")),
+        ("Is your dog Rex well?", (ADDRESSEE, "dog", "Rex")),
+    ],
+)
+def test_who_is_whose(rules: RulesReader, text: str, told: tuple[str, str, str]) -> None:
+    reading = read(rules, text)
+    names = {thing.key: thing.name for thing in reading.things}
+    found = [
+        (names.get(link.source, link.source), link.desc, names.get(link.target, link.target))
+        for link in reading.links
+        if link.type == "HAS_RELATIONSHIP"
+    ]
+    assert found == [told]
+
+
+def test_a_relationship_alone_is_somebody_to_look_up(rules: RulesReader) -> None:
+    reading = read(rules, "My sister broke the build.")
+    assert [(kin.whose, kin.relationship) for kin in reading.kin] == [(SPEAKER, "sister")]
+    assert links(reading, "INITIATED") == {("$speaker sister", "INITIATED", "My sister broke the build.")}
+
+
+def test_a_sister_of_something_is_nobody(rules: RulesReader) -> None:
+    reading = read(rules, "The sister project has a boss fight.")
+    assert reading.kin == []
+    assert links(reading, "HAS_RELATIONSHIP") == set()
+
+
+def test_other_languages_give_names_and_statements(rules: RulesReader) -> None:
+    reading = read(rules, "Gestern hat Frau Müller in Hamburg die Datei /etc/hosts geändert.")
+    assert len(statements(reading)) == 1
+    assert {"/etc/hosts"} <= {thing.name for thing in reading.things}

@@ -1,0 +1,80 @@
+"""What is stored of code: files contain symbols, which depend on one another; a chat's mention finds them."""
+
+from __future__ import annotations
+
+from memory import Memory
+from unit.ingest.test_reading import nodes, read, told
+from vicw_shared.model import Label
+
+STORE = '''import os
+from vicw.disk import sync
+
+
+class Store(Base):
+    """Keeps things."""
+
+    def put(self, thing):
+        sync(os.getcwd())
+        return helper(thing)
+
+
+def helper(thing):
+    return thing
+'''
+
+
+async def test_a_file_contains_its_symbols_and_depends_on_what_it_uses(memory: Memory) -> None:
+    await read(memory, {"id": "f", "text": STORE, "source": "src/store.py", "subtype": "file"}, domain="coding")
+    assert await told(memory, "CONTAINS") == {
+        ("src/store.py", "CONTAINS", "Store"),
+        ("Store", "CONTAINS", "Store.put"),
+        ("src/store.py", "CONTAINS", "helper"),
+    }
+    assert await told(memory, "DEPENDS_ON") == {
+        ("src/store.py", "DEPENDS_ON", "os"),
+        ("src/store.py", "DEPENDS_ON", "vicw.disk"),
+        ("Store.put", "DEPENDS_ON", "helper"),
+    }
+    (store,) = (node for node in await nodes(memory, Label.ENTITY) if node.name == "Store")
+    assert (store.subtype, store.text, store.source) == ("class", "Keeps things.", "src/store.py")
+    assert [node for node in await nodes(memory, Label.EVENT) if node.is_statement] == []
+    assert (await memory.check()).violations == []
+
+
+async def test_two_files_may_have_a_symbol_of_one_name(memory: Memory) -> None:
+    for path in ("a.py", "b.py"):
+        await read(memory, {"id": path, "text": "def main():\n    pass\n", "source": path}, domain="coding")
+    mains = [node for node in await nodes(memory, Label.ENTITY) if node.title == "main" and not node.content_hash]
+    assert {node.source for node in mains} == {"a.py", "b.py"}
+
+
+async def test_a_chat_that_names_a_symbol_means_the_one_in_the_code(memory: Memory) -> None:
+    await read(memory, {"id": "f", "text": STORE, "source": "src/store.py", "subtype": "file"}, domain="coding")
+    await read(memory, {"id": "t", "text": "Ana said that `Store.put()` leaks memory.", "speaker": "Lena"})
+    assert ("Ana said that `Store.put()` leaks memory.", "MENTIONS", "Store.put") in await told(memory, "MENTIONS")
+    assert len([node for node in await nodes(memory, Label.ENTITY) if node.title == "Store.put"]) == 1
+
+
+async def test_what_was_only_mentioned_is_known_by_its_code_later(memory: Memory) -> None:
+    await read(memory, {"id": "t", "text": "I think `Store.put()` leaks memory.", "speaker": "Lena"})
+    await read(memory, {"id": "f", "text": STORE, "source": "src/store.py", "subtype": "file"}, domain="coding")
+    (put,) = (node for node in await nodes(memory, Label.ENTITY) if node.title == "Store.put")
+    assert (put.subtype, put.source) == ("method", "src/store.py")
+
+
+async def test_code_in_a_chat_is_read_as_code_and_its_sentences_without_it(memory: Memory) -> None:
+    text = "Ben wrote this function yesterday.\n```python\ndef Run():\n    return Stop\n```\nIt broke the build."
+    await read(memory, {"id": "t", "text": text, "speaker": "Lena"})
+    said = {node.text for node in await nodes(memory, Label.EVENT) if node.is_statement}
+    assert said == {"Ben wrote this function yesterday.", "It broke the build."}
+    assert [node.subtype for node in await nodes(memory, Label.ENTITY) if node.name == "Run"] == ["function"]
+    assert "Stop" not in {node.name for node in await nodes(memory, Label.ENTITY)}
+
+
+async def test_an_update_takes_back_what_the_file_no_longer_has(memory: Memory) -> None:
+    item = {"id": "f", "source": "src/store.py", "subtype": "file"}
+    await read(memory, {**item, "text": STORE}, domain="coding")
+    await read(memory, {**item, "text": "def helper(thing):\n    return thing\n"}, domain="coding")
+    assert await told(memory, "CONTAINS") == {("src/store.py", "CONTAINS", "helper")}
+    assert await told(memory, "DEPENDS_ON") == set()
+    assert (await memory.check()).violations == []

@@ -1,0 +1,58 @@
+"""What is stored of stack traces and of commits."""
+
+from __future__ import annotations
+
+from memory import Memory
+from unit.ingest.test_reading import nodes, read, told
+from vicw_shared.model import Label
+
+TRACE = """The nightly job died again, and Ana is looking at it.
+
+Traceback (most recent call last):
+  File "app/db.py", line 12, in connect
+    return driver.open(url)
+ConnectionRefusedError: port 5432 is closed
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "app/jobs.py", line 40, in run_nightly
+    db.connect()
+RuntimeError: no database
+
+I will restart the database.
+"""
+
+
+async def test_a_stack_trace_says_what_brought_a_failure_about_and_where(memory: Memory) -> None:
+    await read(memory, {"id": "t", "text": TRACE, "speaker": "Lena"})
+    root, outer = "ConnectionRefusedError: port 5432 is closed", "RuntimeError: no database"
+    assert await told(memory, "CAUSED") == {(root, "CAUSED", outer)}
+    assert await told(memory, "RELATED_TO") == {(root, "RELATED_TO", "connect"), (outer, "RELATED_TO", "run_nightly")}
+    assert ("app/db.py", "CONTAINS", "connect") in await told(memory, "CONTAINS")
+    said = {node.text for node in await nodes(memory, Label.EVENT) if node.is_statement}
+    assert said == {"The nightly job died again, and Ana is looking at it.", "I will restart the database."}
+    assert (await memory.check()).violations == []
+
+
+async def test_a_commit_says_who_wrote_it_and_what_it_fixes_and_reverts(memory: Memory) -> None:
+    sha = "0123456789abcdef0123456789abcdef01234567"
+    at = "2026-03-02T09:00:00Z"
+    await read(memory, {"id": sha, "text": "feat: cache everything", "subtype": "commit", "timestamp": at})
+    text = (
+        "commit 89abcdef0123456789abcdef0123456789abcdef\nAuthor: Ben Carter <ben@example.org>\n"
+        "Date:   Mon Mar 2 10:00:00 2026 +0000\n\n    fix: do not cache secrets\n\n"
+        f"    This reverts commit {sha}.\n    Fixes #12\n\n"
+        " app/cache.py | 3 +--\n 1 file changed\n"
+    )
+    await read(memory, {"id": "fix", "text": text, "name": "the fix", "subtype": "commit", "timestamp": at})
+    assert ("Ben Carter", "INITIATED", "the fix") in await told(memory, "INITIATED")
+    assert await told(memory, "RELATED_TO") == {("the fix", "RELATED_TO", "#12")}
+    assert await told(memory, "CONTRADICTS") == {("the fix", "CONTRADICTS", "feat: cache everything")}
+    assert ("the fix", "MENTIONS", "app/cache.py") in await told(memory, "MENTIONS")
+    assert (await memory.check()).violations == []
+
+
+async def test_a_chat_that_speaks_like_a_commit_is_none(memory: Memory) -> None:
+    await read(memory, {"id": "x", "text": "fix: I told you so", "speaker": "Ana"})
+    assert await told(memory, "RELATED_TO") == set()

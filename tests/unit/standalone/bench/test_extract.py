@@ -1,0 +1,84 @@
+"""``vicw bench extract`` judges labelled sentences, and says what is wrong with a set."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from vicw_standalone.bench.extract import measure_causes, measure_facts
+from vicw_standalone.bench.labelled import CausePair, CauseSentence, Fact, FactSentence, joined, token_overlap
+from vicw_standalone.cli import app
+
+
+def cause(text: str, cause: str = "", effect: str = "") -> CauseSentence:
+    pairs = (CausePair(cause=cause, effect=effect),) if cause else ()
+    return CauseSentence(text=text, causal=bool(pairs), relations=pairs)
+
+
+def fact(text: str, subject: str, predicate: str) -> FactSentence:
+    return FactSentence(text=text, relations=(Fact(subject=subject, predicate=predicate),))
+
+
+def test_causes_are_judged() -> None:
+    scores = measure_causes(
+        [
+            cause("The build broke because the disk was full .", "the disk was full", "The build broke"),
+            cause("Caches were cold because of deploys .", "Caches were cold", "deploys"),  # swapped
+            cause("Prices rose . Nobody complained .", "Prices rose", "Nobody complained"),
+            cause("Tea is served at five ."),
+            cause("He left , so they slept ."),
+        ]
+    )
+    assert (scores.sentences, scores.precision, scores.recall) == (5, 2 / 3, 2 / 3)
+    assert (scores.cause, scores.effect, scores.direction) == (0.5, 0.5, 0.5)
+
+
+def test_facts_are_judged() -> None:
+    scores = measure_facts(
+        [
+            fact("The committee rejected the plan .", "The committee", "rejected"),
+            fact("Ana wrote a letter .", "A letter", "wrote"),
+        ]
+    )
+    assert (scores.subject, scores.verb, scores.precision, scores.recall) == (0.5, 1.0, 0.5, 0.5)
+
+
+def test_tokenised_text_is_joined_as_people_write_it() -> None:
+    assert joined("`` It 's ( not ) done , '' he said .") == '"It\'s (not) done," he said.'
+
+
+def test_overlap_counts_words_of_both() -> None:
+    assert token_overlap("the old cat", "the cat") == pytest.approx(0.8)
+    assert token_overlap("a", "b") == 0
+
+
+def test_a_folder_is_measured_and_written_as_json(tmp_path: Path) -> None:
+    (tmp_path / "causes").mkdir()
+    line = cause("It broke because it fell .", "it fell", "It broke").model_dump_json()
+    (tmp_path / "causes" / "sentences.jsonl.gz").write_bytes(gzip.compress(line.encode()))
+    out = tmp_path / "out.json"
+    result = CliRunner().invoke(app, ["bench", "extract", "--data", str(tmp_path), "--json", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "direction" in result.output
+    report = json.loads(out.read_text())
+    assert report["causes"]["precision"] == report["causes"]["recall"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("folder", "content", "told"),
+    [
+        ("other", "", "holds neither a folder causes nor a folder spo"),
+        ("spo", None, "holds no sentences.jsonl"),
+        ("spo", '{"text": "x", "relations": []}\n{"relations": []}', "line 2: text"),
+        ("causes", "nonsense", "line 1"),
+    ],
+)
+def test_a_bad_set_is_told_of(tmp_path: Path, folder: str, content: str | None, told: str) -> None:
+    (tmp_path / folder).mkdir()
+    if content is not None:
+        (tmp_path / folder / "sentences.jsonl").write_text(content)
+    result = CliRunner().invoke(app, ["bench", "extract", "--data", str(tmp_path)])
+    assert result.exit_code != 0
+    assert told in f"{result.output}{result.exception}"

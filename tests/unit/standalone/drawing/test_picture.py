@@ -1,0 +1,207 @@
+"""What a picture shows, and that no stored text is more than a label in it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unit.standalone.drawing.flowchart import read
+from vicw_shared.wire.graph import GraphAnswer
+from vicw_standalone.drawing.mermaid import Box, Line, escape, write
+from vicw_standalone.drawing.picture import EVENT, TOLD, Style, draw
+
+AT = datetime(2026, 1, 19, 10, tzinfo=UTC)
+HOSTILE = [
+    'a"] --> n9["b',
+    '"];\n    click n0 href "javascript:alert(1)"',
+    "</text><script>alert(1)</script>",
+    "%%{init: {'theme': 'dark'}}%%",
+    "end",
+    "subgraph x",
+    "`**bold** _it_`",
+    "# heading",
+    "1. one",
+    "12) twelve",
+    "- item",
+    "+ item",
+    "$$\\frac{1}{2}$$",
+    "#quot;#35;&lt;&#60;",
+    "fa:fa-bomb",
+    "a|b|c",
+    "x:::start",
+    "\u202egnp.exe\u202c",
+    "tab\tand\r\nlines\u2028and\x0bmore\x00",
+    "\x1b[31mred\x1b[0m",
+    "__init__",
+    "ﬂ°°46¶ß",
+    "𝔘nicode ☃ 名前 עברית",
+    "",
+    " \u200b ",
+]
+
+
+def node(uid: str, label: str = "Event", **fields: Any) -> dict[str, Any]:
+    base = {"uid": uid, "id": None, "label": label, "subtype": "s", "name": uid, "context": "c", "domain": "d"}
+    return base | {"hops": 0} | fields
+
+
+def edge(source: str, edge_type: str, target: str, **fields: Any) -> dict[str, Any]:
+    base = {"id": f"{source} {edge_type} {target}", "type": edge_type, "source": source, "target": target}
+    return base | {"weight": 1.0, "created_by": "caller"} | fields
+
+
+def answer(nodes: list[dict[str, Any]], edges: list[dict[str, Any]], *start: str) -> GraphAnswer:
+    return GraphAnswer.model_validate({"start": start, "nodes": nodes, "edges": edges})
+
+
+def message(uid: str, text: str, speaker: str = "Ana") -> dict[str, Any]:
+    return node(uid, subtype="message", id=uid, name=speaker, speaker=speaker, text=text, timestamp=AT)
+
+
+def test_the_picture_of_a_failure() -> None:
+    told = [
+        node("stale", name="The lock file was stale", told_by="t1"),
+        node("broke", name="The build broke", told_by="t1"),
+    ]
+    found = answer(
+        [
+            message("t1", "The build broke, since the lock file was stale."),
+            *told,
+            node("Ana", "Entity", subtype="person"),
+        ],
+        [edge("stale", "CAUSED", "broke", certainty=0.95), edge("Ana", "INITIATED", "t1")],
+        "t1",
+    )
+    assert draw(found) == (
+        "flowchart LR\n"
+        '    n0["Ana, 2026-01-19 10:00<br/>The build broke, since the lock file was stale."]:::event\n'
+        '    n1("The lock file was stale"):::told\n'
+        '    n2("The build broke"):::told\n'
+        '    n3(["Ana"]):::person\n'
+        '    n0 -.->|"tells"| n1\n'
+        '    n0 -.->|"tells"| n2\n'
+        '    n1 ==>|"CAUSED 0.95"| n2\n'
+        '    n3 -->|"INITIATED"| n0\n'
+        "    classDef event fill:#e3eefb,stroke:#3f6fa8,color:#222222\n"
+        "    classDef person fill:#fde9d9,stroke:#c0722b,color:#222222\n"
+        "    classDef told fill:#ffffff,stroke:#3f6fa8,color:#222222\n"
+        "    classDef start stroke-width:3px\n"
+        "    class n0 start\n"
+    )
+
+
+def test_who_is_whose() -> None:
+    people = [node("Ben", "Entity"), node("Clara", "Entity"), node("Lisbon", "Entity")]
+    found = answer(people, [edge("Ben", "HAS_RELATIONSHIP", "Clara", desc="sister")])
+    chart = read(draw(found, Style(lonely=False)))
+    assert chart.lines == [("Ben", "-->", "sister", "Clara")]
+    assert chart.kinds == {"Ben": {"person"}, "Clara": {"person"}}
+    assert read(draw(found)).boxes == ["Ben", "Clara", "Lisbon"]
+
+
+def test_what_is_past_is_told_with_its_end() -> None:
+    old = message("old", "Ana lives in Lisbon.") | {"valid_to": AT, "retired_at": AT}
+    chart = read(draw(answer([message("new", "Ana lives in Porto."), old], [edge("new", "SUPERSEDES", "old")], "new")))
+    assert chart.kinds["Ana, 2026-01-19 10:00, until 2026-01-19 10:00\nAna lives in Lisbon."] == {"event", "past"}
+    assert chart.kinds["Ana, 2026-01-19 10:00\nAna lives in Porto."] == {"event", "start"}
+
+
+def test_a_sentence_without_a_cause_is_in_the_box_of_its_item() -> None:
+    mere = [node("s", told_by="t1", name="Ana slept"), node("mine", told_by="t1"), node("his", told_by="t1")]
+    edges = [
+        edge("s", "MENTIONS", "Porto"),
+        edge("Ana", "INITIATED", "t1"),
+        edge("Ana", "INITIATED", "mine"),
+        edge("Ben", "INITIATED", "his"),
+    ]
+    people = [node(name, "Entity", subtype="person") for name in ("Ana", "Ben")]
+    chart = read(draw(answer([message("t1", "x"), *mere, *people, node("Porto", "Entity")], edges)))
+    item = "Ana, 2026-01-19 10:00\nx"
+    assert chart.lines == [
+        (item, "-.->", "tells", "his"),
+        (item, "-.->", "MENTIONS", "Porto"),
+        ("Ana", "-->", "INITIATED", item),
+        ("Ben", "-->", "INITIATED", "his"),
+    ], "who did it is not told of what somebody else said"
+
+
+def test_what_two_texts_tell_in_the_same_words_is_one_box() -> None:
+    told = [
+        node("a", told_by="t1", name="It rained"),
+        node("b", told_by="t2", name="it  RAINED"),
+        node("c", told_by="t2"),
+    ]
+    edges = [
+        edge("x", "CAUSED", "a", certainty=0.5),
+        edge("b", "CAUSED", "c"),
+        edge("x", "CAUSED", "b", certainty=0.75),
+    ]
+    chart = read(draw(answer([*told, node("x", told_by="t3")], edges)))
+    assert chart.lines == [("It rained", "==>", "CAUSED", "c"), ("x", "==>", "CAUSED 0.75", "It rained")]
+
+
+def test_things_that_were_merged_are_one_box_unless_merges_are_what_is_asked_for() -> None:
+    things = [node(name, "Entity") for name in ("Anna", "Ana", "A", "Ben")]
+    edges = [edge("Anna", "MERGED_INTO", "Ana"), edge("A", "MERGED_INTO", "Anna"), edge("Ben", "RELATED_TO", "A")]
+    found = answer(things, edges, "A")
+    assert read(draw(found)).lines == [("Ben", "-->", "RELATED_TO", "Ana")]
+    assert read(draw(found)).kinds["Ana"] == {"thing", "start"}
+    assert len(read(draw(found, Style(merges=True))).lines) == 3
+    circle = answer(things, [edge("Anna", "MERGED_INTO", "Ana"), edge("Ana", "MERGED_INTO", "Anna")])
+    assert len(read(draw(circle)).boxes) == 3, "which nobody should have made"
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"label": "Context"}, "root"),
+        ({"label": "Chunk"}, "proof"),
+        ({"label": "Concept", "subtype": "tag"}, "concept"),
+        ({"label": "Entity", "subtype": "class"}, "code"),
+        ({"label": "Entity", "subtype": "file"}, "document"),
+        ({"label": "Entity", "subtype": "note", "id": "n"}, "document"),
+        ({"label": "Entity", "subtype": "USER"}, "person"),
+        ({"label": "Event"}, "event"),
+        ({"label": "Event", "told_by": "elsewhere"}, "told"),
+    ],
+)
+def test_what_a_thing_is_shows_in_its_shape(fields: dict[str, Any], kind: str) -> None:
+    assert read(draw(answer([node("x", **fields)], []))).kinds == {"x": {kind}}
+
+
+def test_long_names_are_cut_and_white_space_is_one_space() -> None:
+    (label,) = read(draw(answer([node("x", name="word " * 100)], []))).boxes
+    assert len(label) <= 60
+    assert label.endswith("word…")
+
+
+def hostile_answer(text: str) -> GraphAnswer:
+    nodes = [node("a", name=text), message("b", text, text or "x"), node("c", "Entity", name=text, subtype=text)]
+    edges = [edge("a", "CAUSED", "b", desc=text), edge("a", "RELATED_TO", "c", desc=text)]
+    return answer(nodes, [*edges, edge("a", "X" + text, "c")], "a")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_name_is_a_label_and_nothing_else(text: str) -> None:
+    chart = read(draw(hostile_answer(text)))
+    assert (len(chart.boxes), len(chart.lines)) == (3, 3)
+    assert draw(hostile_answer(text)).replace("\n", "").isprintable()
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_label_that_shows_what_it_says(text: str) -> None:
+    (box, other) = read(write([Box(EVENT, [text]), Box(TOLD, ["x"])], [Line(0, 1, text)])).boxes
+    assert other == "x"
+    kept = [ch for ch in text if ch.isprintable()]
+    assert [ch for ch in box if not ch.isspace() and ch != "\u200b"] == [ch for ch in kept if not ch.isspace()]
+
+
+def test_what_reads_well_is_left_as_it_is() -> None:
+    plain = "Ana's well-kept file (v1.2), 10:00: it broke! Why?"
+    assert escape(plain) == plain
+    assert escape("1. one") == "1#46; one"
+    assert escape("a--b") == "a-#45;b"

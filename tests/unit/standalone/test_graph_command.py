@@ -1,0 +1,152 @@
+"""``vicw graph`` against a real memory, behind the HTTP of the one process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+from typer.testing import CliRunner, Result
+
+from memory import Memory
+from unit.standalone.drawing.flowchart import read
+from vicw_client import VicwClient
+from vicw_standalone.app import create_standalone_app
+from vicw_standalone.cli import app, ask
+
+CHAT = [
+    ("t1", "build", "Ana", "The build broke because the lock file was stale."),
+    ("t2", "trip", "Ben", "My sister Clara is coming to Lisbon."),
+    ("t3", "build", "Ana", "The upgrade failed, so the lock file was stale."),
+    ("t4", "trip", "Ben", "Clara booked a hotel."),
+]
+type Vicw = Callable[..., Result]
+
+
+class Bridge(httpx.BaseTransport):
+    """Carries what a blocking client sends to an application that runs in the loop of the test."""
+
+    def __init__(self, transport: httpx.ASGITransport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        async def answer() -> httpx.Response:
+            asked = httpx.Request(request.method, request.url, headers=request.headers, content=request.read())
+            answered = await self._transport.handle_async_request(asked)
+            return httpx.Response(answered.status_code, headers=answered.headers, content=await answered.aread())
+
+        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(60)
+
+
+@pytest.fixture
+async def vicw(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Vicw]:
+    """Run the command in a thread of its own, connected to a memory of a chat."""
+    turns = [{"id": i, "flow_id": f, "speaker": s, "text": t} for i, f, s, t in CHAT]
+    await memory.ingest(*turns, context="chat", extract="rules")
+    bridge = Bridge(httpx.ASGITransport(create_standalone_app(memory.standalone)), asyncio.get_running_loop())
+
+    def connect(url: str | None, retry: Any = None) -> VicwClient:
+        return VicwClient(url, retry=retry, transport=bridge)
+
+    monkeypatch.setattr(ask, "VicwClient", connect)
+    with capture_logs():  # the server's would be on the command's own output
+        yield lambda *arguments: CliRunner().invoke(app, ["graph", *arguments])
+
+
+async def run(vicw: Vicw, *arguments: str) -> Result:
+    return await asyncio.to_thread(vicw, *arguments)
+
+
+def plain(chart: str) -> list[tuple[str, str, str, str]]:
+    """Return the lines of a picture, of the boxes only what is said."""
+    return [
+        (a.partition("\n")[2] or a, arrow, label, b.partition("\n")[2] or b) for a, arrow, label, b in read(chart).lines
+    ]
+
+
+async def test_the_causes_of_a_failure(vicw: Vicw) -> None:
+    shown = await run(vicw, "show", "t1", "--causes")
+    assert shown.exit_code == 0, shown.stderr
+    assert ("the lock file was stale", "==>", "CAUSED 0.95", "The build broke") in plain(shown.stdout)
+    whole = plain((await run(vicw, "show", "--context", "chat", "--causes")).stdout)
+    assert {(a, b) for a, _, _, b in whole} == {
+        ("the lock file was stale", "The build broke"),
+        ("The upgrade failed", "the lock file was stale"),
+    }, "two turns tell one chain"
+
+
+async def test_two_threads_are_kept_apart(vicw: Vicw) -> None:
+    for flow, turns in (("build", ("t1", "t3")), ("trip", ("t2", "t4"))):
+        texts = [text for turn, _, _, text in CHAT if turn in turns]
+        assert plain((await run(vicw, "show", "--thread", flow)).stdout) == [(texts[0], "-->", "NEXT", texts[1])]
+
+
+async def test_who_is_whose(vicw: Vicw) -> None:
+    shown = await run(vicw, "show", "--context", "chat", "--people")
+    assert plain(shown.stdout) == [("Ben", "-->", "sister", "Clara")]
+    assert plain((await run(vicw, "show", "clara", "--people")).stdout) == [("Ben", "-->", "sister", "Clara")]
+
+
+async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:
+    for city in ("Lisbon", "Porto"):
+        await memory.ingest({"id": "home", "text": f"Ana lives in {city}."}, context="facts", extract="rules")
+    shown = await run(vicw, "show", "home", "--history")
+    assert [(a, label, b) for a, _, label, b in plain(shown.stdout)] == [
+        ("Ana lives in Porto.", "SUPERSEDES", "Ana lives in Lisbon.")
+    ]
+
+
+async def test_the_json_is_the_answer_of_the_server(vicw: Vicw) -> None:
+    told = json.loads((await run(vicw, "show", "t1", "--json", "--hops", "2", "--types", "next,caused")).stdout)
+    assert {edge["type"] for edge in told["edges"]} == {"NEXT", "CAUSED"}
+    assert told["complete"]
+    assert json.loads((await run(vicw, "find", "ben", "--json")).stdout)["nodes"][0]["name"] == "Ben"
+
+
+async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory: Memory) -> None:
+    await memory.ingest({"id": "x", "text": "Hi", "speaker": "Ana"}, context="other")
+    shown = await run(vicw, "show", "ana")
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert "'ana' may be one of these; name a uid:" in shown.stderr
+    listed = (await run(vicw, "find", "ana")).stdout.splitlines()
+    assert sorted(line.split("  ")[1:] for line in listed) == [["chat", "person", "Ana"], ["other", "person", "Ana"]]
+    assert all(line in shown.stderr for line in listed)
+    assert (await run(vicw, "show", listed[0].split()[0])).exit_code == 0
+    assert (await run(vicw, "show", "ana", "--context", "other")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["show"], "name a node, or --context CONTEXT"),
+        (["show", "--history", "--context", "chat"], "--history needs a node"),
+        (["show", "t1", "--causes", "--people"], "--causes and --people are two pictures; ask for one"),
+        (["show", "t1", "--as-of", "yesterday"], "--as-of: 'yesterday' is no time; give one such as 2026-01-19"),
+        (["show", "t1", "--types", "EATS"], "edge type 'EATS' is not registered. Use one of CAUSED"),
+        (["show", "nobody"], "start[0]: 'nobody' is no uid, id or name of anything here"),
+        (["show", "hotel"], "Items with these words: "),
+        (["show", "--thread", "none"], "flow: is not known. Name the `flow_id` that its items have"),
+        (["find"], "give a name, or --context CONTEXT"),
+    ],
+)
+async def test_what_cannot_be_shown_is_told_with_the_fix(vicw: Vicw, arguments: list[str], told: str) -> None:
+    shown = await run(vicw, *arguments)
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert told in shown.stderr
+
+
+async def test_what_a_viewer_may_not_see_is_in_no_picture(vicw: Vicw, memory: Memory) -> None:
+    secret = {"id": "s", "text": "Ana is ill because she slept badly.", "sensitivity": "sensitive", "about": ["Ana"]}
+    await memory.ingest(secret, context="chat", extract="rules")
+    assert (await run(vicw, "show", "s", "--viewer", "ana")).exit_code == 0
+    hidden = await run(vicw, "show", "s", "--viewer", "ben")
+    assert (hidden.exit_code, "is no uid, id or name" in hidden.stderr) == (2, True)
+    around = await run(vicw, "show", "ana", "--viewer", "ben")
+    assert (around.exit_code, "slept" in around.stdout) == (0, False)
+    more = await run(vicw, "show", "ana", "--limit", "2")
+    assert "there is more; raise --limit" in more.stderr

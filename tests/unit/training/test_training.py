@@ -1,0 +1,41 @@
+"""The training learns: from a toy treebank it takes the grammar of it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from training.language import measure, train_arcs, train_relations, train_tagger
+from training.treebank import read
+from vicw_shared.language.model import LanguageModel
+from vicw_shared.language.tagger import TAGS
+from vicw_shared.language.weights import quantised
+
+
+def treebank(path: Path, names: str, verbs: str) -> Path:
+    sentences = (
+        f"# {name} {verb}\n1\t{name}\t_\tPROPN\t_\t_\t2\tnsubj\t_\t_\n2\t{verb}\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+        "3\tit\t_\tPRON\t_\t_\t2\tobj:other\t_\t_\n3.1\tgone\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_\n"
+        for name in names.split()
+        for verb in verbs.split()
+    )
+    path.write_text("\n".join(sentences) + "\n")
+    return path
+
+
+def test_a_grammar_is_learnt(tmp_path: Path) -> None:
+    known = list(read(treebank(tmp_path / "a.conllu", "Ana Ben Cleo Dan", "takes makes breaks wakes")))
+    other = list(read(treebank(tmp_path / "b.conllu", "Eva Finn", "bakes fakes")))
+    tags = train_tagger(known, epochs=3)
+    gold = [np.array(tree.tags) for tree in known]
+    heads = train_arcs(known, gold, epochs=3)
+    names = train_relations(known, gold, epochs=3)
+    model = LanguageModel(*(quantised(weights)[0] for weights in (tags, heads, names)))
+    figures = measure(other, model)
+    assert (figures["tags"], figures["UAS"], figures["LAS"]) == (1.0, 1.0, 1.0)
+
+
+def test_a_tree_is_read_without_its_empty_words(tmp_path: Path) -> None:
+    (tree,) = read(treebank(tmp_path / "a.conllu", "Ana", "takes"))
+    assert tree.words == ("Ana", "takes", "it", ".")
+    assert [TAGS[tag] for tag in tree.tags] == ["PROPN", "VERB", "PRON", "PUNCT"]
+    assert tree.heads == (2, 0, 2, 2)
