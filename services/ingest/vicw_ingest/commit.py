@@ -11,6 +11,9 @@ from datetime import datetime, timedelta
 
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
+from vicw_ingest.knowledge.filing import Filed, Filing
+from vicw_ingest.knowledge.nodes import page_node
+from vicw_ingest.knowledge.pages import Page
 from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
@@ -26,7 +29,9 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus
+from vicw_shared.wire.knowledge import LinkProblem
 
+Links = Mapping[str, tuple[LinkProblem, ...]]
 _FORGOTTEN_AT_ONCE = 20
 """More than a request adds, and few enough for its transaction, however long the tenant was away."""
 
@@ -54,6 +59,7 @@ class Command:
     session: timedelta = timedelta(0)
     hub_edges: int = 2000
     masked: Masked = field(default_factory=dict)
+    pages: Mapping[int, Page] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     if command.session:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)
     nodes = await _place_nodes(command, transaction, fresh, latest)
-    plan = await _write(command, transaction, fresh, nodes, latest, root)
+    plan, links = await _write(command, transaction, fresh, nodes, latest, root)
     await transaction.put_unread([nodes[index].uid for index in sorted(command.unread & nodes.keys())])
     kept = [latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in nodes]
     made_before = await made_of(transaction, kept)
@@ -89,7 +95,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         context_uid=root.uid,
         domain=domain,
         job=command.job,
-        items=tuple(_outcome(command, draft, nodes, latest, plan.made, made_before) for draft in drafts),
+        items=tuple(_outcome(command, draft, nodes, latest, plan.made, made_before, links) for draft in drafts),
     )
     await remember(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
@@ -207,9 +213,13 @@ async def _write(
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
-) -> Plan:
-    """Retire old versions, open the chains, store nodes and edges. Returns what was planned and done."""
+) -> tuple[Plan, Links]:
+    """Retire old versions, open the chains, store nodes and edges.
+
+    Returns what was planned and done, and the links of pages that lead nowhere, by the uids of the pages' items.
+    """
     materialiser = Materialiser(transaction, command.registry, command.now, root, command.hub_edges)
+    materialiser.know([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
     with ingesting("plan"):
         ends = await materialiser.item_ends(drafts, nodes, latest)
         plan = await materialiser.plan(drafts, nodes, ends, command.readings)
@@ -223,9 +233,31 @@ async def _write(
         await transaction.put_nodes(plan.nodes)
         plan.edges += [*linked, *carried]
         await transaction.put_edges(plan.edges)
+        links = await _file(command, transaction, drafts, nodes, latest, plan, root)
         await retirement.release(retired, root.context, told_of={node.uid for node in plan.nodes})
     plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
-    return plan
+    return plan, links
+
+
+async def _file(
+    command: Command,
+    transaction: GraphTransaction,
+    drafts: Sequence[Draft],
+    nodes: Mapping[int, Node],
+    latest: Mapping[str, Node],
+    plan: Plan,
+    root: Node,
+) -> Links:
+    """File pages away; items that were pages before and are none now leave their folders."""
+    filed = [
+        Filed(command.pages[n], nodes[n], [made for made in plan.made[n] if made.label is Label.CHUNK])
+        for n in sorted(command.pages.keys() & nodes.keys())
+    ]
+    no_pages = [d.item.id for d in drafts if d.index not in command.pages and d.item.id in latest]
+    if not filed and not no_pages:
+        return {}
+    filing = Filing(transaction, command.registry, command.now, root)
+    return await filing.file(filed, [item for item in no_pages if item is not None])
 
 
 def _outcome(
@@ -235,6 +267,7 @@ def _outcome(
     latest: Mapping[str, Node],
     made: Mapping[int, Sequence[Node]],
     made_before: Mapping[str, Sequence[Node]],
+    links: Links,
 ) -> IngestedItem:
     node = nodes.get(draft.index)
     previous = latest.get(draft.item.id) if draft.item.id is not None else None
@@ -254,4 +287,5 @@ def _outcome(
         nodes=tuple(reference(made_node) for made_node in around),
         extraction=ExtractionState.PENDING if draft.index in command.unread & nodes.keys() else None,
         masked=command.masked.get(draft.index, ()),
+        links=links.get(node.uid, ()),
     )

@@ -9,6 +9,7 @@ from datetime import datetime
 from vicw_ingest.retirement import Retired, Retirement
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.knowledge import BRIDGE_RULES
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import edge_id
 
@@ -17,7 +18,8 @@ _OWN = frozenset({"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITI
 
 
 def _is_own(edge: Edge) -> bool:
-    return edge.type in _OWN and TOLD_BY not in edge.properties
+    """Tell whether an edge is derived anew: by each version, or when its passages are indexed."""
+    return (edge.type in _OWN and TOLD_BY not in edge.properties) or edge.created_by.startswith(BRIDGE_RULES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -61,6 +61,10 @@ class Materialiser:
         self._told_at: dict[str, str] = {}  # where in the request a named thing was told of
         self._plan = Plan()
         self._placing = Placing(transaction, registry, now, root, hub_edges)
+
+    def know(self, pages: Iterable[Node]) -> None:
+        """Take what is called as one of these pages' files for that page, whatever is known besides."""
+        self._placing.given |= {fold(page.source): page for page in pages if page.source is not None}
 
     async def item_ends(
         self, drafts: Sequence[Draft], nodes: Mapping[int, Node], latest: Mapping[str, Node]

@@ -21,6 +21,8 @@ from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.extraction import reader
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.indexing import Indexer
+from vicw_ingest.knowledge.imports import needing
+from vicw_ingest.knowledge.pages import Page, read_pages
 from vicw_ingest.planning.drafts import infer_domain, source_of
 from vicw_ingest.planning.limits import check_limits
 from vicw_ingest.pressure import Pressure
@@ -114,11 +116,13 @@ async def ingest(
     with ingesting("check"):
         check_limits(request, ports.limits)
         request, masked = screened(request, ports.settings.secrets)
+        request, pages = await _pages(request, ports.limits)
         _check_extraction(request, ports.model is not None)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
     with ingesting("read"):
         readings = await _read(request, tenant, ports)
+        pages = {n: needing(page, readings.get(n)) for n, page in pages.items()}
     command = Command(
         tenant=tenant,
         request=request,
@@ -134,6 +138,7 @@ async def ingest(
         hub_edges=ports.settings.hub_edges,
         session=timedelta(minutes=ports.settings.session_minutes),
         masked=masked,
+        pages=pages,
     )
     with ingesting("commit"):
         done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
@@ -159,6 +164,13 @@ async def ingest(
         _log.warning("waiting ended early; the items are durable", error=error.detail)
     await _wake(ports.queue)
     return await _as_job(response, command, ports), False
+
+
+async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, Page]]:
+    """Take pages apart, beside other requests: that of a long one takes a second."""
+    if not any(item.page is not None for item in request.items):
+        return request, {}
+    return await asyncio.to_thread(read_pages, request, limits)
 
 
 async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, Reading]:

@@ -14,6 +14,7 @@ from datetime import datetime
 from vicw_ingest.sequence import Chains
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
+from vicw_shared.model.knowledge import BRIDGES, is_knowledge
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
 
@@ -96,8 +97,11 @@ class Retirement:
             return
         nodes = (await self.transaction.nodes(list(retired.beside))).values()
         things = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
-        loose = [uid for uid, thing in things.items() if uid not in told_of and not thing.aliases]
+        loose = [
+            uid for uid, thing in things.items() if uid not in told_of and (not thing.aliases or is_knowledge(thing))
+        ]
         alone = await self.transaction.isolated(loose)
+        await self.transaction.drop_edges(await self.transaction.edges(sorted(alone), BRIDGES))
         changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
         said = retired.descriptions
         changed += await self._described_anew(

@@ -142,6 +142,7 @@ def _aliases(node: Node, around: Surroundings) -> tuple[str, ...]:
 def draw_edge(edge: Edge) -> GraphEdge:
     """Return an edge as the wire has it."""
     certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
+    confidence = edge.properties.get("confidence")
     return GraphEdge(
         id=edge.id,
         type=edge.type,
@@ -150,5 +151,6 @@ def draw_edge(edge: Edge) -> GraphEdge:
         weight=edge.weight,
         created_by=edge.created_by,
         certainty=certainty if isinstance(certainty, float) else None,
+        confidence=confidence if isinstance(confidence, float) else None,
         desc=str(desc) if desc is not None else None,
     )

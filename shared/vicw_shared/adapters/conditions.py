@@ -100,6 +100,10 @@ def within(scope: Scope) -> Group:
         must.append(AnyOf(CONTEXT, scope.contexts))
     if scope.domains is not None:
         must.append(AnyOf(DOMAIN, scope.domains))
+    if scope.subtypes is not None:
+        must.append(AnyOf("subtype", scope.subtypes))
+    if scope.subtypes_none:
+        must_not.append(AnyOf("subtype", scope.subtypes_none))
     if scope.tags_any:
         must.append(AnyOf("tags", scope.tags_any))
     must += [Is("tags", tag) for tag in scope.tags_all]

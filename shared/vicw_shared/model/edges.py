@@ -24,6 +24,10 @@ IN_PAYLOAD = frozenset({"ABOUT", "TAGGED"})
 """Types that filters look at: the payloads of their source's Chunks repeat them."""
 
 
+UNHOLDING = ("BELONGS_TO", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
+"""Types that keep nothing alive: what belongs somewhere or is bridged may rest on nothing all the same."""
+
+
 class Category(StrEnum):
     """The unified categories of seed 002 §4.2, and those of seeds 003 and 004."""
 

@@ -23,7 +23,8 @@ class Audience:
 class Scope:
     """What a search may see. It is applied inside the search, never after its limit.
 
-    ``contexts`` and ``domains`` (canonical names) restrict when not None; an empty tuple sees nothing.
+    ``contexts``, ``domains`` (canonical names) and ``subtypes`` (of passages: their items', letter by letter) restrict
+    when not None; an empty tuple sees nothing. Those of ``subtypes_none`` are not seen.
     Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live is seen: not retired by
     ``now``; not expired and still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees
     what was true then, ``known_at`` what was known then. ``audience`` None is the application itself:
@@ -35,6 +36,8 @@ class Scope:
     asked_at: datetime | None = None
     contexts: tuple[str, ...] | None = None
     domains: tuple[str, ...] | None = None
+    subtypes: tuple[str, ...] | None = None
+    subtypes_none: tuple[str, ...] = ()
     tags_any: tuple[str, ...] = ()
     tags_all: tuple[str, ...] = ()
     tags_none: tuple[str, ...] = ()

@@ -71,6 +71,8 @@ class LimitSettings(BaseSettings):
     tags: int = Field(64, gt=0, description="Tags, and ABOUT names, of one item")
     metadata_bytes: int = Field(16 * 1024, gt=0, description="An item's metadata as JSON, in bytes")
     extracted: int = Field(1000, gt=0, description="Nodes plus relations in one item's extraction")
+    page_headings: int = Field(5000, gt=0, description="Headings of one page of a knowledge folder")
+    page_links: int = Field(5000, gt=0, description="Links of one page of a knowledge folder")
     query_chars: int = Field(20_000, gt=0, description="Characters in a query")
     results: int = Field(200, gt=0, description="Results of one retrieve request")
     graph_nodes: int = Field(500, gt=0, description="Nodes in one answer of /graph")
@@ -178,6 +180,16 @@ class IngestSettings(BaseSettings):
     )
     candidate_names: int = Field(
         5000, gt=1, description="Names that GET /entities/candidates compares; it says so where there are more"
+    )
+
+    bridge_confidence: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="How sure a bridge between a page of a knowledge folder and a memory must be, from 0 to 1",
+    )
+    bridges: int = Field(
+        50, ge=0, description="Bridges of one type that a page has at most, the surest; 0 draws none at all"
     )
 
     @property

@@ -14,6 +14,7 @@ from vicw_shared.model import Label, Sensitivity
 from vicw_shared.text import flaw
 from vicw_shared.wire.base import Id, Message, Prose, RawText, StrictBool, StrictInt, Timestamp, Unit
 from vicw_shared.wire.extraction import Extraction
+from vicw_shared.wire.knowledge import LinkProblem, PageRef
 
 _MAX_DEPTH = 100
 """Metadata goes through serialisers that give up, each in its own way, at a few hundred levels."""
@@ -74,6 +75,7 @@ class Item(Message):
     protected: StrictBool = Field(False, description="Never consolidated, never forgotten by capacity")
     expires_at: Timestamp | None = None
     extraction: Extraction | None = None
+    page: PageRef | None = Field(None, description="Which page of a knowledge folder it is")
 
 
 _EXAMPLE: JsonDict = {
@@ -159,6 +161,9 @@ class IngestedItem(Message):
         None,
         description="What a language model tells of it: `pending` (it follows, or is tried again), `done`, `failed` "
         "(given up); null where none reads it",
+    )
+    links: tuple[LinkProblem, ...] = Field(
+        (), description="Of a page: its links that lead nowhere as of now. Pages that follow may mend them"
     )
 
 

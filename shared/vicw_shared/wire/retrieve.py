@@ -175,6 +175,7 @@ class GraphEdge(Message):
     weight: float
     created_by: str
     certainty: float | None = None
+    confidence: float | None = Field(None, description="Of a bridge: how sure it is, in (0, 1]")
     desc: str | None = None
 
 

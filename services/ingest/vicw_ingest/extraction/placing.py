@@ -30,6 +30,7 @@ from vicw_shared.language.tokens import Span
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
+from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
 from vicw_shared.uids import edge_id, make_uid, named_uid, told_event_uid
@@ -94,6 +95,7 @@ class Placing:
         self._now = now
         self._root = root
         self._hub_edges = hub_edges
+        self.given: dict[str, Node] = {}  # files by their folded paths: pages that are being filed
         self._hubs: set[str] = set()
         self._known: dict[str, list[Node]] = {}
         self._parts: dict[str, set[str]] = {}  # full names of people by their words
@@ -162,6 +164,8 @@ class Placing:
 
     def _named(self, thing: Thing) -> Node | None:
         """Return the node that a name means: one that is known by it, else a new one."""
+        if thing.kind == FILE and (page := self.given.get(fold(thing.name))) is not None:
+            return page
         known = self._known.setdefault(self._full_name(thing), [])
         fitting = [node for node in known if _fits(thing, node)]
         certain = [node for node in fitting if node.subtype not in GUESSES]
@@ -318,6 +322,8 @@ def _fits(thing: Thing, node: Node) -> bool:
     subtype = fold(node.subtype)
     if node.label is not thing.label:
         return False
+    if is_knowledge(node):
+        return thing.kind == FILE and subtype in {PAGE, FILE}  # a path means a page; a title need not
     if thing.guess == "symbol":
         return subtype in _SYMBOLS
     if thing.scope is not None:

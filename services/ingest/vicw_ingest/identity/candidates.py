@@ -10,6 +10,7 @@ from vicw_ingest.identity.likeness import Called, Pair, pairs_of
 from vicw_ingest.identity.things import reference
 from vicw_shared.merging import DISTINCT_FROM, canonical
 from vicw_shared.model import Node
+from vicw_shared.model.knowledge import is_knowledge
 from vicw_shared.ports import Direction, GraphStore
 from vicw_shared.text import fold
 from vicw_shared.wire.entities import Candidate, CandidatePage
@@ -55,7 +56,7 @@ async def _read(graph: GraphStore, tenant: str, compared: Compared) -> tuple[lis
             room = compared.names - len(found)
             size = min(_PAGE, room + 1)
             page = await graph.list_named(tenant, context, subtype=subtype, after=after, limit=size)
-            found += page[:room]
+            found += [node for node in page[:room] if not is_knowledge(node)]
             if len(page) > room:
                 return found, False
             if len(page) < size:

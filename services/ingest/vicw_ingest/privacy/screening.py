@@ -13,12 +13,14 @@ from vicw_ingest.privacy.called import kind_called
 from vicw_ingest.privacy.secrets import find_secrets, mask, placeholder
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.ingest import IngestRequest, Item, MaskedSecret
+from vicw_shared.wire.knowledge import PageRef
 
 SECRETS = Counter("vicw_ingest_secrets_total", "Secrets found in requests, one a field and kind", ["kind", "outcome"])
 _MOST_PROBLEMS = 20
 _NAMES: Mapping[type[BaseModel], frozenset[str]] = {
     IngestRequest: frozenset({"context", "domain", "flow_id"}),
     Item: frozenset({"id", "flow_id", "about"}),
+    PageRef: frozenset({"folder", "path"}),
 }
 """By these things are found and told apart, and shown to whom they concern: masked, two would become one."""
 

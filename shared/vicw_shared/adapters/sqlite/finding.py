@@ -29,7 +29,7 @@ _Clause = tuple[str, tuple[object, ...]]
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
     """Return the Chunks that match best. A hit on an item's names or tags counts for its first passage."""
     words = _telling(connection, list(dict.fromkeys(_WORD.findall(text)))[:_MAX_WORDS])
-    if not words or scope.contexts == () or scope.domains == ():
+    if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
     where, values = _sql(within(scope))
     any_of = _any_of(words)

@@ -8,6 +8,7 @@ from itertools import batched
 from typing import Any
 
 from vicw_shared.adapters.sqlite.rows import columns_of, edge_of, marks, node_of, pack, unpack
+from vicw_shared.model.edges import UNHOLDING
 from vicw_shared.ports import Direction, Neighbour, Spread
 
 _BATCH = 500
@@ -29,9 +30,10 @@ def read_neighbours(
 
 def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:
     """Return which of these nodes nothing live stands beside; the look at a node ends with the first that does."""
+    aside = ", ".join(f"'{name}'" for name in UNHOLDING)
     alone = " ".join(
         f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{there} "  # noqa: S608
-        f"WHERE e.{here} = n.pk AND e.type <> 'BELONGS_TO' AND o.retired_at IS NULL)"
+        f"WHERE e.{here} = n.pk AND e.type NOT IN ({aside}) AND o.retired_at IS NULL)"
         for here, there in (("source", "target"), ("target", "source"))
     )
     found: set[str] = set()

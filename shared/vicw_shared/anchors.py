@@ -1,4 +1,4 @@
-"""Ids of the parts of a file."""
+"""Anchors of the parts of a text: what stands behind the # of a link."""
 
 from __future__ import annotations
 

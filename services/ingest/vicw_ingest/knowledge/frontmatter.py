@@ -1,0 +1,81 @@
+"""The front matter of a page: YAML between ``---`` lines or TOML between ``+++`` lines."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from vicw_shared.text import lines_of, visible
+
+_MAX_LINES = 500
+_MAX_CHARS = 20_000
+_MOST = 64
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What was found. ``lines`` is how many lines of the file it takes up; ``key`` is its ``id``."""
+
+    lines: int = 0
+    title: str | None = None
+    key: str | None = None
+    description: str | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Return the front matter at the start of ``text``; without one, or with one that cannot be read, an empty one."""
+    lines = lines_of(text[:_MAX_CHARS])[:_MAX_LINES]
+    fence = lines[0].rstrip() if lines else ""
+    if fence not in {"---", "+++"}:
+        return FrontMatter()
+    ends = {fence, "..."} if fence == "---" else {fence}
+    for number, line in enumerate(lines[1:], 1):
+        if line.rstrip() in ends:
+            values = _values("".join(lines[1:number]), fence)
+            return FrontMatter() if values is None else _read(number + 1, values)
+    return FrontMatter()
+
+
+def _values(block: str, fence: str) -> dict[str, Any] | None:
+    """Return the block's keys in small letters; None: a rule across the page, or nothing that can be read."""
+    try:
+        found = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block)
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if found is None and not visible(block):
+        return {}
+    return {str(key).lower(): value for key, value in found.items()} if isinstance(found, dict) else None
+
+
+def _read(lines: int, values: dict[str, Any]) -> FrontMatter:
+    aliases = [*_texts(values.get("aliases")), *_texts(values.get("alias"))]
+    tags = (tag.removeprefix("#").strip() for tag in _split(values.get("tags", values.get("keywords"))))
+    return FrontMatter(
+        lines,
+        title=next(_texts(values.get("title")), None),
+        key=next(_texts(values.get("id")), None),
+        description=next(_texts(values.get("description", values.get("summary"))), None),
+        aliases=tuple(dict.fromkeys(aliases))[:_MOST],
+        tags=tuple(dict.fromkeys(filter(None, tags)))[:_MOST],
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield what a key says: one text or a list of them. Numbers and dates are what they look like."""
+    for part in value if isinstance(value, list) else [value]:
+        if part is None or isinstance(part, dict | list | bool):
+            continue
+        if visible(text := " ".join(str(part).split())) and "\x00" not in text:
+            yield text[:_LONGEST]
+
+
+def _split(value: object) -> Iterator[str]:
+    for text in _texts(value):
+        yield from (text.split(",") if isinstance(value, str) else [text])

@@ -1,0 +1,25 @@
+"""What a file of code needs, as links: which of its modules are files of the folder is known when it is filed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_ingest.knowledge.pages import Page
+from vicw_shared.model.knowledge import FILE
+
+_IMPORTS = "imports"
+
+
+def needing(page: Page, reading: Reading | None) -> Page:
+    """Return the page with its imports as links, and take them out of what was read in it."""
+    if page.kind != FILE or reading is None:
+        return page
+    ends = {link.target for link in reading.links if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
+    reading.links = [link for link in reading.links if link.desc != _IMPORTS]
+    used = {end for link in reading.links for end in (link.source, link.target)}
+    modules = [thing for thing in reading.things if thing.key in ends]
+    reading.things = [thing for thing in reading.things if thing.key not in ends - used]
+    links = (Link(LinkKind.IMPORT, f"/{thing.name}" if thing.kind == FILE else thing.name, 0) for thing in modules)
+    return replace(page, links=tuple(dict.fromkeys((*page.links, *links))))

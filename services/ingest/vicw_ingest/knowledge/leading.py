@@ -1,0 +1,99 @@
+"""Where a link leads: to a page, one of its sections, a folder, a file, a symbol, a URL, or nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from vicw_ingest.knowledge.catalogue import Catalogue, Entry
+from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_shared.anchors import slug
+from vicw_shared.model import Node
+from vicw_shared.model.knowledge import FILE, folder_uid, section_uid
+from vicw_shared.text import fold
+from vicw_shared.uids import named_uid
+from vicw_shared.wire.knowledge import LinkFault, LinkProblem
+
+_MOST_CANDIDATES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something that is in no folder: a URL, a module of somebody else's."""
+
+    name: str
+    subtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a link leads, by which type of edge, and what is wrong with it."""
+
+    type: str
+    uid: str | None = None
+    problem: LinkProblem | None = None
+    external: External | None = None
+
+
+class Leading:
+    """Follows the links of one folder."""
+
+    types = ("LINKS_TO", "REFERENCES", "DEPENDS_ON")
+
+    def __init__(self, catalogue: Catalogue, root: Node, symbols: Mapping[str, str]) -> None:
+        """``symbols`` are uids of what code defines, by folded name."""
+        self._catalogue = catalogue
+        self._root = root
+        self._symbols = symbols
+
+    @staticmethod
+    def names_of_code(entry: Entry) -> Iterator[str]:
+        """Yield the names in a page that code may define."""
+        return (link.target for link in entry.links if link.kind is LinkKind.CODE)
+
+    def step(self, link: Link, page: Entry) -> Step:
+        """Return where a link of ``page`` leads."""
+        if link.kind is LinkKind.URL:
+            return self._outside("REFERENCES", link.target, "url")
+        found = self._catalogue.meant(link, page)
+        if link.kind is LinkKind.CODE:
+            uid = found[0].node.uid if len(found) == 1 else self._symbols.get(fold(link.target))
+            return Step("REFERENCES", uid)
+        if link.kind is LinkKind.IMPORT:
+            return self._imported(link, found)
+        if len(found) > 1:
+            paths = tuple(sorted(entry.path for entry in found))[:_MOST_CANDIDATES]
+            return Step("LINKS_TO", problem=_problem(LinkFault.AMBIGUOUS, link, paths))
+        if not found:
+            place = self._catalogue.place_meant(link, page) if link.kind is LinkKind.PATH else None
+            if place is None:
+                return Step("LINKS_TO", problem=_problem(LinkFault.MISSING, link))
+            return Step("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, place))
+        return self._into(found[0], link)
+
+    def _into(self, target: Entry, link: Link) -> Step:
+        if target.node.subtype == FILE:
+            return Step("REFERENCES", target.node.uid)
+        if link.heading is None:
+            return Step("LINKS_TO", target.node.uid)
+        wanted, anchor = fold(link.heading), slug(link.heading)
+        for place, (known, title) in enumerate(target.anchors):
+            if wanted in {fold(title), known} or anchor == known:
+                is_title = place == 0 and title == target.node.name
+                return Step("LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, known))
+        return Step("LINKS_TO", target.node.uid, problem=_problem(LinkFault.HEADING, link))
+
+    def _imported(self, link: Link, found: list[Entry]) -> Step:
+        if len(found) == 1:
+            return Step("DEPENDS_ON", found[0].node.uid)
+        if link.target.startswith("/"):
+            return Step("DEPENDS_ON")
+        return self._outside("DEPENDS_ON", link.target, "module")
+
+    def _outside(self, edge_type: str, name: str, subtype: str) -> Step:
+        uid = named_uid(self._root.tenant, self._root.context, subtype, name)
+        return Step(edge_type, uid, external=External(name, subtype))
+
+
+def _problem(fault: LinkFault, link: Link, candidates: tuple[str, ...] = ()) -> LinkProblem:
+    return LinkProblem(fault=fault, target=link.said, line=link.line, candidates=candidates)

@@ -1,0 +1,131 @@
+"""A page of Markdown taken apart: headings, links, wiki links and the names of code in it (CommonMark and tables)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_shared.anchors import Unique, slug
+
+_WIKI = re.compile(r"\[\[(?P<inner>[^\[\]\n]{1,400})\]\]")
+_URL = re.compile(r"https?://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:!?]", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_CODE = re.compile(r"[\w./-]*[A-Za-z_][\w./-]*(?:\(\))?")
+_LIKE_CODE = re.compile(r"\w\(\)$|_|[a-z][A-Z]|\w\.\w|\w/\w|^[A-Z]\w*[a-z]\w*$")
+_SUMMARY_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading with the ``anchor`` that links to it, and the offset in the text where it begins."""
+
+    title: str
+    level: int
+    anchor: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a page is made of. ``summary`` is its first paragraph."""
+
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    summary: str | None = None
+
+
+def outline(text: str) -> Outline:
+    """Return what a page is made of. Lines are counted from 1; images and what stands in code blocks are no links."""
+    starts = _line_starts(text)
+    anchors = Unique()
+    headings: list[Heading] = []
+    links: list[Link] = []
+    summary: str | None = None
+    level = 0
+    for token in _parser().parse(text):
+        if token.type == "heading_open":
+            level = int(token.tag[1:])
+        elif token.type == "heading_close":
+            level = 0
+        elif token.type == "inline" and token.map is not None:
+            said = _plain(token)
+            if level and said:
+                headings.append(Heading(said, level, anchors(slug(token.content)), starts[token.map[0]]))
+            elif summary is None and not level and said:
+                summary = said[:_SUMMARY_CHARS]
+            links += _links(token, token.map[0] + 1)
+    return Outline(tuple(headings), tuple(dict.fromkeys(links)), summary)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.inline.ruler.before("link", "wiki_link", _wiki)
+    return parser
+
+
+def _wiki(state: StateInline, silent: bool) -> bool:
+    match = _WIKI.match(state.src, state.pos, state.posMax) if state.src.startswith("[[", state.pos) else None
+    if match is None:
+        return False
+    if not silent:
+        state.push("wiki_link", "", 0).content = match["inner"]
+    state.pos = match.end()
+    return True
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    starts += [match.end() for match in re.finditer(r"\r\n|\n|\r", text)]
+    return starts
+
+
+def _plain(token: Token) -> str:
+    parts = []
+    for child in token.children or ():
+        if child.type == "wiki_link":
+            parts.append(child.content.partition("|")[2] or child.content.partition("#")[0])
+        elif child.type in {"text", "code_inline", "softbreak", "hardbreak"}:
+            parts.append(child.content or " ")
+    return " ".join("".join(parts).split())
+
+
+def _links(token: Token, line: int) -> Iterator[Link]:
+    inside = False
+    for child in token.children or ():
+        if child.type in {"softbreak", "hardbreak"}:
+            line += 1
+        elif child.type == "wiki_link":
+            yield _wiki_link(child.content, line)
+        elif child.type == "link_open":
+            inside = True
+            if link := _link(str(child.attrs.get("href", "")), line):
+                yield link
+        elif child.type == "link_close":
+            inside = False
+        elif child.type == "text" and not inside:
+            yield from (Link(LinkKind.URL, match[0], line) for match in _URL.finditer(child.content))
+        elif child.type == "code_inline" and _CODE.fullmatch(child.content) and _LIKE_CODE.search(child.content):
+            yield Link(LinkKind.CODE, child.content.removesuffix("()"), line)
+
+
+def _wiki_link(inner: str, line: int) -> Link:
+    target, _, heading = inner.partition("|")[0].partition("#")
+    return Link(LinkKind.WIKI, target.strip(), line, heading.rpartition("#")[2].strip() or None)
+
+
+def _link(href: str, line: int) -> Link | None:
+    if href.lower().startswith(("http://", "https://")):
+        return Link(LinkKind.URL, href, line)
+    if _SCHEME.match(href) or href.startswith("//") or not href:
+        return None
+    path, _, heading = href.partition("#")
+    return Link(LinkKind.PATH, unquote(path.partition("?")[0]), line, unquote(heading) or None)

@@ -1,0 +1,148 @@
+"""Nodes and edges of the knowledge sub-graph, as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from vicw_ingest.knowledge.leading import External
+from vicw_ingest.knowledge.markdown import Heading
+from vicw_ingest.knowledge.pages import INDEXES, Page, stem_of
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.knowledge import (
+    FOLDER,
+    PAGE,
+    ROOT_ALIAS,
+    SECTION,
+    folder_name,
+    folder_uid,
+    page_uid,
+    section_uid,
+)
+from vicw_shared.uids import edge_id
+
+_NAME_CHARS = 512
+
+
+def page_node(page: Page, item: Node, now: datetime, before: Node | None = None) -> Node:
+    """Return the node of a page, which was ``before`` what it is now; it keeps its creation."""
+    metadata = {
+        "folder": page.folder,
+        "path": page.path,
+        "item": item.uid,
+        "id": item.source_id,
+        "sha256": page.sha256,
+        "key": page.key,
+        "aliases": list(page.aliases),
+        "anchors": [[heading.anchor, heading.title] for heading in page.headings],
+        "links": [],
+        "words": [list(group) for group in page.subjects.words],
+        "keys": list(page.subjects.keys),
+        "rules": page.subjects.rules,
+    }
+    return Node(
+        uid=page_uid(item.tenant, item.context, item.source_id or ""),
+        label=Label.ENTITY,
+        tenant=item.tenant,
+        context=item.context,
+        name=page.title[:_NAME_CHARS],
+        title=page.title[:_NAME_CHARS],
+        aliases=_called(page),
+        text=page.summary,
+        source=page.path,
+        subtype=page.kind,
+        domain=item.domain,
+        metadata=metadata,
+        created_at=before.created_at if before is not None else now,
+    )
+
+
+def _called(page: Page) -> tuple[str, ...]:
+    """Return what else a page is called in texts: its aliases, its ids, its path, its file."""
+    names = [*page.aliases, *page.subjects.keys, page.path, str(PurePosixPath(page.path).with_suffix(""))]
+    if page.kind == PAGE and stem_of(page.path) not in INDEXES:
+        names.append(PurePosixPath(page.path).stem)
+    return tuple(name for name in dict.fromkeys(names) if name != page.title)
+
+
+def section_nodes(page: Page, node: Node, now: datetime) -> list[tuple[Heading, Node]]:
+    """Return a page's sections: its headings, but for one that is its title."""
+    headings: Sequence[Heading] = page.headings
+    if headings and headings[0].title == page.title:
+        headings = headings[1:]
+    return [
+        (
+            heading,
+            Node(
+                uid=section_uid(node.uid, heading.anchor),
+                label=Label.ENTITY,
+                tenant=node.tenant,
+                context=node.context,
+                name=f"{page.title} > {heading.title}"[:_NAME_CHARS],
+                title=heading.title[:_NAME_CHARS],
+                source=page.path,
+                subtype=SECTION,
+                domain=node.domain,
+                metadata={"folder": page.folder, "path": page.path, "anchor": heading.anchor},
+                created_at=now,
+            ),
+        )
+        for heading in headings
+    ]
+
+
+def folder_node(root: Node, folder: str, path: str, now: datetime) -> Node:
+    """Return the node of a folder; that of the knowledge folder itself has an empty ``path``."""
+    return Node(
+        uid=folder_uid(root.tenant, root.context, folder, path),
+        label=Label.ENTITY,
+        tenant=root.tenant,
+        context=root.context,
+        name=folder_name(folder, path),
+        title=folder_name(folder, path),
+        aliases=() if path else (ROOT_ALIAS,),
+        subtype=FOLDER,
+        domain=root.domain,
+        metadata={"folder": folder, "path": path},
+        created_at=now,
+    )
+
+
+def external_node(uid: str, outside: External, root: Node, now: datetime) -> Node:
+    """Return the node of what a page names that is in no folder."""
+    return Node(
+        uid=uid,
+        label=Label.ENTITY,
+        tenant=root.tenant,
+        context=root.context,
+        name=outside.name[:_NAME_CHARS],
+        title=outside.name[:_NAME_CHARS],
+        subtype=outside.subtype,
+        domain=root.domain,
+        created_at=now,
+    )
+
+
+def edge_of(
+    registry: EdgeRegistry,
+    edge_type: str,
+    source: str,
+    target: str,
+    now: datetime,
+    by: str,
+    *,
+    item: str | None = None,
+) -> Edge:
+    """Return an edge, told by an item or by none."""
+    return Edge(
+        id=edge_id(edge_type, source, target, told_by=item or ""),
+        type=edge_type,
+        source=source,
+        target=target,
+        weight=registry.get(edge_type).weight,
+        created_at=now,
+        created_by=by,
+        properties={TOLD_BY: item} if item is not None else {},
+    )

@@ -1,0 +1,173 @@
+"""From items that are pages of a knowledge folder to pages, and to the items that are stored of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from vicw_ingest.extraction.code.languages import languages_of_path
+from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
+from vicw_ingest.knowledge.links import Link
+from vicw_ingest.knowledge.markdown import Heading, outline
+from vicw_ingest.knowledge.subjects import Subjects, subjects_of
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model.knowledge import FILE, PAGE
+from vicw_shared.settings import LimitSettings
+from vicw_shared.text import fold, lines_of, visible
+from vicw_shared.wire.ingest import IngestRequest, Item
+
+_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
+_PROSE = _MARKDOWN | {".txt", ".rst", ".adoc", ".org", ""}
+INDEXES = frozenset({"readme", "index", "_index"})
+_ENTRIES = frozenset({"main", "__main__", "app", "cli", "manage", "server"})
+_NOT_OF_PAGES = ("subtype", "speaker", "timestamp", "flow_id", "flow_step", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page or a file of code, as it is in its folder.
+
+    ``body`` is its text without front matter, ``sha256`` the digest of all of it. ``key`` is the id that its front
+    matter gives. Offsets of headings are those of the body, lines of links those of the file.
+    """
+
+    folder: str
+    path: str
+    kind: str
+    title: str
+    body: str
+    sha256: str
+    key: str | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    summary: str | None = None
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    subjects: Subjects = Subjects()
+
+    @property
+    def parent(self) -> str:
+        """Path of the folder that it is in; empty for the knowledge folder itself."""
+        return "/".join(self.path.split("/")[:-1])
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it stands for its folder: README, index."""
+        return self.kind == PAGE and stem_of(self.path) in INDEXES
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it is where a reader, or a program, begins."""
+        return (self.is_index and not self.parent) or (self.kind == FILE and stem_of(self.path) in _ENTRIES)
+
+
+def stem_of(path: str) -> str:
+    """Return a file's folded name without its suffix."""
+    return fold(PurePosixPath(path).stem)
+
+
+def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, Page]]:
+    """Return the request with the items that are stored of its pages, and its pages by their indexes.
+
+    Raises InvalidInputError for pages that say what only other items can, or are made of too much.
+    """
+    pages: dict[int, Page] = {}
+    items = list(request.items)
+    problems = [problem for n, item in enumerate(items) for problem in _problems(n, item, request)]
+    if problems:
+        raise InvalidInputError(*problems[:20])
+    ids: dict[str | None, int] = {}
+    for number, item in enumerate(items):
+        if item.page is not None:
+            page = pages[number] = _page(item, item.page.folder, item.page.path)
+            problems += _too_much(number, page, limits)
+            items[number] = _stored(item, page, limits)
+        if (key := items[number].id) is not None and ids.setdefault(key, number) != number:
+            fix = "Give each item of a request an id of its own"
+            problems.append(FieldProblem(f"items[{number}].id", f"is also that of items[{ids[key]}]", fix))
+    if problems:
+        raise InvalidInputError(*problems[:20])
+    return request.model_copy(update={"items": tuple(items)}), pages
+
+
+def _problems(number: int, item: Item, request: IngestRequest) -> Iterator[FieldProblem]:
+    if item.page is None:
+        return
+    for field in _NOT_OF_PAGES:
+        if getattr(item, field) is not None:
+            yield FieldProblem(f"items[{number}].{field}", "is given although the item is a page", "Leave it out")
+    if request.flow_id is not None:
+        yield FieldProblem("flow_id", "is given although there are pages", "Send pages in a request of their own")
+
+
+def _too_much(number: int, page: Page, limits: LimitSettings) -> Iterator[FieldProblem]:
+    for what, count, most, setting in (
+        ("headings", len(page.headings), limits.page_headings, "VICW_MAX_PAGE_HEADINGS"),
+        ("links", len(page.links), limits.page_links, "VICW_MAX_PAGE_LINKS"),
+    ):
+        if count > most:
+            fix = f"Cut the page into several, or raise {setting}"
+            yield FieldProblem(f"items[{number}].text", f"has {count} {what}, over the limit of {most}", fix)
+
+
+def _stored(item: Item, page: Page, limits: LimitSettings) -> Item:
+    return item.model_copy(
+        update={
+            "id": item.id or f"{page.folder}/{page.path}",
+            "text": page.body,
+            "name": page.title[: limits.name_chars],
+            "subtype": page.kind,
+            "source": page.path,
+            "tags": tuple(dict.fromkeys((*item.tags, *page.tags)))[: limits.tags],
+        }
+    )
+
+
+def _page(item: Item, folder: str, path: str) -> Page:
+    suffix = PurePosixPath(path).suffix.lower()
+    kind = PAGE if suffix in _PROSE and not languages_of_path(path) else FILE
+    digest = hashlib.sha256(item.text.encode()).hexdigest()
+    if kind == FILE:
+        subjects = subjects_of(item.name or "", (), (), path, "")
+        return Page(folder, path, kind, item.name or path, item.text, digest, subjects=subjects)
+    front, body = _apart(item.text)
+    made = outline(body) if suffix in _MARKDOWN else outline("")
+    title = item.name or front.title or _first_title(made.headings) or _title_of_path(folder, path)
+    return Page(
+        folder,
+        path,
+        kind,
+        title,
+        body,
+        digest,
+        key=front.key,
+        aliases=front.aliases,
+        tags=front.tags,
+        summary=front.description or made.summary,
+        headings=made.headings,
+        links=tuple(Link(link.kind, link.target, link.line + front.lines, link.heading) for link in made.links),
+        subjects=subjects_of(title, front.aliases, (front.key,) if front.key else (), path, body),
+    )
+
+
+def _apart(text: str) -> tuple[FrontMatter, str]:
+    """Return the front matter and the rest; a page that is nothing else is its own text."""
+    front = front_matter(text)
+    body = "".join(lines_of(text)[front.lines :])
+    return front, body if visible(body) else text
+
+
+def _first_title(headings: tuple[Heading, ...]) -> str | None:
+    return headings[0].title if headings and headings[0].level == 1 else None
+
+
+def _title_of_path(folder: str, path: str) -> str:
+    """Return a title for a page that has none: its file's name, for an index the name of what it stands for."""
+    place = PurePosixPath(path)
+    name = (place.parent.name or folder) if stem_of(path) in INDEXES else place.stem
+    words = " ".join(re.split(r"[-_\s]+", name)).strip() or name
+    return words[0].upper() + words[1:]
+

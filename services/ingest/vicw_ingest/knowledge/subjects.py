@@ -1,0 +1,110 @@
+"""What a page is about and whether it lays down rules: read from its title, its aliases, its ids and its sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
+
+import Stemmer
+
+from vicw_shared.text import fold
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_KEY = re.compile(r"(?<![\w/.-])(?P<letters>[A-Z][A-Za-z]{1,9})(?:[-_ #]|(?<=RFC)|(?<=ADR))(?P<number>\d{1,7})(?![\w.]*\d)")
+_NUMBERED = re.compile(r"(?:adr[-_ ]?)?0*(?P<number>\d{1,5})[-_ ]", re.IGNORECASE)
+_OF_DECISIONS = frozenset({"adr", "adrs", "decisions", "decision-records"})
+_NO_KEYS = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep oct nov dec monday tuesday wednesday thursday friday saturday sunday version page chapter section part step "
+    "line figure table level round day week year room gate the at on in of to by for and utf sha iso".split()
+)
+_RULE = re.compile(
+    r"\b(?:must|shall|never|always|mandatory|forbidden|prohibited|may not|may only|is required|are required|"
+    r"required to|is not allowed|are not allowed|no ?one may|nobody may|do not|don['’]t|should not)\b|"
+    r"(?:^|[.!?]\s+|[-*]\s+)only\b[^.!?\n]*\b(?:may|can)\b",
+    re.IGNORECASE,
+)
+_GENERAL = frozenset(
+    "a an and are as at be by for from how in into is it its of on or our that the this to use using we what when where "
+    "which who why with you your about do does not new general project team "
+    "policy guide guideline rule standard process procedure handbook manual playbook runbook checklist convention "
+    "principle overview introduction readme index page document documentation docs note notes adr decision record rfc "
+    "architecture design home start started getting".split()
+)
+_MOST_SUBJECTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What a page is about.
+
+    ``words``: stems of which all of one group have to be in a text that is about the same; ``keys``: ids such as
+    ``adr-7``; ``rules``: how many sentences say what must, or must not, be done.
+    """
+
+    words: tuple[tuple[str, ...], ...] = ()
+    keys: tuple[str, ...] = ()
+    rules: int = 0
+
+
+def subjects_of(title: str, aliases: Sequence[str], ids: Sequence[str], path: str, body: str) -> Subjects:
+    """Return what a page is about."""
+    names = [title, *aliases]
+    groups = [tuple(sorted(group)) for name in names if (group := _subject(name))]
+    keys = [fold(key) for key in ids]
+    keys += [key for name in (*names, *ids) for key in keys_in(name)]
+    keys += _decision(path)
+    return Subjects(
+        tuple(dict.fromkeys(groups))[:_MOST_SUBJECTS],
+        tuple(dict.fromkeys(keys))[:_MOST_SUBJECTS],
+        sum(1 for _ in _RULE.finditer(body)),
+    )
+
+
+def keys_in(text: str) -> list[str]:
+    """Return the ids of issues, decisions and the like in a text, each once: ``OPS-142``, ``ADR 0007`` is ``adr-7``."""
+    found = (
+        f"{match['letters'].casefold()}-{int(match['number'])}"
+        for match in _KEY.finditer(text)
+        if match["letters"].casefold() not in _NO_KEYS
+    )
+    return list(dict.fromkeys(found))
+
+
+def stems(text: str) -> set[str]:
+    """Return the stems of a text's words."""
+    words = _WORD.findall(fold(text))
+    return set(_stemmer().stemWords(words)) | set(words)
+
+
+def is_rule(sentence: str) -> bool:
+    """Tell whether a sentence says what must, or must not, be done."""
+    return _RULE.search(sentence) is not None
+
+
+def _subject(name: str) -> set[str]:
+    for key in _KEY.finditer(name):
+        name = name.replace(key[0], " ")
+    words = [word for word in _WORD.findall(fold(name)) if not word.isdigit() and len(word) > 1]
+    kept = {stem for word in words if not {word, word.removesuffix("s")} & _GENERAL for stem in _stem(word)}
+    return kept
+
+
+def _stem(word: str) -> Iterable[str]:
+    yield _stemmer().stemWord(word)
+
+
+def _decision(path: str) -> list[str]:
+    """Return the id of a decision record whose file has its number: ``adr/0007-backoff.md``."""
+    place = PurePosixPath(path)
+    match = _NUMBERED.match(place.name)
+    of_decisions = place.name.lower().startswith("adr") or _OF_DECISIONS & {part.lower() for part in place.parts[:-1]}
+    return [f"adr-{int(match['number'])}"] if match and of_decisions else []
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english")

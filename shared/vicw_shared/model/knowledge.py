@@ -1,0 +1,42 @@
+"""The knowledge sub-graph: pages of knowledge folders as nodes that outlive the versions of their items.
+
+A page's item, which is found and has versions, mentions its page node, which has the links. The page node, its sections
+and its folders are named things: Entities without an item's content, told apart from others by their metadata.
+"""
+
+from __future__ import annotations
+
+from vicw_shared.model.core5 import Node
+from vicw_shared.uids import make_uid, named_uid
+
+PAGE, FILE, SECTION, FOLDER = "page", "file", "section", "folder"
+ROOT_ALIAS = "knowledge folder"
+"""By this name all folders of a tenant are found: without any, nothing can be bridged."""
+BRIDGES = ("DESCRIBES", "IMPLEMENTS", "GOVERNS")
+BRIDGE_RULES = "bridge:"
+"""What ``created_by`` of an edge begins with that was drawn between knowledge and memories."""
+
+
+def is_knowledge(node: Node) -> bool:
+    """Tell whether a node is a page, a file of code, a section or a folder of a knowledge folder."""
+    return node.content_hash is None and "folder" in node.metadata
+
+
+def page_uid(tenant: str, context: str, item_id: str) -> str:
+    """Return the uid of the page node of an item: the same for all its versions, wherever its file is."""
+    return make_uid(tenant, context, "page", item_id)
+
+
+def section_uid(page: str, anchor: str) -> str:
+    """Return the uid of a page's section."""
+    return make_uid(page, "section", anchor)
+
+
+def folder_uid(tenant: str, context: str, folder: str, path: str) -> str:
+    """Return the uid of a folder; the ``path`` of the knowledge folder itself is empty."""
+    return named_uid(tenant, context, FOLDER, folder_name(folder, path))
+
+
+def folder_name(folder: str, path: str) -> str:
+    """Return what a folder is called: its path with that of the knowledge folder in front, and a stroke behind."""
+    return f"{folder}/{path}/" if path else f"{folder}/"

@@ -1,0 +1,85 @@
+"""Pages of knowledge folders: what an item says of its place, and ``GET /knowledge``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from vicw_shared.wire.base import Id, Message
+
+
+def _inside(path: str) -> str:
+    if any(part in {"", ".", ".."} for part in path.split("/")) or "\\" in path:
+        raise PydanticCustomError("page_path", "is no path inside the folder: give one such as docs/setup.md")
+    return path
+
+
+def _plain(folder: str) -> str:
+    if "/" in folder:
+        raise PydanticCustomError("page_folder", "has a stroke in it: a folder has one name, places are in `path`")
+    return folder
+
+
+class PageRef(Message):
+    """Which page of which knowledge folder an item is: its text is the whole file, front matter and all."""
+
+    folder: Annotated[Id, AfterValidator(_plain)] = Field(
+        description="Name of the knowledge folder: links are looked up among its pages"
+    )
+    path: Annotated[Id, AfterValidator(_inside)] = Field(
+        description="Where the file is in it, such as docs/setup.md: the suffix tells what it is. The item's id stays "
+        "the same when it moves"
+    )
+
+
+class LinkFault(StrEnum):
+    """Why a link leads nowhere."""
+
+    MISSING = "missing"
+    HEADING = "heading"
+    AMBIGUOUS = "ambiguous"
+
+
+class LinkProblem(Message):
+    """A link of a page that leads nowhere, or not where it says."""
+
+    fault: LinkFault = Field(
+        description="`missing`: there is no such page; `heading`: the page has no such heading; `ambiguous`: several "
+        "pages are called so"
+    )
+    target: str = Field(description="What the link says")
+    line: int = Field(description="Where it stands in the file, from 1")
+    candidates: tuple[str, ...] = Field((), description="Paths of the pages that may be meant")
+
+
+class KnowledgeQuery(Message):
+    """Which pages to list."""
+
+    context: Id
+    folder: Id
+    after: Id | None = Field(None, description="The `next` of the page before")
+    limit: Annotated[int, Field(ge=1, le=5000)] = 1000
+
+
+class KnownPage(Message):
+    """A page as it is stored."""
+
+    id: str = Field(description="The item's id")
+    uid: str = Field(description="The page's node: the same for all versions")
+    path: str
+    title: str
+    key: str | None = Field(None, description="The `id` of its front matter")
+    sha256: str = Field(description="Of the text that was sent, in UTF-8, secrets masked")
+    links: tuple[LinkProblem, ...] = Field((), description="Links that lead nowhere as of now")
+
+
+class KnownPages(Message):
+    """The pages of a knowledge folder, by path."""
+
+    context: str
+    folder: str
+    pages: tuple[KnownPage, ...]
+    next: str | None = Field(None, description="Give it as `after` for more; null: this was the last page")

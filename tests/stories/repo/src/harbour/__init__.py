@@ -1,0 +1,1 @@
+"""Berths for ships."""

@@ -1,0 +1,9 @@
+"""Where it begins."""
+
+import json
+import sys
+
+
+def tides(due):
+    """Return the tide at a time."""
+    return json.loads(sys.stdin.readline())[due]

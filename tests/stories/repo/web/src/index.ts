@@ -1,0 +1,5 @@
+import { fetchBerths } from "./client";
+
+export function showBerths(table: HTMLElement): void {
+  fetchBerths().then((berths) => table.replaceChildren(...berths.map(String)));
+}
