@@ -19,6 +19,7 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
+from vicw_ingest.knowledge.bridging.drawing import Bridges, Fresh
 from vicw_ingest.leases import Claim, Lease
 from vicw_ingest.points import PointMaker
 from vicw_ingest.stages import indexing
@@ -77,6 +78,7 @@ class Indexer:
     lease_seconds: float = 30.0
     everything: bool = True
     require_room: Callable[[], None] = lambda: None
+    bridges: Bridges | None = None
     _waiters: deque[_Waiter] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -258,6 +260,10 @@ class Indexer:
                 with indexing("upsert"):
                     await index.vectors.upsert([part for point in upserts for part in points[point.point_id]])
             done += upserts
+            if self.bridges is not None:  # before they are settled: what dies here is done again
+                fresh = [Fresh(point, made[0][point.point_id]) for point in upserts]
+                with indexing("bridge"):
+                    await self.bridges.draw(fresh, indexes[0].vectors)
         payloads = {
             part.point_id: payload_of(part)
             for point in batch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
+from vicw_ingest.knowledge.bridging.drawing import bridges_of
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import Settings
 from vicw_ingest.unread import ModelReading
@@ -35,6 +36,7 @@ class Wiring(PlatformWiring):
             self.settings.ingest.batch,
             self.settings.ingest.max_tries,
             everything=self._everything,
+            bridges=bridges_of(engines.graph, self.registry, self.settings.ingest),
         )
         self.ports = IngestPorts.of(
             engines.graph,

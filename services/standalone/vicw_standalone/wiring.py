@@ -13,6 +13,7 @@ import structlog
 
 from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
+from vicw_ingest.knowledge.bridging.drawing import bridges_of
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.unread import ModelReading
 from vicw_retrieval.search import RetrievalPorts
@@ -98,6 +99,7 @@ class Standalone:
             self.settings.ingest.batch,
             self.settings.ingest.max_tries,
             require_room=self.data_dir.require_room_to_index,
+            bridges=bridges_of(self.graph, self.registry, self.settings.ingest),
         )
         self.extractor = await self._open_extractor()
         self._ingest = IngestPorts.of(

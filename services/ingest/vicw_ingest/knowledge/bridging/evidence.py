@@ -1,0 +1,78 @@
+"""How sure it is that a page and a memory have to do with each other, and in what way (seed 002 §4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from vicw_ingest.knowledge.pages import INDEXES, stem_of
+from vicw_ingest.knowledge.subjects import Subjects, keys_in, stems
+from vicw_shared.model import Node
+from vicw_shared.model.knowledge import BRIDGE_RULES, FILE
+from vicw_shared.text import fold
+
+FLOOR = 0.35
+"""Cosine of two texts that tells nothing: below it, likeness counts for nothing."""
+_BY_KEY, _BY_WORDS, _BY_WORD = 0.9, 0.7, 0.6
+_BY_TITLE, _BY_ALIAS, _BY_FILE = 0.95, 0.9, 0.8
+_SHORTEST = 3
+_CODE = frozenset({"commit", "function", "method", "class", "module", "file", "test", "code"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A bridge that evidence speaks for: ``confidence`` in (0, 1], and the rule that found it."""
+
+    type: str
+    confidence: float
+    rule: str
+
+
+def subjects_in(page: Node) -> Subjects:
+    """Return what a stored page is about."""
+    words, keys, rules = (page.metadata.get(name) for name in ("words", "keys", "rules"))
+    groups = tuple(tuple(map(str, group)) for group in words) if isinstance(words, list) else ()
+    return Subjects(groups, tuple(map(str, keys)) if isinstance(keys, list) else (), int(str(rules or 0)))
+
+
+def judge(page: Node, memory: Node, text: str, cosine: float) -> Verdict | None:
+    """Return the bridge between a page and a memory by what its text says; None where nothing speaks for one.
+
+    Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 if the text has an id of the page, .7 or .6 if it has all words of
+    the page's title or of an alias (several words, or one), else 0; ``s`` is how far the ``cosine`` is above FLOOR, as
+    a share of what is above it.
+    """
+    subjects = subjects_in(page)
+    by_key = not set(subjects.keys).isdisjoint(keys_in(text))
+    if by_key and fold(memory.subtype) in _CODE:
+        return Verdict("IMPLEMENTS", _BY_KEY, f"{BRIDGE_RULES}id")
+    if page.subtype == FILE:
+        return None
+    said, rule = (_BY_KEY, "id") if by_key else (_words(subjects, stems(text)), "title")
+    alike = max(0.0, min(1.0, (cosine - FLOOR) / (1.0 - FLOOR)))
+    confidence = 1.0 - (1.0 - said) * (1.0 - alike)
+    if confidence <= 0.0:
+        return None
+    edge_type = "GOVERNS" if subjects.rules else "DESCRIBES"
+    return Verdict(edge_type, round(confidence, 3), f"{BRIDGE_RULES}{rule if said else 'statement'}")
+
+
+def _words(subjects: Subjects, said: Collection[str]) -> float:
+    groups = [group for group in subjects.words if all(word in said for word in group)]
+    return _BY_WORDS if any(len(group) > 1 for group in groups) else _BY_WORD if groups else 0.0
+
+
+def names_of(page: Node) -> Mapping[str, float]:
+    """Return the folded names by which a page names a thing, and how sure each is.
+
+    A page that stands for its folder, or whose title is made of general words, names nothing.
+    """
+    stem, aliases = stem_of(str(page.metadata["path"])), page.metadata.get("aliases")
+    names = {fold(str(alias)): _BY_ALIAS for alias in aliases} if isinstance(aliases, list) else {}
+    if page.subtype == FILE:
+        return names
+    if stem not in INDEXES:
+        names = {fold(stem.replace("-", " ").replace("_", " ")): _BY_FILE} | names
+    if subjects_in(page).words or subjects_in(page).keys:
+        names |= {fold(page.name): _BY_TITLE}
+    return {name: sure for name, sure in names.items() if len(name) >= _SHORTEST and name not in INDEXES}
