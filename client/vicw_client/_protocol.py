@@ -32,6 +32,7 @@ from vicw_client.errors import (
 from vicw_shared.wire.entities import CandidatePage, Entity, EntityPage, IdentityChange
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -212,6 +213,11 @@ def entities(query: Mapping[str, Any], retry: Retry) -> Steps[EntityPage]:
 def entity_candidates(query: Mapping[str, Any], retry: Retry) -> Steps[CandidatePage]:
     """Ask which things may be one."""
     return _parse(CandidatePage, (yield from _exchange(Send("GET", f"/entities/candidates{_query(query)}"), retry)))
+
+
+def knowledge(query: Mapping[str, Any], retry: Retry) -> Steps[KnownPages]:
+    """Ask which pages a knowledge folder has."""
+    return _parse(KnownPages, (yield from _exchange(Send("GET", f"/knowledge{_query(query)}"), retry)))
 
 
 def entity(uid: str, retry: Retry) -> Steps[Entity]:

@@ -25,6 +25,7 @@ from vicw_shared.wire.entities import (
     SplitRequest,
 )
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -100,6 +101,11 @@ class VicwClient:
         """Return a page of a context's named things, by name; ``after`` is the ``next`` of the page before."""
         query = {"context": context, "subtype": subtype, "prefix": prefix, "after": after, "limit": limit}
         return self._run(_protocol.entities(query, self._retry))
+
+    def knowledge(self, context: str, folder: str, *, after: str | None = None, limit: int | None = None) -> KnownPages:
+        """Return a page of a knowledge folder's pages, by path; ``after`` is the ``next`` of the page before."""
+        query = {"context": context, "folder": folder, "after": after, "limit": limit}
+        return self._run(_protocol.knowledge(query, self._retry))
 
     def entity(self, uid: str) -> Entity:
         """Return one thing and who it is. Raises NotFoundError."""

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Request, Response, Security
+from fastapi import APIRouter, Header, Query, Request, Response, Security
 
 from vicw_ingest.entities_api import add_entity_routes
+from vicw_ingest.knowledge.listing import list_pages
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.retraction import retract
 from vicw_shared.http import Gate, documented, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 
 _TAGS: list[str | Enum] = ["ingest"]
@@ -63,6 +65,15 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
     )
     async def get_job(job: str, http: Request) -> JobStatus:
         return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().unread)
+
+    @router.get(
+        "/knowledge",
+        tags=_TAGS,
+        responses=refusals(401, 403, 422, 503),
+        summary="Which pages does a knowledge folder have?",
+    )
+    async def get_knowledge(http: Request, asked: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
+        return await list_pages(ports().graph, tenant_of(http), asked)
 
     add_entity_routes(router, ports)
     return router

@@ -49,7 +49,9 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     root = context_uid(tenant, request.context)
     if roots := await ports.graph.nodes(tenant, [root]):  # else there is nothing to lock
         done = await ports.graph.write(
-            tenant, request.context, lambda transaction: _commit(request, instant, ports.registry, roots[root], transaction)
+            tenant,
+            request.context,
+            lambda transaction: _commit(request, instant, ports.registry, roots[root], transaction),
         )
     for item in done.items:
         RETRACTED.labels(item.status.value).inc()

@@ -20,7 +20,7 @@ from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwC
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
 from vicw_standalone.sources.batches import Batch, batched
-from vicw_standalone.sources.ledger import Ledger, Mark, digest_of
+from vicw_standalone.sources.ledger import Acknowledged, Ledger, Mark, digest_of
 from vicw_standalone.sources.roots import claim_contexts
 
 PATIENT = Retry(attempts=12, longest_seconds=30.0)
@@ -93,13 +93,13 @@ def import_paths(
     Raises ImportStoppedError if the server cannot be reached or refuses more than single items, or once ``stop``
     is set, after the requests under way; ContextTakenError if a folder's name is the context of another folder.
     """
-    store = _store_behind(client)
+    store = store_behind(client)
     state = state_path or default_state_path(store, paths)
     if context is None:
         claim_contexts(state.with_name("contexts.json"), store, paths)
     with Ledger(state, again=again) as ledger:
         stop = stop or threading.Event()
-        run = _Import(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
+        run = Import(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
         records = read_paths(paths, context=context, domain=domain, flow=flow)
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
         try:
@@ -120,7 +120,7 @@ def default_state_path(store: str, paths: Sequence[Path]) -> Path:
     return state_home / "vicw" / "imports" / f"{digest_of(key)}.jsonl"
 
 
-def _store_behind(client: VicwClient) -> str:
+def store_behind(client: VicwClient) -> str:
     """Return the store's name: one made anew at the same address knows nothing of what was acknowledged before."""
     try:
         return client.ready().store or client.address
@@ -140,11 +140,16 @@ class _Parcel:
         return _Parcel(self.context, self.domain, tuple(self.items[n] for n in wanted))
 
 
-class _Import:
-    """One run. Workers share the ledger and the summary under a lock."""
+class Import:
+    """One run of sending items. Workers share the ledger and the summary under a lock."""
 
     def __init__(
-        self, client: VicwClient, ledger: Ledger, progress: Progress, wait_until_found: bool, stop: threading.Event
+        self,
+        client: VicwClient,
+        ledger: Acknowledged,
+        progress: Progress,
+        wait_until_found: bool,
+        stop: threading.Event,
     ) -> None:
         self.summary = Summary()
         self._client = client

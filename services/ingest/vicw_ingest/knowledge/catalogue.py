@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from vicw_ingest.knowledge.links import Link, LinkKind
 from vicw_ingest.knowledge.pages import INDEXES, stem_of
+from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, FOLDER, PAGE, folder_uid
 from vicw_shared.ports import Direction, GraphStore, Lookups
@@ -20,46 +21,21 @@ _WHOLE_FOLDER = 1_000_000
 
 @dataclass(slots=True)
 class Entry:
-    """A page of the folder. ``anchors`` are its headings' anchors and titles; ``leads_to`` has a uid for each link."""
+    """A page of the folder: its node, and what that remembers. ``fresh``: it is being filed."""
 
     node: Node
-    links: list[Link]
-    leads_to: list[str | None]
+    record: PageRecord
     fresh: bool = False
-
-    @classmethod
-    def of(cls, node: Node) -> Entry:
-        """Return a stored page."""
-        told = [list(link) for link in _list(node.metadata["links"])]
-        links = [Link(LinkKind(kind), target, line, heading) for kind, target, line, heading, _ in told]
-        return cls(node, links, [link[4] for link in told])
 
     @property
     def path(self) -> str:
         """Where it is in the folder."""
-        return str(self.node.metadata["path"])
+        return self.record.path
 
     @property
     def parent(self) -> str:
         """The folder that it is in."""
         return "/".join(self.path.split("/")[:-1])
-
-    @property
-    def item(self) -> str:
-        """The uid of the version of its item that is live."""
-        return str(self.node.metadata["item"])
-
-    @property
-    def anchors(self) -> list[tuple[str, str]]:
-        """Anchors and titles of its headings."""
-        return [(anchor, title) for anchor, title in _list(self.node.metadata["anchors"])]
-
-    def told(self) -> list[list[object]]:
-        """Return its links as they are stored."""
-        return [
-            [link.kind.value, link.target, link.line, link.heading, uid]
-            for link, uid in zip(self.links, self.leads_to, strict=True)
-        ]
 
 
 @dataclass(slots=True)
@@ -94,7 +70,7 @@ class Catalogue:
             place = "/".join(bare.split("/")[:-1]) if stem_of(path) in _MODULES else bare
             for tail in _tails(fold(place)):
                 self._tails[tail].append(entry)
-        for name in dict.fromkeys(map(fold, (entry.node.name, *_texts(entry, "aliases"), *_texts(entry, "keys")))):
+        for name in dict.fromkeys(map(fold, (entry.node.name, *entry.record.aliases, *entry.record.keys))):
             self._titles[name].append(entry)
 
     @property
@@ -173,7 +149,7 @@ def _take(catalogue: Catalogue, nodes: Iterable[Node]) -> list[str]:
     nodes = [node for node in nodes if node.retired_at is None and node.metadata.get("folder") == catalogue.folder]
     for node in sorted(nodes, key=lambda node: str(node.metadata["path"])):
         if node.subtype in {PAGE, FILE}:
-            catalogue.add(Entry.of(node))
+            catalogue.add(Entry(node, PageRecord.of(node)))
     found = _live_folders({node.uid: node for node in nodes if node.uid not in known})
     catalogue.folders |= found
     return [node.uid for node in found.values()]
@@ -209,11 +185,3 @@ def _tails(path: str) -> list[str]:
 def _first_looked_at(page: Entry, name: str) -> set[str]:
     """Return where a module of one word is looked for: beside the file that needs it, and where sources begin."""
     return {fold(f"{place}/{name}".lstrip("/")) for place in (page.parent, "", "src", "lib")}
-
-
-def _texts(entry: Entry, name: str) -> list[str]:
-    return [str(text) for text in _list(entry.node.metadata.get(name, ()))]
-
-
-def _list(value: object) -> list[list[object]] | list[tuple[object, ...]]:
-    return list(value) if isinstance(value, list | tuple) else []

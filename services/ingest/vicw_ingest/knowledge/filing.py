@@ -16,6 +16,7 @@ from vicw_ingest.knowledge.catalogue import Catalogue, Entry, load
 from vicw_ingest.knowledge.leading import External, Leading, Step
 from vicw_ingest.knowledge.nodes import edge_of, external_node, folder_node, page_node, section_nodes
 from vicw_ingest.knowledge.pages import Page
+from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphTransaction
@@ -96,7 +97,7 @@ class Filing:
             self._tell("HAS_INDEX", home.uid, node.uid, item)
         if page.is_entry:
             self._tell("HAS_ENTRYPOINT", home.uid, node.uid, item)
-        return Entry(node, list(page.links), [None] * len(page.links), fresh=True)
+        return Entry(node, PageRecord.of(node), fresh=True)
 
     def _folders(self, catalogue: Catalogue) -> None:
         """Keep a node for each folder that has pages, one in the other, and for no other."""
@@ -118,10 +119,10 @@ class Filing:
         problems: dict[str, tuple[LinkProblem, ...]] = {}
         external: dict[str, External] = {}
         for entry in catalogue.entries:
-            steps = [leading.step(link, entry) for link in entry.links]
+            steps = [leading.step(link, entry) for link in entry.record.links]
             external |= {step.uid: step.external for step in steps if step.external is not None and step.uid}
             self._lead(entry, steps, leading)
-            problems[entry.item] = tuple(step.problem for step in steps if step.problem is not None)
+            problems[entry.record.item] = tuple(step.problem for step in steps if step.problem is not None)
         known = await self.transaction.nodes(list(external))
         for uid, outside in external.items():
             if uid not in known or known[uid].retired_at is not None:
@@ -130,19 +131,18 @@ class Filing:
 
     def _lead(self, entry: Entry, steps: Sequence[Step], leading: Leading) -> None:
         """Note where a page's links lead, as far as that is news."""
-        uids = [step.uid for step in steps]
+        uids, record = tuple(step.uid for step in steps), entry.record
         wanted = {(step.type, step.uid) for step in steps if step.uid is not None and step.uid != entry.node.uid}
         if not entry.fresh:
-            if uids == entry.leads_to:
+            if uids == record.leads_to:
                 return
-            stale = [uid for uid in entry.leads_to if uid is not None and uid not in uids]
+            stale = [uid for uid in record.leads_to if uid is not None and uid not in uids]
             for uid in dict.fromkeys(stale):
                 for edge_type in leading.types:
-                    self._dropped.append(self._told(edge_type, entry.node.uid, uid, entry.item))
-        entry.leads_to = uids
+                    self._dropped.append(self._told(edge_type, entry.node.uid, uid, record.item))
         for edge_type, uid in sorted(wanted):
-            self._edges.append(self._told(edge_type, entry.node.uid, uid, entry.item))
-        self._nodes[entry.node.uid] = replace(entry.node, metadata={**entry.node.metadata, "links": entry.told()})
+            self._edges.append(self._told(edge_type, entry.node.uid, uid, record.item))
+        self._nodes[entry.node.uid] = replace(entry.node, metadata=record.model_copy(update={"leads_to": uids}).dump())
 
     async def _symbols(self, catalogue: Catalogue) -> dict[str, str]:
         """Return the uids of what code of the context defines, by the folded names that pages have for it."""
@@ -170,4 +170,3 @@ class Filing:
         await self.transaction.put_nodes(list(self._nodes.values()))
         await self.transaction.drop_edges(self._dropped)
         await self.transaction.put_edges(list({edge.id: edge for edge in self._edges}.values()))
-

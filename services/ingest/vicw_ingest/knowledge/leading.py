@@ -49,7 +49,7 @@ class Leading:
     @staticmethod
     def names_of_code(entry: Entry) -> Iterator[str]:
         """Yield the names in a page that code may define."""
-        return (link.target for link in entry.links if link.kind is LinkKind.CODE)
+        return (link.target for link in entry.record.links if link.kind is LinkKind.CODE)
 
     def step(self, link: Link, page: Entry) -> Step:
         """Return where a link of ``page`` leads."""
@@ -77,7 +77,7 @@ class Leading:
         if link.heading is None:
             return Step("LINKS_TO", target.node.uid)
         wanted, anchor = fold(link.heading), slug(link.heading)
-        for place, (known, title) in enumerate(target.anchors):
+        for place, (known, title) in enumerate(target.record.anchors):
             if wanted in {fold(title), known} or anchor == known:
                 is_title = place == 0 and title == target.node.name
                 return Step("LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, known))

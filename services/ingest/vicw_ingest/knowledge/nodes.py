@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from vicw_ingest.knowledge.leading import External
 from vicw_ingest.knowledge.markdown import Heading
 from vicw_ingest.knowledge.pages import INDEXES, Page, stem_of
+from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import (
@@ -28,20 +29,21 @@ _NAME_CHARS = 512
 
 def page_node(page: Page, item: Node, now: datetime, before: Node | None = None) -> Node:
     """Return the node of a page, which was ``before`` what it is now; it keeps its creation."""
-    metadata = {
-        "folder": page.folder,
-        "path": page.path,
-        "item": item.uid,
-        "id": item.source_id,
-        "sha256": page.sha256,
-        "key": page.key,
-        "aliases": list(page.aliases),
-        "anchors": [[heading.anchor, heading.title] for heading in page.headings],
-        "links": [],
-        "words": [list(group) for group in page.subjects.words],
-        "keys": list(page.subjects.keys),
-        "rules": page.subjects.rules,
-    }
+    record = PageRecord(
+        folder=page.folder,
+        path=page.path,
+        item=item.uid,
+        id=item.source_id or "",
+        sha256=page.sha256,
+        key=page.key,
+        aliases=page.aliases,
+        anchors=tuple((heading.anchor, heading.title) for heading in page.headings),
+        links=page.links,
+        leads_to=(None,) * len(page.links),
+        words=page.subjects.words,
+        keys=page.subjects.keys,
+        rules=page.subjects.rules,
+    )
     return Node(
         uid=page_uid(item.tenant, item.context, item.source_id or ""),
         label=Label.ENTITY,
@@ -54,7 +56,7 @@ def page_node(page: Page, item: Node, now: datetime, before: Node | None = None)
         source=page.path,
         subtype=page.kind,
         domain=item.domain,
-        metadata=metadata,
+        metadata=record.dump(),
         created_at=before.created_at if before is not None else now,
     )
 

@@ -170,4 +170,3 @@ def _title_of_path(folder: str, path: str) -> str:
     name = (place.parent.name or folder) if stem_of(path) in INDEXES else place.stem
     words = " ".join(re.split(r"[-_\s]+", name)).strip() or name
     return words[0].upper() + words[1:]
-

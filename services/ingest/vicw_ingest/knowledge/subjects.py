@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -13,7 +13,9 @@ import Stemmer
 from vicw_shared.text import fold
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_KEY = re.compile(r"(?<![\w/.-])(?P<letters>[A-Z][A-Za-z]{1,9})(?:[-_ #]|(?<=RFC)|(?<=ADR))(?P<number>\d{1,7})(?![\w.]*\d)")
+_KEY = re.compile(
+    r"(?<![\w/.-])(?P<letters>[A-Z][A-Za-z]{1,9})(?:[-_ #]|(?<=RFC)|(?<=ADR))(?P<number>\d{1,7})(?![\w.]*\d)"
+)
 _NUMBERED = re.compile(r"(?:adr[-_ ]?)?0*(?P<number>\d{1,5})[-_ ]", re.IGNORECASE)
 _OF_DECISIONS = frozenset({"adr", "adrs", "decisions", "decision-records"})
 _NO_KEYS = frozenset(
@@ -89,12 +91,7 @@ def _subject(name: str) -> set[str]:
     for key in _KEY.finditer(name):
         name = name.replace(key[0], " ")
     words = [word for word in _WORD.findall(fold(name)) if not word.isdigit() and len(word) > 1]
-    kept = {stem for word in words if not {word, word.removesuffix("s")} & _GENERAL for stem in _stem(word)}
-    return kept
-
-
-def _stem(word: str) -> Iterable[str]:
-    yield _stemmer().stemWord(word)
+    return {_stemmer().stemWord(word) for word in words if not {word, word.removesuffix("s")} & _GENERAL}
 
 
 def _decision(path: str) -> list[str]:

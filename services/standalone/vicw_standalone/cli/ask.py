@@ -1,28 +1,21 @@
-"""``vicw ingest``, ``vicw retrieve`` and ``vicw retract``: what is done with a running server."""
+"""``vicw retrieve`` and ``vicw retract``, and how commands come to a running server."""
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import batched
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from vicw_client import Retry, ServerUnreachableError, VicwClient, VicwClientError
 from vicw_shared.wire.retract import RetractedStatus
 from vicw_shared.wire.retrieve import Result, RetrieveResponse
-from vicw_standalone.cli.console import err, fail, harmless, out, problem
-from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
-from vicw_standalone.importing import PATIENT, ImportStoppedError, Summary, import_paths
-from vicw_standalone.sources.roots import ContextTakenError
+from vicw_standalone.cli.console import err, fail, harmless, out
 
 _SHOWN_REFUSALS = 20
 _IDS_AT_ONCE = 500
@@ -32,118 +25,10 @@ UrlOption = Annotated[
 ]
 
 
-def _path(given: str) -> Path:
-    """Read an argument; an empty one, which a variable that is not set gives, must not mean the current folder."""
-    if not given:
-        raise typer.BadParameter("is empty; name a file or a folder")
-    path = Path(given)
-    if not os.path.lexists(path):
-        raise typer.BadParameter(f"{given} does not exist")
-    return path
-
-
 def register(app: typer.Typer) -> None:
     """Add the subcommands."""
-    app.command()(ingest)
     app.command()(retrieve)
     app.command()(retract)
-
-
-def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
-    context: Annotated[
-        str | None, typer.Option(help="Context to remember them in. \\[default: the folder's or file's name]")
-    ] = None,
-    domain: Annotated[
-        str | None, typer.Option(help="coding, creative, general, or your own. \\[default: what the files are]")
-    ] = None,
-    flow: Annotated[str | None, typer.Option(help="Logical thread of the items.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Send what an earlier run has stored, too.")] = False,
-    no_wait: Annotated[
-        bool, typer.Option("--no-wait", help="Return when everything is durable, before it can be found.")
-    ] = False,
-    url: UrlOption = None,
-) -> None:
-    """Remember files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.
-
-    Folders are walked (hidden files, binaries and what .gitignore names are passed over). Markdown is cut by
-    heading, code by definition; ids are path#anchor, so a second run updates what has changed. An import that is
-    stopped goes on where it was when it is run again. Ctrl-C stops it after the requests under way, a second one
-    at once. Exit code 1 if anything was refused, 2 if it could not go on, 130 after Ctrl-C.
-    """
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("remembering"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-    )
-    with connect(url, PATIENT) as client, bar:
-        _require_server(client)
-        task = bar.add_task("items", total=None)
-        try:
-            with interruptible(_stopping, lambda: _stopped(bar)) as stop:
-                summary = import_paths(
-                    client,
-                    paths,
-                    context=context,
-                    domain=domain,
-                    flow=flow,
-                    progress=lambda done, total: bar.update(task, completed=done, total=total),
-                    again=again,
-                    wait_until_found=not no_wait,
-                    stop=stop,
-                )
-        except ImportStoppedError as error:
-            bar.stop()
-            _print_summary(error.summary)
-            fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
-        except ContextTakenError as error:
-            bar.stop()
-            fail(str(error), code=2)
-        except OSError as error:
-            bar.stop()
-            fail(f"cannot keep what the import has done ({error}); set XDG_STATE_HOME to a writable folder", code=2)
-    _print_summary(summary)
-    if summary.refused:
-        raise typer.Exit(1)
-
-
-def _stopping() -> None:
-    err.print("stopping after the requests under way; press Ctrl-C again to stop at once")
-
-
-def _stopped(bar: Progress) -> None:
-    bar.stop()
-    problem("stopped at once. What was acknowledged is stored; run the same import again to go on")
-
-
-def _print_summary(summary: Summary) -> None:
-    table = Table(show_header=False, box=None)
-    for name, count in (
-        ("created", summary.created),
-        ("updated", summary.updated),
-        ("unchanged", summary.unchanged),
-        ("stored by an earlier run", summary.skipped),
-        ("files passed over", len(summary.passed_over)),
-        ("refused", len(summary.refused)),
-    ):
-        table.add_row(name, str(count))
-    out.print(table)
-    for context, count in summary.contexts.most_common():
-        out.print(f"  {count} in context [bold]{escape(context)}[/]")
-    for kind, count in summary.masked.most_common():
-        out.print(f"  secrets masked in {count} {'item' if count == 1 else 'items'}: {kind}")
-    if summary.jobs:
-        requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
-        out.print(f"  durable, and found a little later: {requests} still being indexed")
-    for refused in summary.refused[:_SHOWN_REFUSALS]:
-        place = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
-        err.print(f"[yellow]refused[/] {escape(place)}: {escape(refused.reason)}")
-    if len(summary.refused) > _SHOWN_REFUSALS:
-        err.print(f"[yellow]…and {len(summary.refused) - _SHOWN_REFUSALS} more[/]")
 
 
 def retrieve(
@@ -261,7 +146,7 @@ def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
         fail(f"{error}. Mend --url or VICW_URL", code=2)
 
 
-def _require_server(client: VicwClient) -> None:
+def require_server(client: VicwClient) -> None:
     """End at once where there is no server: an import is patient with one that is busy."""
     try:
         state = client.ready()

@@ -20,6 +20,7 @@ _DESC_CHARS = 40
 _DESCRIBED = frozenset({"HAS_RELATIONSHIP", "RELATED_TO"})
 _OF_PEOPLE = frozenset({"HAS_RELATIONSHIP", "IS_PERSON"})
 _PEOPLE = frozenset({"person", "user", "agent"})
+_DOCUMENTS = frozenset({"file", "url", "document", "page", "section", "folder"})
 _CODE = frozenset({"class", "function", "method", "module", "symbol", "interface", "struct", "enum", "trait", "type"})
 
 PERSON = Shape("person", "([", "])", "fill:#fde9d9,stroke:#c0722b,color:#222222")
@@ -116,7 +117,8 @@ def _lines(
         if source == target or (edge.type == _MERGED and not style.merges):
             continue
         key = (source, target, edge.type, edge.desc or "")
-        sure[key] = max((c for c in (edge.certainty, sure.get(key)) if c is not None), default=None)
+        said = edge.certainty if edge.certainty is not None else edge.confidence
+        sure[key] = max((c for c in (said, sure.get(key)) if c is not None), default=None)
     for (source, target, edge_type, desc), certainty in sure.items():
         lines[source, target, _label(edge_type, desc, certainty), _arrow(edge_type)] = None
     joined = {frozenset(line[:2]) for line in lines}
@@ -178,7 +180,7 @@ def _shape(node: WalkedNode) -> Shape:
         return PERSON
     if subtype in _CODE:
         return CODE
-    return DOCUMENT if node.id is not None or subtype in {"file", "url", "document"} else THING
+    return DOCUMENT if node.id is not None or subtype in _DOCUMENTS else THING
 
 
 def _cut(text: str, room: int) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from vicw_shared.anchors import Unique
 from vicw_shared.domains import CODING
 from vicw_shared.text import lines_of
 from vicw_standalone.sources.languages import Language, language_of
-from vicw_shared.anchors import Unique
 from vicw_standalone.sources.outline import COMMENT_STARTS, Definition, outline
 from vicw_standalone.sources.plain import read_plain
 from vicw_standalone.sources.python_code import python_definitions

@@ -56,11 +56,16 @@ def read_paths(
             yield from _file(Source(path, resolved.name, stem or "files", context, domain, flow))
 
 
+def is_generated(path: Path) -> bool:
+    """Tell whether a file is made by programs for programs, by its name."""
+    return path.name.lower().endswith(_GENERATED)
+
+
 def _folder(root: Path, context: str | None, domain: str | None, flow: str | None) -> Iterator[Record]:
     for found in walk(root):
         if not isinstance(found, Path):
             yield found
-        elif found.name.lower().endswith(_GENERATED):
+        elif is_generated(found):
             yield Skipped(shown(found), "is generated or made for machines")
         else:
             name = found.relative_to(root).as_posix()

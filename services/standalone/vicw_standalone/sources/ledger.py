@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,22 @@ class Mark:
 
     identity: str
     content: str
+
+
+class Acknowledged(Protocol):
+    """What an import remembers of what it has sent."""
+
+    def has(self, mark: Mark) -> bool:
+        """Tell whether the item was acknowledged, last with this content."""
+        ...
+
+    def key_of(self, marks: Iterable[Mark]) -> str:
+        """Return the Idempotency-Key of a request."""
+        ...
+
+    def add(self, marks: Sequence[Mark]) -> None:
+        """Remember acknowledged items."""
+        ...
 
 
 class Ledger:

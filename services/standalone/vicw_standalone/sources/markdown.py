@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from vicw_shared.anchors import Unique, slug
 from vicw_shared.fences import fenced_lines
 from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources.frontmatter import front_matter
-from vicw_shared.anchors import Unique, slug
 from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
 
 _ATX = re.compile(r" {0,3}(?P<marks>#{1,6})(?=[ \t]|$)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
@@ -17,6 +17,16 @@ class ContextTakenError(Exception):
         )
 
 
+class FolderTakenError(Exception):
+    """Another folder is the knowledge folder of that name: each would retract the other's pages."""
+
+    def __init__(self, root: Path, other: str) -> None:
+        super().__init__(
+            f"the knowledge folder {root.name!r} of this context was made of {other}. Give {root} another name with "
+            f"--folder, or name --folder {root.name} if it has moved"
+        )
+
+
 def claim_contexts(register: Path, store: str, paths: Sequence[Path]) -> None:
     """Note in the file ``register`` the folders whose names become contexts of ``store``.
 
@@ -24,11 +34,21 @@ def claim_contexts(register: Path, store: str, paths: Sequence[Path]) -> None:
     register cannot be kept.
     """
     roots = [root for root in (path.resolve() for path in paths) if root.is_dir() and root.name]
+    _claim(register, {f"{store} {root.name}": root for root in roots}, ContextTakenError)
+
+
+def claim_folder(register: Path, store: str, context: str, root: Path) -> None:
+    """Note that a folder is the knowledge folder of its name in a context. Raises FolderTakenError, OSError."""
+    root = root.resolve()
+    _claim(register, {f"{store} {context} knowledge {root.name}": root}, FolderTakenError)
+
+
+def _claim(register: Path, roots: Mapping[str, Path], error: type[ContextTakenError] | type[FolderTakenError]) -> None:
     known = _read(register)
-    for root in roots:
-        taken = known.setdefault(f"{store} {root.name}", str(root))
+    for name, root in roots.items():
+        taken = known.setdefault(name, str(root))
         if taken != str(root):
-            raise ContextTakenError(root, taken)
+            raise error(root, taken)
     if roots:
         register.parent.mkdir(parents=True, exist_ok=True)
         new = register.with_suffix(".new")

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 import structlog
@@ -146,11 +147,9 @@ class Bridges:
         pairs = {ends: v for ends, v in found.verdicts.items() if v.confidence >= self.confidence}
         for context in sorted({found.nodes[page].context for page, _ in pairs}):
             mine = {ends: v for ends, v in pairs.items() if found.nodes[ends[0]].context == context}
-            await self.graph.write(tenant, context, lambda t, mine=mine: self._store(t, found.nodes, mine))
+            await self.graph.write(tenant, context, partial(self._store, verdicts=mine))
 
-    async def _store(
-        self, transaction: GraphTransaction, nodes: Mapping[str, Node], verdicts: Mapping[tuple[str, str], Verdict]
-    ) -> None:
+    async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], Verdict]) -> None:
         """Store bridges, and keep of each page's only the surest of a type."""
         uids = {uid for ends in verdicts for uid in ends}
         live = {uid: node for uid, node in (await transaction.nodes(sorted(uids))).items() if node.retired_at is None}

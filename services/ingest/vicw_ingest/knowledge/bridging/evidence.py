@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from vicw_ingest.knowledge.pages import INDEXES, stem_of
+from vicw_ingest.knowledge.record import PageRecord
 from vicw_ingest.knowledge.subjects import Subjects, keys_in, stems
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE
@@ -30,9 +31,8 @@ class Verdict:
 
 def subjects_in(page: Node) -> Subjects:
     """Return what a stored page is about."""
-    words, keys, rules = (page.metadata.get(name) for name in ("words", "keys", "rules"))
-    groups = tuple(tuple(map(str, group)) for group in words) if isinstance(words, list) else ()
-    return Subjects(groups, tuple(map(str, keys)) if isinstance(keys, list) else (), int(str(rules or 0)))
+    record = PageRecord.of(page)
+    return Subjects(record.words, record.keys, record.rules)
 
 
 def judge(page: Node, memory: Node, text: str, cosine: float) -> Verdict | None:
@@ -67,12 +67,13 @@ def names_of(page: Node) -> Mapping[str, float]:
 
     A page that stands for its folder, or whose title is made of general words, names nothing.
     """
-    stem, aliases = stem_of(str(page.metadata["path"])), page.metadata.get("aliases")
-    names = {fold(str(alias)): _BY_ALIAS for alias in aliases} if isinstance(aliases, list) else {}
+    record = PageRecord.of(page)
+    stem = stem_of(record.path)
+    names = {fold(alias): _BY_ALIAS for alias in record.aliases}
     if page.subtype == FILE:
         return names
     if stem not in INDEXES:
         names = {fold(stem.replace("-", " ").replace("_", " ")): _BY_FILE} | names
-    if subjects_in(page).words or subjects_in(page).keys:
+    if record.words or record.keys:
         names |= {fold(page.name): _BY_TITLE}
     return {name: sure for name, sure in names.items() if len(name) >= _SHORTEST and name not in INDEXES}

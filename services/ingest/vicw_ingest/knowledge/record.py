@@ -1,0 +1,42 @@
+"""What the node of a page remembers of it: the metadata of the node."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from vicw_ingest.knowledge.links import Link
+from vicw_shared.model import Node
+
+
+class PageRecord(BaseModel):
+    """A page as it was filed.
+
+    ``id`` is its item's, ``item`` the uid of the item's live version. ``anchors`` are its headings' anchors and titles,
+    ``links`` its links, ``leads_to`` the uid that each of these leads to (None: nowhere). ``words``, ``keys`` and
+    ``rules`` are its ``Subjects``.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    folder: str
+    path: str
+    item: str
+    id: str
+    sha256: str
+    key: str | None = None
+    aliases: tuple[str, ...] = ()
+    anchors: tuple[tuple[str, str], ...] = ()
+    links: tuple[Link, ...] = ()
+    leads_to: tuple[str | None, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
+    keys: tuple[str, ...] = ()
+    rules: int = 0
+
+    @classmethod
+    def of(cls, page: Node) -> PageRecord:
+        """Return what a page's node remembers."""
+        return cls.model_validate(page.metadata)
+
+    def dump(self) -> dict[str, object]:
+        """Return it as a node's metadata."""
+        return self.model_dump(mode="json")

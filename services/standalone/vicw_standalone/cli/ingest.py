@@ -1,0 +1,128 @@
+"""``vicw ingest``: files and folders into a running server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from vicw_standalone.cli.ask import UrlOption, connect, hint, require_server
+from vicw_standalone.cli.console import err, fail, problem
+from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
+from vicw_standalone.cli.knowledge import Wishes, keep_in_step
+from vicw_standalone.cli.summary import print_summary
+from vicw_standalone.importing import PATIENT, ImportStoppedError, import_paths
+from vicw_standalone.sources.roots import ContextTakenError
+
+
+def _path(given: str) -> Path:
+    """Read an argument; an empty one, which a variable that is not set gives, must not mean the current folder."""
+    if not given:
+        raise typer.BadParameter("is empty; name a file or a folder")
+    path = Path(given)
+    if not os.path.lexists(path):
+        raise typer.BadParameter(f"{given} does not exist")
+    return path
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand."""
+    app.command()(ingest)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
+    context: Annotated[
+        str | None, typer.Option(help="Context to remember them in. \\[default: the folder's or file's name]")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="coding, creative, general, or your own. \\[default: what the files are]")
+    ] = None,
+    flow: Annotated[str | None, typer.Option(help="Logical thread of the items.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Send what an earlier run has stored, too.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="Return when everything is durable, before it can be found.")
+    ] = False,
+    knowledge: Annotated[
+        bool, typer.Option("--knowledge", help="Keep folders in step as knowledge: pages, their links, code.")
+    ] = False,
+    folder: Annotated[
+        str | None, typer.Option(help="With --knowledge: what the folder is called there. \\[default: its name]")
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="With --knowledge: go on, and follow changes until Ctrl-C.")
+    ] = False,
+    every: Annotated[float, typer.Option(help="With --watch: look so often, in seconds.", min=0.1)] = 2.0,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="With --knowledge: retract all if no page is left in the folder.")
+    ] = False,
+    url: UrlOption = None,
+) -> None:
+    """Remember files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.
+
+    Folders are walked (hidden files, binaries and what .gitignore names are passed over). Markdown is cut by
+    heading, code by definition; ids are path#anchor, so a second run updates what has changed. An import that is
+    stopped goes on where it was when it is run again. Ctrl-C stops it after the requests under way, a second one
+    at once. Exit code 1 if anything was refused, 2 if it could not go on, 130 after Ctrl-C.
+
+    With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories; what
+    has changed, moved or gone since is followed, and links that lead nowhere are listed, which is no error.
+    """
+    if knowledge:
+        wishes = Wishes(context, folder, domain, watch, every, again, not no_wait, allow_empty)
+        with connect(url, PATIENT) as client:
+            require_server(client)
+            keep_in_step(client, paths, wishes)
+        return
+    if watch or folder is not None or allow_empty:
+        fail("--watch, --folder and --allow-empty are for --knowledge", code=2)
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("remembering"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+    )
+    with connect(url, PATIENT) as client, bar:
+        require_server(client)
+        task = bar.add_task("items", total=None)
+        try:
+            with interruptible(_stopping, lambda: _stopped(bar)) as stop:
+                summary = import_paths(
+                    client,
+                    paths,
+                    context=context,
+                    domain=domain,
+                    flow=flow,
+                    progress=lambda done, total: bar.update(task, completed=done, total=total),
+                    again=again,
+                    wait_until_found=not no_wait,
+                    stop=stop,
+                )
+        except ImportStoppedError as error:
+            bar.stop()
+            print_summary(error.summary)
+            fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
+        except ContextTakenError as error:
+            bar.stop()
+            fail(str(error), code=2)
+        except OSError as error:
+            bar.stop()
+            fail(f"cannot keep what the import has done ({error}); set XDG_STATE_HOME to a writable folder", code=2)
+    print_summary(summary)
+    if summary.refused:
+        raise typer.Exit(1)
+
+
+def _stopping() -> None:
+    err.print("stopping after the requests under way; press Ctrl-C again to stop at once")
+
+
+def _stopped(bar: Progress) -> None:
+    bar.stop()
+    problem("stopped at once. What was acknowledged is stored; run the same import again to go on")

@@ -1,0 +1,173 @@
+"""``vicw ingest --knowledge``: folders kept in step."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from vicw_client import VicwClient
+from vicw_shared.wire.knowledge import LinkFault, LinkProblem
+from vicw_standalone.cli.ask import hint
+from vicw_standalone.cli.console import err, fail, harmless, out, problem
+from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
+from vicw_standalone.cli.progress import progress_bar
+from vicw_standalone.cli.summary import print_refused
+from vicw_standalone.importing import ImportStoppedError, default_state_path, store_behind
+from vicw_standalone.knowledge.syncing import EmptiedError, Synced, Target, sync
+from vicw_standalone.knowledge.watching import watch
+from vicw_standalone.sources.records import Refused
+from vicw_standalone.sources.roots import FolderTakenError, claim_folder
+
+_SHOWN_LINKS = 20
+_FAULTS = {
+    LinkFault.MISSING: "leads nowhere",
+    LinkFault.HEADING: "names a heading that the page does not have",
+    LinkFault.AMBIGUOUS: "may mean several pages",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for; None: what is usual."""
+
+    context: str | None
+    folder: str | None
+    domain: str | None
+    watch: bool
+    every_seconds: float
+    again: bool
+    wait: bool
+    allow_empty: bool
+
+
+def keep_in_step(client: VicwClient, paths: Sequence[Path], wishes: Wishes) -> None:
+    """Bring folders to the server, and end the command: as `vicw ingest` says it ends, or 0 after watching."""
+    if any(not path.is_dir() for path in paths):
+        fail("--knowledge takes folders; name the folder that the files are in", code=2)
+    if (wishes.watch or wishes.folder is not None) and len(paths) > 1:
+        fail("--watch and --folder are for one folder", code=2)
+    with interruptible(lambda: _stopping(wishes), _stopped) as stop:
+        refused = False
+        for path in paths:
+            target = _target(client, path, wishes)
+            if wishes.watch:
+                _watch(client, path, target, wishes, stop)
+            else:
+                refused |= _once(client, path, target, wishes, stop)
+    if refused:
+        raise typer.Exit(1)
+
+
+def _target(client: VicwClient, path: Path, wishes: Wishes) -> Target:
+    root = path.resolve()
+    folder = wishes.folder or root.name or "files"
+    target = Target(folder, wishes.context or folder, wishes.domain)
+    if wishes.folder is None:
+        store = store_behind(client)
+        register = default_state_path(store, [path]).with_name("contexts.json")
+        try:
+            claim_folder(register, store, target.context, root)
+        except FolderTakenError as error:
+            fail(str(error), code=2)
+        except OSError as error:
+            fail(f"cannot keep which folder this is ({error}); set XDG_STATE_HOME to a writable folder", code=2)
+    return target
+
+
+def _once(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: threading.Event) -> bool:
+    """Bring a folder to the server once; return whether anything was refused."""
+    try:
+        synced = _sync(client, path, target, wishes, stop)
+    except ImportStoppedError as error:
+        print_refused(error.summary.refused)
+        fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
+    except EmptiedError as error:
+        fail(str(error), code=2)
+    _print(synced, target)
+    return bool(synced.sent.refused)
+
+
+def _watch(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: threading.Event) -> None:
+    first = True
+
+    def changed() -> bool:
+        nonlocal first
+        try:
+            synced = _sync(client, path, target, wishes, stop)
+        except (ImportStoppedError, EmptiedError) as error:
+            if not stop.is_set():
+                problem(f"{error}. It is tried again")
+            return False
+        if first or synced.changed:
+            _print(synced, target)
+        first = False
+        return True
+
+    err.print(f"watching {escape(str(path))}; Ctrl-C ends it")
+    watch(path, wishes.every_seconds, stop, changed)
+    err.print("watching is over")
+
+
+def _sync(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: threading.Event) -> Synced:
+    with progress_bar("pages") as report:
+        return sync(
+            client,
+            path,
+            target,
+            progress=lambda done, total: report("pages", done, total or 0),
+            stop=stop,
+            wait_until_found=wishes.wait,
+            again=wishes.again,
+            may_be_empty=wishes.allow_empty,
+        )
+
+
+def _print(synced: Synced, target: Target) -> None:
+    sent = synced.sent
+    table = Table(show_header=False, box=None)
+    for name, count in (
+        ("created", sent.created),
+        ("updated", sent.updated),
+        ("moved, of these", synced.moved),
+        ("as they were", synced.same + sent.unchanged),
+        ("retracted", synced.retracted),
+        ("files passed over", len(sent.passed_over)),
+        ("refused", len(sent.refused)),
+        ("links that lead nowhere", len(synced.links)),
+    ):
+        table.add_row(name, str(count))
+    out.print(table)
+    out.print(f"  folder [bold]{_shown(target.folder)}[/] in context [bold]{_shown(target.context)}[/]")
+    for kind, count in sent.masked.most_common():
+        out.print(f"  secrets masked in {count} {'page' if count == 1 else 'pages'}: {kind}")
+    print_refused([Refused(skipped.path, None, skipped.reason) for skipped in sent.passed_over], "passed over")
+    print_refused(sent.refused)
+    _print_links(synced.links)
+
+
+def _print_links(links: Sequence[tuple[str, LinkProblem]]) -> None:
+    for path, link in links[:_SHOWN_LINKS]:
+        meant = f": {', '.join(link.candidates)}" if link.candidates else ""
+        said = f"{path}:{link.line}: {link.target} {_FAULTS[link.fault]}{meant}"
+        err.print(f"[yellow]link[/] {_shown(said)}")
+    if len(links) > _SHOWN_LINKS:
+        err.print(f"[yellow]…and {len(links) - _SHOWN_LINKS} more; GET /knowledge lists them all[/]")
+
+
+def _shown(text: str) -> str:
+    return escape(harmless(text))
+
+
+def _stopping(wishes: Wishes) -> None:
+    what = "to watch" if wishes.watch else "after the requests under way"
+    err.print(f"stopping {what}; press Ctrl-C again to stop at once")
+
+
+def _stopped() -> None:
+    problem("stopped at once. What was acknowledged is stored; run the same command again to go on")

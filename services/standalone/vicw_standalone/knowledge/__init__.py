@@ -1,0 +1,1 @@
+"""Knowledge folders of this machine, kept in step with a server."""

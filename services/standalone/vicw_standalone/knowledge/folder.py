@@ -1,0 +1,118 @@
+"""The files of a knowledge folder as they are on the disk now."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from pydantic import ValidationError
+
+from vicw_ingest.extraction.code.languages import languages_of_path
+from vicw_ingest.knowledge.frontmatter import front_matter
+from vicw_shared.text import normalise
+from vicw_shared.wire.faults import describe
+from vicw_shared.wire.ingest import Item
+from vicw_standalone.sources.decoding import read_text
+from vicw_standalone.sources.files import is_generated
+from vicw_standalone.sources.records import NothingToReadError, Refused, Skipped, UnreadableError, shown
+from vicw_standalone.sources.walk import walk
+
+_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file that can be a page. ``sha256`` is of its text as it is sent; ``key`` the id of its front matter."""
+
+    path: str
+    text: str
+    sha256: str
+    key: str | None = None
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is source code that is read as such."""
+        return bool(languages_of_path(self.path))
+
+    def item(self, folder: str, item_id: str) -> Item:
+        """Return the item that it is sent as. Raises UnreadableError where its name or text cannot be sent."""
+        page = {"folder": folder, "path": self.path}
+        try:
+            return Item.model_validate({"id": item_id, "text": self.text, "page": page})
+        except ValidationError as error:
+            raise UnreadableError("; ".join(f"{f.field}: {f.problem}" for f in describe(error.errors()))) from None
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What was found: pages by their paths, what is no page and why, and the names of all files there are."""
+
+    pages: dict[str, PageFile] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
+    passed_over: list[Skipped] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+
+    def may_be_there(self, path: str) -> bool:
+        """Tell whether a page that was not found may be there all the same: it, or a folder above it, is unread."""
+        place = PurePosixPath(path)
+        return not self.unread.isdisjoint({path, *map(str, place.parents)})
+
+
+def read_folder(root: Path) -> Snapshot:
+    """Read a folder. Links are not followed, pipes and devices never opened; nothing that it holds is an error."""
+    snapshot = Snapshot()
+    root = root.resolve()
+    for found in walk(root):
+        if isinstance(found, Path):
+            _read(snapshot, found, found.relative_to(root).as_posix())
+        elif isinstance(found, Refused):
+            snapshot.refused.append(found)
+            snapshot.unread.add(_inside(root, found.path))
+        else:
+            snapshot.passed_over.append(found)
+            snapshot.names.add(PurePosixPath(found.path).name)
+    return snapshot
+
+
+def signature(root: Path) -> Mapping[str, tuple[int, int, int]]:
+    """Return what tells whether a folder has changed, without reading its files."""
+    seen: dict[str, tuple[int, int, int]] = {}
+    for found in walk(root):
+        if isinstance(found, Path):
+            try:
+                stat = found.stat()
+            except OSError:
+                continue  # gone meanwhile
+            seen[os.fsdecode(found)] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    return seen
+
+
+def _read(snapshot: Snapshot, path: Path, name: str) -> None:
+    snapshot.names.add(path.name)
+    if is_generated(path):
+        snapshot.passed_over.append(Skipped(shown(path), "is generated or made for machines"))
+        return
+    try:
+        text = normalise(read_text(path))
+    except NothingToReadError as error:
+        snapshot.passed_over.append(Skipped(shown(path), error.reason))
+        return
+    except UnreadableError as error:
+        reason, line = error.reason, error.line
+    except OSError as error:
+        reason, line = f"cannot be read: {error.strerror or error}", None
+    else:
+        key = front_matter(text).key if path.suffix.lower() in _MARKDOWN else None
+        snapshot.pages[name] = PageFile(name, text, hashlib.sha256(text.encode()).hexdigest(), key)
+        return
+    snapshot.refused.append(Refused(shown(path), line, reason))
+    snapshot.unread.add(name)
+
+
+def _inside(root: Path, path: str) -> str:
+    place = PurePosixPath(path)
+    return str(place.relative_to(root)) if place.is_relative_to(root) else path
