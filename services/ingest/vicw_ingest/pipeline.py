@@ -21,7 +21,7 @@ from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.extraction import reader
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.knowledge.imports import needing
+from vicw_ingest.knowledge.needs import needing
 from vicw_ingest.knowledge.pages import Page, read_pages
 from vicw_ingest.planning.drafts import infer_domain, source_of
 from vicw_ingest.planning.limits import check_limits

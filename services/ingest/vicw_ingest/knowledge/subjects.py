@@ -37,6 +37,7 @@ _GENERAL = frozenset(
     "architecture design home start started getting".split()
 )
 _MOST_SUBJECTS = 16
+_SHORTEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,15 @@ def stems(text: str) -> set[str]:
     """Return the stems of a text's words."""
     words = _WORD.findall(fold(text))
     return set(_stemmer().stemWords(words)) | set(words)
+
+
+def wider(text: str) -> str:
+    """Return a text with other forms of its words where a full-text index has another stem for each: deployed, -ment.
+
+    Porter's stemmer, which the engines use, makes "deploi" of the one and "deploy" of the other.
+    """
+    forms = sorted(stem for stem in stems(text) if stem.endswith("y") and len(stem) > _SHORTEST)
+    return " ".join((text, *forms, *(f"{stem}ment" for stem in forms)))
 
 
 def is_rule(sentence: str) -> bool:

@@ -17,8 +17,8 @@ import structlog
 from numpy.typing import NDArray
 from prometheus_client import Counter
 
-from vicw_ingest.knowledge.bridging.evidence import FLOOR, Verdict, judge, names_of, subjects_in
-from vicw_ingest.knowledge.subjects import is_rule, keys_in
+from vicw_ingest.knowledge.bridging.evidence import Verdict, judge, names_of, subjects_in
+from vicw_ingest.knowledge.subjects import is_rule, keys_in, wider
 from vicw_shared.clock import now
 from vicw_shared.errors import RetryableError, VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -50,6 +50,7 @@ DRAWN = Counter("vicw_bridges_total", "Bridges drawn between pages and memories"
 FAILED = Counter("vicw_bridge_failures_total", "Batches of passages for which no bridges could be drawn")
 _QUERIES = 4
 _HITS = 8
+_SOUGHT_CHARS = 2000
 _THINGS = 100
 _NAMESAKES = 20
 _KNOWLEDGE = (PAGE, FILE)
@@ -231,7 +232,7 @@ class _Look:
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
         cosines = await self._alike(scope, fresh)
-        for hit in await self.graph.find(scope, text[:2000], _HITS):
+        for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * _HITS):
             cosines.setdefault(hit.uid, 0.0)
         for page, cosine in (await self._pages_of(cosines)).values():
             found.add(page, memory, judge(page, memory, text, cosine))
@@ -253,7 +254,7 @@ class _Look:
         cosines = await self._alike(scope, fresh)
         if fresh.is_first:
             words = " ".join([page.name, *map(str, page.aliases), *subjects.keys])
-            for hit in await self.graph.find(scope, words, 4 * _HITS):
+            for hit in await self.graph.find(scope, wider(words), 4 * _HITS):
                 cosines.setdefault(hit.uid, 0.0)
             code = replace(scope, subtypes=(FILE,), subtypes_none=())
             for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * _HITS) if subjects.keys else ():
@@ -273,7 +274,7 @@ class _Look:
         for vector in fresh.vectors():
             query = VectorQuery(scope=scope, limit=_HITS, dense=vector, label=Label.CHUNK)
             for hit in await self.vectors.search(query):
-                if hit.score > max(FLOOR, best.get(hit.id, -1.0)):
+                if hit.score > best.get(hit.id, -1.0):
                     best[hit.id] = hit.score
         return best
 

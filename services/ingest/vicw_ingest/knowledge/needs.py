@@ -1,4 +1,4 @@
-"""What a file of code needs, as links: which of its modules are files of the folder is known when it is filed."""
+"""What was read in a page, less what the page itself links to: that is known better once it is filed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,17 @@ _IMPORTS = "imports"
 
 
 def needing(page: Page, reading: Reading | None) -> Page:
-    """Return the page with its imports as links, and take them out of what was read in it."""
-    if page.kind != FILE or reading is None:
+    """Return the page with the imports of its code as links, and take these out of what was read in it.
+
+    So are the paths that it links to: whether they are files of the folder is known when the page is filed.
+    """
+    if reading is None:
+        return page
+    if page.kind != FILE:
+        said = " ".join(link.target for link in page.links)
+        paths = {thing.key for thing in reading.things if thing.kind == FILE and thing.name in said}
+        reading.things = [thing for thing in reading.things if thing.key not in paths]
+        reading.links = [link for link in reading.links if paths.isdisjoint((link.source, link.target))]
         return page
     ends = {link.target for link in reading.links if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
     reading.links = [link for link in reading.links if link.desc != _IMPORTS]
