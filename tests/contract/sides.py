@@ -22,6 +22,7 @@ from qdrant_servers import collections_for_tests, server_if_any
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_ingest.indexing import Indexer
+from vicw_ingest.knowledge.bridging.drawing import bridges_of
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.retraction import retract
 from vicw_ingest.unread import ModelReading
@@ -56,7 +57,8 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        for module in ("vicw_ingest.pipeline", "vicw_ingest.retraction", "vicw_retrieval.pipeline"):
+        asks = ("pipeline", "retraction", "knowledge.bridging.drawing")
+        for module in (*(f"vicw_ingest.{name}" for name in asks), "vicw_retrieval.pipeline"):
             patch.setattr(f"{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
         for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
@@ -177,7 +179,8 @@ async def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
 
     indexes = Indexes(graph, opener)
     await indexes.open()
-    return Side(name, graph, vectors, embedder, Indexer(graph, indexes, batch=16, max_tries=30))
+    bridges = bridges_of(graph, EdgeRegistry.with_core_types(), IngestSettings())
+    return Side(name, graph, vectors, embedder, Indexer(graph, indexes, batch=16, max_tries=30, bridges=bridges))
 
 
 _numbers = itertools.count()

@@ -155,7 +155,8 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(
     folder.mkdir()
     for number in range(300):
         (folder / f"p{number:03}.md").write_text(f"# Page {number}\n\nSee [[Page {(number + 1) % 300}]].\n")
-    with subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables) as one:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*command, str(folder)], env=variables, **quiet) as one:
         eventually(lambda: len(paths(server, folder)), lambda count: 0 < count < 300, 60, "the first pages")
         one.kill()
     stored = len(paths(server, folder))
@@ -171,7 +172,8 @@ def test_watched_it_follows_until_ctrl_c(
     server: Server, repo: Path, command: list[str], variables: dict[str, str]
 ) -> None:
     arguments = [*command, str(repo), "--watch", "--every", "0.2"]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(arguments, text=True, env=variables, **pipes) as process:
         eventually(lambda: len(paths(server, repo)), lambda count: count == 15, 60, "all pages")
         (repo / "docs/new.md").write_text("# New\n\n[[Nobody]]\n")
         (repo / "docs/glossary.md").unlink()
@@ -184,11 +186,3 @@ def test_watched_it_follows_until_ctrl_c(
     assert "watching is over" in told
     assert "docs/new.md:3: [[Nobody]] leads nowhere" in told
     assert said.count("created") == 2, "it tells of what has changed, and of nothing else"
-
-
-def test_a_page_of_two_hundred_leaves(server: Server, tmp_path: Path, run: Run) -> None:
-    folder = tmp_path / tmp_path.name
-    folder.mkdir()
-    leaf = "\n".join(f"The lamp of pier {n} must be lit at dusk, whoever is on watch. " * 5 for n in range(5))
-    (folder / "manual.md").write_text("".join(f"## Leaf {n}\n\n{leaf}\n\n" for n in range(200)))
-    assert counts(run(folder, "--no-wait")) == {"created": 1}

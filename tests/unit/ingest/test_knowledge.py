@@ -91,7 +91,9 @@ async def test_an_item_that_is_a_page_no_more_leaves_its_folder(memory: Memory) 
 
 
 async def test_titles_aliases_ids_paths_and_files_name_a_page(memory: Memory) -> None:
-    said = "[[Deep page]] [[other name]] [[K-7]] [[sub/deep]] [[deep.md]] [x](sub/deep.md) [y](/sub/deep.md) [z](sub/deep)"
+    said = (
+        "[[Deep page]] [[other name]] [[K-7]] [[sub/deep]] [[deep.md]] [x](sub/deep.md) [y](/sub/deep.md) [z](sub/deep)"
+    )
     page = "---\ntitle: Deep page\naliases: [Other name]\nid: K-7\ntags: [t]\n---\nText."
     answer = await put(memory, sub__deep_md=page, a_md=f"# A\n\n{said}")
     assert answer.items[1].links == ()
@@ -109,7 +111,9 @@ async def test_of_pages_of_one_name_the_nearest_is_meant_or_none(memory: Memory)
 
 
 async def test_a_heading_is_a_place_to_link_to(memory: Memory) -> None:
-    await put(memory, a_md="# A\n\n## How to *run* it\n\n[[#How to run it]]", b_md="# B\n\n[](a.md#how-to-run-it) [[A#A]]")
+    await put(
+        memory, a_md="# A\n\n## How to *run* it\n\n[[#How to run it]]", b_md="# B\n\n[](a.md#how-to-run-it) [[A#A]]"
+    )
     assert await links(memory) == {("B", "A > How to run it"), ("B", "A"), ("A", "A > How to run it")}
 
 
@@ -160,6 +164,21 @@ async def test_what_is_bridged_only_rests_on_nothing(memory: Memory) -> None:
     await memory.retract("x", context="chat")
     assert await bridges(memory) == set()
     assert sorted(await live_names(memory)) == ["Amulet", "f/"], "the page, and not the thing"
+
+
+async def test_an_id_that_several_pages_have_means_the_nearest_or_none(memory: Memory) -> None:
+    record = {"adr__0007-x_md": "# Pauses\n\nText.", "code_py": "# ADR-7\nx = 1\n"}
+    for context in ("one", "two"):
+        await put(memory, context=context, folder=context, **record)
+    await memory.ingest({"id": "c1", "subtype": "commit", "text": "As ADR-7 says"}, context="one")
+    await memory.ingest({"id": "c2", "subtype": "commit", "text": "As ADR-7 says"}, context="elsewhere")
+    drawn = await bridges(memory)
+    assert ("c1", "IMPLEMENTS", "Pauses") in drawn
+    assert ("c2", "IMPLEMENTS", "Pauses") not in drawn
+    edges = [e for e, _, _ in await memory.standalone.graph.edge_page(after=None, limit=5000) if e.type == "IMPLEMENTS"]
+    own = {(page_uid("default", c, "code_py"), page_uid("default", c, "adr__0007-x_md")) for c in ("one", "two")}
+    assert {(e.source, e.target) for e in edges} > own
+    assert len(edges) == 3
 
 
 async def test_no_bridge_leads_out_of_a_tenant(memory: Memory) -> None:

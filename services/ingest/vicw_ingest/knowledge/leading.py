@@ -64,12 +64,13 @@ class Leading:
         if len(found) > 1:
             paths = tuple(sorted(entry.path for entry in found))[:_MOST_CANDIDATES]
             return Step("LINKS_TO", problem=_problem(LinkFault.AMBIGUOUS, link, paths))
-        if not found:
-            place = self._catalogue.place_meant(link, page) if link.kind is LinkKind.PATH else None
-            if place is None:
-                return Step("LINKS_TO", problem=_problem(LinkFault.MISSING, link))
-            return Step("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, place))
-        return self._into(found[0], link)
+        return self._into(found[0], link) if found else self._place(link, page)
+
+    def _place(self, link: Link, page: Entry) -> Step:
+        place = self._catalogue.place_meant(link, page) if link.kind is LinkKind.PATH else None
+        if place is None:
+            return Step("LINKS_TO", problem=_problem(LinkFault.MISSING, link))
+        return Step("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, place))
 
     def _into(self, target: Entry, link: Link) -> Step:
         if target.node.subtype == FILE:

@@ -12,7 +12,7 @@ from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
 from vicw_ingest.knowledge.links import Link
 from vicw_ingest.knowledge.markdown import Heading, outline
-from vicw_ingest.knowledge.subjects import Subjects, subjects_of
+from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.knowledge import FILE, PAGE
 from vicw_shared.settings import LimitSettings
@@ -46,7 +46,7 @@ class Page:
     summary: str | None = None
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = ()
-    subjects: Subjects = Subjects()
+    subjects: Subjects = NOTHING
 
     @property
     def parent(self) -> str:

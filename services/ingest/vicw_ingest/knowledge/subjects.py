@@ -30,8 +30,8 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 _GENERAL = frozenset(
-    "a an and are as at be by for from how in into is it its of on or our that the this to use using we what when where "
-    "which who why with you your about do does not new general project team "
+    "a an and are as at be by for from how in into is it its of on or our that the this to use using we what when "
+    "where which who why with you your about do does not new general project team "
     "policy guide guideline rule standard process procedure handbook manual playbook runbook checklist convention "
     "principle overview introduction readme index page document documentation docs note notes adr decision record rfc "
     "architecture design home start started getting".split()
@@ -51,6 +51,9 @@ class Subjects:
     words: tuple[tuple[str, ...], ...] = ()
     keys: tuple[str, ...] = ()
     rules: int = 0
+
+
+NOTHING = Subjects()
 
 
 def subjects_of(title: str, aliases: Sequence[str], ids: Sequence[str], path: str, body: str) -> Subjects:

@@ -234,10 +234,10 @@ class _Look:
         cosines = await self._alike(scope, fresh)
         for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * _HITS):
             cosines.setdefault(hit.uid, 0.0)
-        for page, cosine in (await self._pages_of(cosines)).values():
-            found.add(page, memory, judge(page, memory, text, cosine))
-        for page in await self._with_keys(keys_in(text)):
-            found.add(page, memory, judge(page, memory, text, 0.0))
+        named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
+        pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
+        for page, cosine in pages.values():
+            found.add(page, memory, judge(page, memory, text, cosine, by_key=page.uid in named))
         if fresh.is_first:
             spreads = [("MENTIONS", Direction.OUT), ("TAGGED", Direction.OUT)]
             beside = await self.graph.expand(self.tenant, [memory.uid], spreads, _THINGS)
@@ -248,8 +248,8 @@ class _Look:
         scope = Scope(tenant=self.tenant, now=self.at, subtypes_none=_KNOWLEDGE)
         subjects = subjects_in(page)
         if page.subtype == FILE:
-            for other in await self._with_keys(keys_in(fresh.text)):
-                found.add(other, page, judge(other, page, fresh.text, 0.0))
+            for other in await self._with_keys(keys_in(fresh.text), page):
+                found.add(other, page, judge(other, page, fresh.text, 0.0, by_key=True))
             return
         cosines = await self._alike(scope, fresh)
         if fresh.is_first:
@@ -266,7 +266,10 @@ class _Look:
         for chunk, item in items.items():
             other = await self.page_of(item) or item
             if other.uid != page.uid:
-                found.add(page, other, judge(page, other, texts.get(chunk, ""), cosines[chunk]))
+                text = texts.get(chunk, "")
+                keys = [key for key in keys_in(text) if key in subjects.keys]
+                by_key = any(named.uid == page.uid for named in await self._with_keys(keys, other))
+                found.add(page, other, judge(page, other, text, cosines[chunk], by_key=by_key))
 
     async def _alike(self, scope: Scope, fresh: Fresh) -> dict[str, float]:
         """Return the passages most like a passage or its sentences, with the best cosine of each."""
@@ -292,9 +295,20 @@ class _Look:
                 best[page.uid] = page, cosines[chunk]
         return best
 
-    async def _with_keys(self, keys: Sequence[str]) -> list[Node]:
+    async def _with_keys(self, keys: Sequence[str], memory: Node) -> list[Node]:
+        """Return the pages that ids in a memory mean.
+
+        Of several pages with an id it is the one of the memory's folder, else of its context; else nobody knows.
+        """
         named = await self.graph.named(self.tenant, list(keys), limit=_NAMESAKES) if keys else {}
-        return [node for nodes in named.values() for node in nodes if node.subtype == PAGE and is_knowledge(node)]
+        meant: list[Node] = []
+        for nodes in named.values():
+            pages = [node for node in nodes if node.subtype == PAGE and is_knowledge(node)]
+            near = [page for page in pages if page.context == memory.context]
+            same = [page for page in near if page.metadata["folder"] == memory.metadata.get("folder")]
+            closest = same or near or pages
+            meant += closest if len(closest) == 1 else ()
+        return meant
 
     async def _described(self, things: Sequence[Node], found: _Found, page: Node | None = None) -> None:
         """Find the pages, or this page, whose title or alias names one of these things."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from vicw_ingest.knowledge.pages import INDEXES, stem_of
 from vicw_ingest.knowledge.record import PageRecord
-from vicw_ingest.knowledge.subjects import Subjects, keys_in, stems
+from vicw_ingest.knowledge.subjects import Subjects, stems
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE
 from vicw_shared.text import fold
 
 FLOOR = 0.35
 """Cosine of two texts that tells nothing: below it, likeness counts for nothing."""
-_BY_KEY, _BY_WORDS, _BY_WORD = 0.9, 0.7, 0.6
+_BY_KEY, _BY_WORDS, _BY_WORD, _BY_MERE_WORD = 0.9, 0.7, 0.6, 0.4
 _BY_TITLE, _BY_ALIAS, _BY_FILE = 0.95, 0.9, 0.8
 _SHORTEST = 3
 _CODE = frozenset({"commit", "function", "method", "class", "module", "file", "test", "code"})
@@ -35,15 +35,14 @@ def subjects_in(page: Node) -> Subjects:
     return Subjects(record.words, record.keys, record.rules)
 
 
-def judge(page: Node, memory: Node, text: str, cosine: float) -> Verdict | None:
+def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> Verdict | None:
     """Return the bridge between a page and a memory by what its text says; None where nothing speaks for one.
 
-    Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 if the text has an id of the page, .7 or .6 if it has all words of
-    the page's title or of an alias (several words, or one), else 0; ``s`` is how far the ``cosine`` is above FLOOR, as
-    a share of what is above it.
+    Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 ``by_key``, if the text has an id of the page; .7 if it has all
+    words of the page's title or of an alias, where these are several; where there is but one, .6 of a page with rules
+    and .4 of another; else 0. ``s`` is how far the ``cosine`` is above FLOOR, as a share of what is above it.
     """
     subjects = subjects_in(page)
-    by_key = not set(subjects.keys).isdisjoint(keys_in(text))
     if by_key and fold(memory.subtype) in _CODE:
         return Verdict("IMPLEMENTS", _BY_KEY, f"{BRIDGE_RULES}id")
     if page.subtype == FILE:
@@ -59,7 +58,9 @@ def judge(page: Node, memory: Node, text: str, cosine: float) -> Verdict | None:
 
 def _words(subjects: Subjects, said: Collection[str]) -> float:
     groups = [group for group in subjects.words if all(word in said for word in group)]
-    return _BY_WORDS if any(len(group) > 1 for group in groups) else _BY_WORD if groups else 0.0
+    if any(len(group) > 1 for group in groups):
+        return _BY_WORDS
+    return (_BY_WORD if subjects.rules else _BY_MERE_WORD) if groups else 0.0
 
 
 def names_of(page: Node) -> Mapping[str, float]:
