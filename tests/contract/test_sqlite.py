@@ -79,7 +79,8 @@ async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(st
         await graph.close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:
             connection.executescript("DROP TRIGGER term_insert; DROP TRIGGER term_update; DROP TABLE term;")
-            connection.executescript("ALTER TABLE node DROP COLUMN aliases; PRAGMA user_version = 8;")
+            connection.executescript("ALTER TABLE node DROP COLUMN aliases; DROP TABLE unread;")
+            connection.execute("PRAGMA user_version = 8")
         connection.close()
         graph = SqliteGraphStore(data_dir, REGISTRY)
         assert set(await graph.named("t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
