@@ -19,6 +19,7 @@ from effort import TIMES
 
 INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
 RETRACT = "POST /items/retract"
+KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
 MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
 OF_ONE_THING = {THING, RENAME}
@@ -30,7 +31,7 @@ READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 OPERATORS = {METRICS, "GET /admin/reindex", "POST /admin/reindex", "DELETE /admin/reindex/old"}
 """What is of all tenants, and so of none: a tenant's key does not open it."""
-TRIED = {INGEST, JOB, RETRACT, RETRIEVE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
@@ -98,6 +99,12 @@ class Neighbour:
             self.jobs += [answer["job"]] if answer["job"] is not None else []
             self.uids |= {answer["context_uid"], *(item["uid"] for item in answer["items"])}
             self.uids |= {node["uid"] for item in answer["items"] for node in item["nodes"]}
+
+        page = {"text": f"# The {_MARK} pier\n\n[[{_MARK}]]", "page": {"folder": "handbook", "path": f"{_MARK}.md"}}
+        pages = self.tenant.call(INGEST, body={"context": "home", "items": [page]}).raise_for_status().json()
+        self.uids |= {node["uid"] for item in pages["items"] for node in (item, *item["nodes"])}
+        listed = self.tenant.call(KNOWLEDGE, params={"context": "home", "folder": "handbook"}).raise_for_status().json()
+        assert [page["path"] for page in listed["pages"]] == [f"{_MARK}.md"]
 
     def sees(self) -> dict[str, Any]:
         """Return what the neighbour gets to see, without scores: rare words are rarer in a larger collection."""
@@ -331,6 +338,8 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     """Requests for the things of a context of the neighbour's, and such that would change who the neighbour's are."""
     uids = st.sampled_from(sorted(neighbour.uids))
     context = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"])})
+    folder = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "folder": st.just("handbook")})
+    yield st.fixed_dictionaries({"endpoint": st.just(KNOWLEDGE), "params": folder})
     yield st.fixed_dictionaries({"endpoint": st.sampled_from([THINGS, CANDIDATES]), "params": context})
     after = st.fixed_dictionaries({"context": st.just("home"), "after": uids})
     yield st.fixed_dictionaries({"endpoint": st.just(THINGS), "params": after})
