@@ -155,8 +155,9 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(
     folder.mkdir()
     for number in range(300):
         (folder / f"p{number:03}.md").write_text(f"# Page {number}\n\nSee [[Page {(number + 1) % 300}]].\n")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([*command, str(folder)], env=variables, **quiet) as one:
+    with subprocess.Popen(
+        [*command, str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables
+    ) as one:
         eventually(lambda: len(paths(server, folder)), lambda count: 0 < count < 300, 60, "the first pages")
         one.kill()
     stored = len(paths(server, folder))
@@ -172,8 +173,9 @@ def test_watched_it_follows_until_ctrl_c(
     server: Server, repo: Path, command: list[str], variables: dict[str, str]
 ) -> None:
     arguments = [*command, str(repo), "--watch", "--every", "0.2"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(arguments, text=True, env=variables, **pipes) as process:
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
+    ) as process:
         eventually(lambda: len(paths(server, repo)), lambda count: count == 15, 60, "all pages")
         (repo / "docs/new.md").write_text("# New\n\n[[Nobody]]\n")
         (repo / "docs/glossary.md").unlink()

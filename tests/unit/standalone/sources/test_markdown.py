@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vicw_shared.anchors import Unique, slug
 from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources import SourceItem, read_paths
 from vicw_standalone.sources.frontmatter import front_matter
 from vicw_standalone.sources.markdown import headings, sections
-from vicw_shared.anchors import Unique, slug
 
 _LINES = st.sampled_from(
     "# One|## Two ##|#|#no|Title|=====|---|```|~~~~|````|- item|> q|    # code||  |text|1. x|\x0c|\u2028".split("|")

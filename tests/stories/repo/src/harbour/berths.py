@@ -1,7 +1,8 @@
 """Which ship lies where."""
 
-from .retry import with_backoff
 from harbour.main import tides
+
+from .retry import with_backoff
 
 
 def allocate_berth(ship, berths):

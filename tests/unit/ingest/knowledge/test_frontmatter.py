@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
+
+
+def test_yaml_in_the_shapes_in_which_people_write_it() -> None:
+    text = '---\nTitle: "A: b"\nid: 7\naliases:\n  - One\n  - 2\nalias: Three\ntags: x, "#y"\nsummary: What.\n---\nBody'
+    assert front_matter(text) == FrontMatter(10, "A: b", "7", "What.", ("One", "2", "Three"), ("x", '"#y"'))
+    assert front_matter("---\ntags: [x, '#y', x]\n...\nBody").tags == ("x", "y")
+
+
+def test_toml_between_plus_signs() -> None:
+    assert front_matter('+++\ntitle = "A"\naliases = ["B"]\n+++\nBody') == FrontMatter(4, "A", aliases=("B",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Body", "---\n\nA rule, and text.\n\n---\n", "---\ntitle: A\n", "---\n[1, 2]\n---\n", "---\na: b: c\n---\n"],
+)
+def test_what_is_none_is_part_of_the_text(text: str) -> None:
+    assert front_matter(text) == FrontMatter()
+
+
+def test_an_empty_one_is_one() -> None:
+    assert front_matter("---\n---\nBody").lines == 2
+
+
+@pytest.mark.parametrize("value", ["[" * 5000, "- " * 5000, "&a [*a, *a]", "!!python/object/apply:os.system [ls]"])
+def test_hostile_values_do_no_harm(value: str) -> None:
+    assert front_matter(f"---\ntitle: {value}\n---\nBody").title is None

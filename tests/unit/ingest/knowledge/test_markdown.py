@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_ingest.knowledge.markdown import outline
+
+
+def said(text: str) -> list[tuple[str, str, int, str | None]]:
+    return [(link.kind.value, link.target, link.line, link.heading) for link in outline(text).links]
+
+
+def test_wiki_links_with_alias_and_heading() -> None:
+    assert said("[[A]] [[a/b.md|other]]\n[[C#One|x]] [[#Here]] [[D#One#Two]]") == [
+        ("wiki", "A", 1, None),
+        ("wiki", "a/b.md", 1, None),
+        ("wiki", "C", 2, "One"),
+        ("wiki", "", 2, "Here"),
+        ("wiki", "D", 2, "Two"),
+    ]
+
+
+def test_links_by_path_and_url() -> None:
+    text = (
+        "[x](../a%20b.md#c) [y](d/ 'title') <https://e.org/f> https://g.org/h. [i](mailto:a@b.c) [j](//k) ![l](m.png)"
+    )
+    assert said(text) == [
+        ("path", "../a b.md", 1, "c"),
+        ("path", "d/", 1, None),
+        ("url", "https://e.org/f", 1, None),
+        ("url", "https://g.org/h", 1, None),
+    ]
+
+
+def test_references_and_tables_and_lists() -> None:
+    text = "- [x][r]\n\n[r]: a.md\n\n| a |\n|---|\n| [[B]] |\n"
+    assert said(text) == [("path", "a.md", 1, None), ("wiki", "B", 7, None)]
+
+
+def test_names_in_code_marks_that_look_like_code() -> None:
+    text = "`run()` `Store.put` `src/a.py` `snake_case` `camelCase` `Widget` `plain` `two words` `a = b`"
+    assert [target for kind, target, _, _ in said(text)] == [
+        "run",
+        "Store.put",
+        "src/a.py",
+        "snake_case",
+        "camelCase",
+        "Widget",
+    ]
+
+
+def test_what_stands_in_code_is_no_link() -> None:
+    assert said("```\n[[A]]\n```\n\n    [[B]]\n\n`[[C]]` \\[[D]]") == []
+
+
+def test_headings_have_anchors_and_places() -> None:
+    text = "Before.\n\n# One *two*\n\nText.\n\n# One two\n\nThree\n=====\n\n```\n# no\n```\n"
+    made = outline(text)
+    assert [(h.title, h.level, h.anchor) for h in made.headings] == [
+        ("One two", 1, "one-two"),
+        ("One two", 1, "one-two-1"),
+        ("Three", 1, "three"),
+    ]
+    assert [text[h.start :].splitlines()[0] for h in made.headings] == ["# One *two*", "# One two", "Three"]
+    assert made.summary == "Before."
+
+
+def test_the_same_link_on_one_line_counts_once() -> None:
+    assert outline("[[A]] [[A]]\n[[A]]").links == (Link(LinkKind.WIKI, "A", 1), Link(LinkKind.WIKI, "A", 2))
+
+
+@pytest.mark.parametrize("part", ["[", "[[", "[](", "*a ", "`a ", "<a ", "> ", "- a\n", "![", "**a", "[a]: b\n", "|a"])
+def test_a_hostile_page_takes_time_that_grows_with_its_length(part: str) -> None:
+    started = time.perf_counter()
+    outline(part * 8000)
+    assert time.perf_counter() - started < 5
