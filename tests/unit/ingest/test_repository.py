@@ -134,3 +134,6 @@ async def test_the_picture_says_it(memory: Memory) -> None:
     assert f"GOVERNS {edge.confidence:.2f}" in draw(answer)
     by_path = await asker.ask("walk", start=["docs/policies/deployment.md"], hops=0)
     assert by_path.start == answer.start, "a page is called by its path, too"
+    policy = "harbour/docs/policies/deployment.md"
+    by_id = await asker.ask("walk", start=[policy], types={"only": ["GOVERNS"]})
+    assert [edge.id for edge in by_id.edges] == [edge.id], "its item leads to where it leads"

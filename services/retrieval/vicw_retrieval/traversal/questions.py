@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vicw_retrieval.scope import is_named
 from vicw_retrieval.traversal.inquiry import Inquiry
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
+from vicw_shared.model.knowledge import FILE, PAGE, page_uid
 from vicw_shared.ports import Direction
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.graph import (
@@ -61,6 +64,7 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
             FieldProblem("start", "is empty, and no `context` is given", "Name where to begin, or a context")
         )
     starts = [await inquiry.finder.one(start, f"start[{at}]") for at, start in enumerate(request.start)]
+    starts += await _pages_of(inquiry, starts)
     walk = inquiry.walk(
         spreads,
         hops=request.hops,
@@ -70,6 +74,14 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
     )
     await walk.run(starts or await _all_of(inquiry, walk))
     return await inquiry.answer(walk, starts)
+
+
+async def _pages_of(inquiry: Inquiry, starts: Sequence[Node]) -> list[Node]:
+    """Return the page nodes of items that are pages of a knowledge folder: these have the links."""
+    items = [node for node in starts if node.source_id and node.content_hash and node.subtype in {PAGE, FILE}]
+    uids = [page_uid(node.tenant, node.context, node.source_id or "") for node in items]
+    pages = await inquiry.graph.nodes(inquiry.scope.tenant, uids) if uids else {}
+    return await inquiry.finder.allowed([page for page in pages.values() if page.retired_at is None])
 
 
 async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:

@@ -96,7 +96,7 @@ def sync(
         synced = Synced(run.summary, plan.same, plan.moved)
         synced.retracted = _retract(client, target, plan.retract)
         batches = in_requests(_records(plan, target, root), run.report, max_items=batch_items, max_chars=batch_chars)
-        run.carry_out(batches, in_flight=2)
+        run.carry_out(batches, in_flight=1)  # in order: the first pages decide the domain of a new context
         synced.links = list(_broken(_known(client, target), snapshot))
     except VicwClientError as error:
         raise ImportStoppedError(str(error), run.summary) from error
