@@ -1,10 +1,15 @@
-"""What is in a knowledge folder: its pages as they are stored, and what each may be called in a link."""
+"""What is in a knowledge folder: its pages as they are stored, and what each may be called in a link.
+
+A large folder is work for a core: it is done beside the event loop, so that other requests go on.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from vicw_ingest.knowledge.links import Link, LinkKind
@@ -13,10 +18,11 @@ from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, FOLDER, PAGE, folder_uid
 from vicw_shared.ports import Direction, GraphStore, Lookups
-from vicw_shared.text import fold
+from vicw_shared.text import fold as fold_anew
 
 _MODULES = frozenset({"__init__", "index", "mod"})
 _WHOLE_FOLDER = 1_000_000
+fold = lru_cache(100_000)(fold_anew)  # the names of a folder are the same in each write
 
 
 @dataclass(slots=True)
@@ -129,7 +135,7 @@ async def load(lookups: Lookups, tenant: str, context: str, folder: str) -> Cata
     while frontier:
         edges = await lookups.edges(frontier, ["CONTAINS"], Direction.OUT)
         nodes = await lookups.nodes([edge.target for edge in edges])
-        frontier = _take(catalogue, nodes.values())
+        frontier = await asyncio.to_thread(_take, catalogue, nodes.values())
     return catalogue
 
 
@@ -139,7 +145,7 @@ async def read(graph: GraphStore, tenant: str, context: str, folder: str) -> Cat
     frontier = [folder_uid(tenant, context, folder, "")]
     while frontier:
         found = await graph.expand(tenant, frontier, [("CONTAINS", Direction.OUT)], _WHOLE_FOLDER)
-        frontier = _take(catalogue, (neighbour.node for neighbour in found))
+        frontier = await asyncio.to_thread(_take, catalogue, [neighbour.node for neighbour in found])
     return catalogue
 
 

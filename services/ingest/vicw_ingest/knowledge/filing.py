@@ -6,6 +6,7 @@ link to is looked up anew each time, so that a link is mended, or broken, by the
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -118,8 +119,8 @@ class Filing:
         leading = Leading(catalogue, self.root, await self._symbols(catalogue))
         problems: dict[str, tuple[LinkProblem, ...]] = {}
         external: dict[str, External] = {}
-        for entry in catalogue.entries:
-            steps = [leading.step(link, entry) for link in entry.record.links]
+        followed = await asyncio.to_thread(leading.follow)
+        for entry, steps in zip(catalogue.entries, followed, strict=True):
             external |= {step.uid: step.external for step in steps if step.external is not None and step.uid}
             self._lead(entry, steps, leading)
             problems[entry.record.item] = tuple(step.problem for step in steps if step.problem is not None)

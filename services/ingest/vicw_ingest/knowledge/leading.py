@@ -51,6 +51,10 @@ class Leading:
         """Yield the names in a page that code may define."""
         return (link.target for link in entry.record.links if link.kind is LinkKind.CODE)
 
+    def follow(self) -> list[list[Step]]:
+        """Return where the links of each page of the folder lead."""
+        return [[self.step(link, entry) for link in entry.record.links] for entry in self._catalogue.entries]
+
     def step(self, link: Link, page: Entry) -> Step:
         """Return where a link of ``page`` leads."""
         if link.kind is LinkKind.URL:
