@@ -23,9 +23,10 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
-from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus
+from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus, Tier
 
 _FORGOTTEN_AT_ONCE = 20
 """More than a request adds, and few enough for its transaction, however long the tenant was away."""
@@ -195,8 +196,9 @@ def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
         own_step=item.flow_step,
         sensitivity=item.sensitivity,
         portable=item.portable,
-        importance=item.importance,
-        protected=item.protected,
+        importance=TIERS[item.importance] if isinstance(item.importance, Tier) else item.importance,
+        protected=item.protected or item.importance in PROTECTED_TIERS,
+        trigger_phrases=item.trigger_phrases,
     )
 
 

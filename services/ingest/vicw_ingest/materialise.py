@@ -260,6 +260,7 @@ class Materialiser:
             qdrant_id=uid,
             content_hash=None,
             tags=(),
+            trigger_phrases=(),
             bucket=None,
             metadata={},
             arrival=None,

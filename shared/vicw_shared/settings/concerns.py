@@ -69,6 +69,7 @@ class LimitSettings(BaseSettings):
     text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
     name_chars: int = Field(512, gt=0, description="Characters in a name, id, flow, context, speaker, source")
     tags: int = Field(64, gt=0, description="Tags, and ABOUT names, of one item")
+    trigger_phrases: int = Field(32, gt=0, description="Trigger phrases of one item")
     metadata_bytes: int = Field(16 * 1024, gt=0, description="An item's metadata as JSON, in bytes")
     extracted: int = Field(1000, gt=0, description="Nodes plus relations in one item's extraction")
     query_chars: int = Field(20_000, gt=0, description="Characters in a query")
