@@ -15,7 +15,7 @@ from prometheus_client import Counter, Histogram
 
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
-from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.candidates import Candidate, Wave, chosen
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
@@ -78,7 +78,7 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    top = candidates[: request.limit]
+    top = chosen(candidates, wave, request.limit)
     with watch.stage("expand"):
         around = await _surroundings(request, ports.graph, scope, top, search)
     return await _answer(request, ports, search, wave, decision, top, around)

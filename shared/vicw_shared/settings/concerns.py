@@ -227,6 +227,11 @@ class RetrievalSettings(BaseSettings):
     graph_ms: int = Field(
         2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
     )
+    seeds: int = Field(
+        5,
+        ge=0,
+        description="Items that a question brings up by their trigger phrases at most; 0 leaves trigger phrases out",
+    )
     fanout: int = Field(
         30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"
     )

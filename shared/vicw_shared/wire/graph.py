@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp, Unit
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
 from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
 
 LEFT_OUT = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
@@ -75,6 +75,10 @@ class WalkRequest(GraphQuestion):
 
     start: tuple[Id, ...] = Field(
         (), description=f"{_START}. None: all that is in `context` and has an edge that the walk would follow"
+    )
+    query: Prose | None = Field(
+        None,
+        description="Where to begin besides: the items of which it has a trigger phrase; without any, those that its words find",
     )
     hops: Annotated[StrictInt, Field(ge=0)] = 2
     direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")

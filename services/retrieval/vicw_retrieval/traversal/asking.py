@@ -38,6 +38,8 @@ def _sizes(request: GraphQuestion, limits: LimitSettings) -> list[sizes.Size]:
     lists: dict[str, tuple[str, ...]] = {}
     asked: list[sizes.Size] = [("limit", request.limit, limits.graph_nodes, "VICW_MAX_GRAPH_NODES", "nodes")]
     if isinstance(request, WalkRequest):
+        if request.query is not None:
+            asked.append(("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"))
         asked.append(("hops", request.hops, limits.hops, "VICW_MAX_HOPS", "hops"))
         lists = {"start": request.start, "types.only": request.types.only or ()}
         lists["types.left_out"] = request.types.left_out or ()

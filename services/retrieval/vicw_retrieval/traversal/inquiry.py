@@ -57,7 +57,7 @@ class Inquiry:
     @cached_property
     def finder(self) -> Finder:
         """What finds where to begin."""
-        return Finder(self.graph, self.scope, self.sight, self._known_by, self.settings.fanout_read)
+        return Finder(self.graph, self.scope, self.sight, self._known_by, self.settings.fanout_read, self.settings)
 
     @cached_property
     def _known_by(self) -> list[Spread]:

@@ -56,11 +56,14 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
     if left_out is None:
         left_out = tuple(set(LEFT_OUT) - set(request.types.only or ()))
     spreads = [(name, way) for name in only if name not in left_out for way in _WAYS[request.direction]]
-    if not request.start and request.context is None:
+    if not request.start and request.query is None and request.context is None:
         raise InvalidInputError(
             FieldProblem("start", "is empty, and no `context` is given", "Name where to begin, or a context")
         )
     starts = [await inquiry.finder.one(start, f"start[{at}]") for at, start in enumerate(request.start)]
+    if request.query is not None:
+        brought = {node.uid: node for node in (*starts, *await inquiry.finder.by_words(request.query))}
+        starts = list(brought.values())
     walk = inquiry.walk(
         spreads,
         hops=request.hops,
@@ -68,7 +71,7 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
         min_weight=request.min_weight,
         sentences=request.sentences,
     )
-    await walk.run(starts or await _all_of(inquiry, walk))
+    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk))
     return await inquiry.answer(walk, starts)
 
 

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
-from vicw_shared.adapters.neo4j.cypher import nodes, records
-from vicw_shared.adapters.neo4j.cypher.parts import one_of
+from vicw_shared.adapters.neo4j.cypher import records
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.names import index_names
@@ -21,7 +21,11 @@ from vicw_shared.model import Label
 Pass = Callable[[Database], Awaitable[None]]
 """A migration that needs this program: in transactions of its own, it may be run twice, at once and after it broke off.
 """
-MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (nodes.MARK_ENDS,))
+_MARK_ENDS = (
+    f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
+    "SET n.ends_at = n.expires_at"
+)
+MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,))
 """What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
 edited.
 """

@@ -43,12 +43,6 @@ EXPIRED = (
     f"RETURN n ORDER BY n.ends_at LIMIT $limit }} RETURN {node('n')} AS node ORDER BY n.ends_at, n.uid LIMIT $limit"
 )
 
-MARK_ENDS = (
-    f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
-    "SET n.ends_at = n.expires_at"
-)
-"""For stores of a time when nothing was looked up by when it ends."""
-
 CONTEXTS = (
     f"MATCH (n:Context) {seek('n', 'Context', 'tenant_key')} "
     f"WHERE n.tenant_key = $tenant_key AND n.tenant = $tenant RETURN {node('n')} AS node"
