@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,8 +18,9 @@ from contract.graphs import Graph, edge, node, put
 from contract.sides import Clockwork, embedded
 from contract.stories import RETRACTIONS, UPDATES
 from effort import TIMES
+from vicw_ingest.expiry import Expiry
 from vicw_shared.errors import FixableError
-from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
 
@@ -37,7 +39,10 @@ def _renamed(request: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
 
 
 _INGESTS = st.builds(_renamed, UPDATES, st.lists(st.sampled_from(_TEXTS), min_size=3, max_size=3))
-_STEPS = st.lists(_INGESTS | _INGESTS | RETRACTIONS.map(lambda request: request | {"context": "home"}), max_size=8)
+_STEPS = st.lists(
+    _INGESTS | _INGESTS | RETRACTIONS.map(lambda request: request | {"context": "home"}) | st.just({"expire": True}),
+    max_size=8,
+)
 
 
 def _astray(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> Iterator[str]:
@@ -79,6 +84,11 @@ def test_only_what_live_items_tell_of_is_left(store: Path, monkeypatch: pytest.M
             for step in steps:
                 clock.next_operation()
                 clock.next_side()
+                if "expire" in step:
+                    clock.now += timedelta(minutes=20)
+                    await Expiry(side.graph, EdgeRegistry.with_core_types(), side.indexer).drain()
+                    assert await side.graph.expired(clock.now, limit=1) == []
+                    continue
                 with suppress(FixableError):
                     await (side.ingest(step, "t", None) if "items" in step else side.retract(step, "t"))
             assert list(_astray(await side.nodes(), list((await side.edges()).values()))) == []

@@ -171,6 +171,12 @@ class IngestSettings(BaseSettings):
         ge=0,
         description="A pause after which a chat without flow ids is a new session, in minutes; 0 infers no flows",
     )
+    expiry_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="How often `vicw serve` retires what has expired, in seconds; no answer has it from its instant on. "
+        "Workers do so whenever they look for work",
+    )
     candidate_threshold: float = Field(
         0.88,
         ge=0.5,

@@ -30,7 +30,7 @@ from vicw_shared.language.tokens import Span
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
-from vicw_shared.ports import GraphTransaction
+from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
 from vicw_shared.uids import edge_id, make_uid, named_uid, told_event_uid
 
@@ -213,17 +213,21 @@ class Placing:
             return None
         known = set(self._kin.get((owner.uid, kin.relationship), ()))
         if not known:
-            edges = await self._transaction.edges([owner.uid], ["HAS_RELATIONSHIP"])
-            known = {
-                edge.target
-                for edge in edges
-                if edge.source == owner.uid and fold(str(edge.properties.get("desc", ""))) == kin.relationship
-            }
+            edges = await self._transaction.edges([owner.uid], ["HAS_RELATIONSHIP"], Direction.OUT)
+            fitting = [edge for edge in edges if fold(str(edge.properties.get("desc", ""))) == kin.relationship]
+            known = {edge.target for edge in await self._holding(fitting)}
         if len(known) != 1:
             return None
         mine = {node.uid: node for nodes in self._known.values() for node in nodes}
         uid = next(iter(known))
         return mine.get(uid) or (await self._transaction.nodes([uid])).get(uid)
+
+    async def _holding(self, edges: Sequence[Edge]) -> list[Edge]:
+        """Leave out what somebody told whose time is over: nobody may have retired it yet."""
+        told_by = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
+        tellers = await self._transaction.nodes(sorted(told_by))
+        over = {uid for uid, node in tellers.items() if node.expires_at is not None and node.expires_at <= self._now}
+        return [edge for edge in edges if edge.properties.get(TOLD_BY) not in over]
 
     def _event(self, happening: Happening, place: Place) -> Node:
         item = place.item
