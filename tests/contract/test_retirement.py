@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -76,11 +75,7 @@ def test_only_what_live_items_tell_of_is_left(store: Path, monkeypatch: pytest.M
     store.mkdir()
 
     async def tell(steps: Sequence[dict[str, Any]]) -> None:
-        with TemporaryDirectory(dir=store) as room:  # gone again: there are many
-            await tell_in(Path(room), steps)
-
-    async def tell_in(room: Path, steps: Sequence[dict[str, Any]]) -> None:
-        async with embedded(room) as side:
+        async with embedded(store) as side:
             for step in steps:
                 clock.next_operation()
                 clock.next_side()
