@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,25 +70,20 @@ class ChatEngine:
     def _answer(
         self, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, given_up: threading.Event
     ) -> Answered:
-        options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": 0.0, "stream": True}
+        options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": 0.0}
         if schema is not None:
             options["grammar"] = _grammar(schema)
-        parts: list[str] = []
-        finish = "stop"
+        self._model.given_up = given_up
         try:
-            for chunk in self._begin(messages, options):
-                if given_up.is_set():
-                    break
-                choice = chunk["choices"][0]
-                parts.append(choice["delta"].get("content") or "")
-                finish = choice["finish_reason"] or finish
+            said = self._say(messages, options)
         except ValueError as error:  # what llama-cpp-python says of a prompt that its context has no room for
             fix = "Shorten the text, or raise VICW_LLM_CONTEXT_TOKENS"
             raise InvalidInputError(FieldProblem("messages", str(error), fix)) from error
-        written = sum(map(bool, parts))
-        return Answered("".join(parts), finish, max(0, self._model.n_tokens - written), written)
+        (choice,), usage = said["choices"], said["usage"]
+        text, finish = choice["message"]["content"] or "", choice["finish_reason"] or "stop"
+        return Answered(text, finish, usage["prompt_tokens"], usage["completion_tokens"])
 
-    def _begin(self, messages: Messages, options: dict[str, Any]) -> Any:
+    def _say(self, messages: Messages, options: dict[str, Any]) -> Any:
         try:
             return self._model.create_chat_completion(messages, **options)
         except jinja2.TemplateError:  # a model's template may know no system turn
@@ -98,8 +94,19 @@ def _load(path: Path, threads: int, context_tokens: int) -> Any:
     native.prepare()
     import llama_cpp
 
+    class Interruptible(llama_cpp.Llama):  # type: ignore[misc]
+        """A model that leaves off between two tokens; a stream would wait for whole characters, and may do so for ever."""
+
+        given_up = threading.Event()
+
+        def generate(self, *args: Any, **options: Any) -> Iterator[int]:
+            for token in super().generate(*args, **options):
+                if self.given_up.is_set():
+                    return
+                yield token
+
     try:
-        return llama_cpp.Llama(str(path), n_ctx=context_tokens, n_threads=threads or None, verbose=False)
+        return Interruptible(str(path), n_ctx=context_tokens, n_threads=threads or None, verbose=False)
     except (ValueError, OSError) as error:
         raise SettingsError(f"VICW_LLM_MODEL: {path} is no model that llama.cpp can run: {error}") from error
 
