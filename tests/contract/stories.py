@@ -97,6 +97,7 @@ _FIELDS: dict[str, Drawn] = {
     "subtype": _maybe("scene", "function", "note"),
     "name": _maybe("Title", "The Betrayal", of=3),
     "speaker": _maybe(*_PEOPLE, "assistant"),
+    "user": _maybe("u1", "ben", of=3),
     "timestamp": _maybe(*_times(-600, -60, -60, 0, 10, 1000)),
     "flow_id": _maybe(*_FLOWS, of=3),
     "flow_step": _maybe(-1, 1, 2, of=3),

@@ -49,7 +49,7 @@ def _astray(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> Iterator[str]:
     live = {uid for uid, node in nodes.items() if node.retired_at is None}
     beside: dict[str, set[str]] = {uid: set() for uid in nodes}
     for told in edges:
-        if told.type != "BELONGS_TO":
+        if told.type not in {"BELONGS_TO", "IS_PERSON"}:
             beside[told.source].add(told.target)
             beside[told.target].add(told.source)
         teller = told.properties.get("item")

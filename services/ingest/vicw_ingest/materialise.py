@@ -14,13 +14,14 @@ from vicw_ingest.extraction.placing import GUESSES, Place, Placing, describing
 from vicw_ingest.extraction.preceding import Preceding
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.identity.standing import stand_ins
+from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
-from vicw_shared.uids import chunk_uid, edge_id, named_uid
+from vicw_shared.uids import chunk_uid, edge_id, is_uid, named_uid
 from vicw_shared.wire.extraction import ToldEvent
 
 CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cannot follow its effect")
@@ -60,6 +61,7 @@ class Materialiser:
         self._paths: dict[str, str] = {}  # where in the request a relation was told
         self._told_at: dict[str, str] = {}  # where in the request a named thing was told of
         self._plan = Plan()
+        self._users = Users()
         self._placing = Placing(transaction, registry, now, root, hub_edges)
 
     async def item_ends(
@@ -121,12 +123,14 @@ class Materialiser:
         listeners = preceding.addressees(read, before)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
         await self._placing.look_up({*speakers, *listeners.values()}, read.values())
+        named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
+        self._users = await Users.of(self._transaction, named)
         return [
             Place(
                 item := replace(nodes[draft.index], qdrant_id=chunk_uid(nodes[draft.index].uid, 0)),
                 [self._chunk(item, ordinal, text, draft) for ordinal, text in enumerate(draft.passages)],
                 read.get(item.uid, Reading()),
-                speaker=self._speaker(draft.item.speaker) if draft.item.speaker is not None else None,
+                speaker=self._speaking(draft),
                 addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
                 previous=before.get(item.uid),
                 whom=[about.get(name) or self._name(Label.ENTITY, "person", name) for name in draft.item.about],
@@ -144,6 +148,7 @@ class Materialiser:
         if place.speaker is not None:
             self._plan.edges.append(self._edge("INITIATED", place.speaker.uid, item.uid))
             made.append(place.speaker)
+        made += self._add_user(draft, place)
         marks = [("tag", tag) for tag in draft.item.tags]
         marks += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
         for subtype, name in marks:
@@ -170,6 +175,28 @@ class Materialiser:
         clashing = {uid for uid, node in known.items() if node.label is not self._named[uid].label}
         self._named = {uid: node for uid, node in self._named.items() if uid not in clashing}
         self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
+
+    def _speaking(self, draft: Draft) -> Node | None:
+        """Return who says an item. Under a user's id nobody is taken for somebody of a longer name."""
+        name = draft.item.speaker
+        if name is None:
+            return None
+        if draft.item.user is not None and not self._users.is_called(name):
+            person = self._name(Label.ENTITY, speaker_subtype(name), name)
+            self._users.introduce(person)
+            self._placing.introduce(person)
+        return self._speaker(name)
+
+    def _add_user(self, draft: Draft, place: Place) -> list[Node]:
+        if draft.item.user is None:
+            return []
+        user = self._name(Label.ENTITY, USER, draft.item.user)
+        self._plan.edges.append(self._edge(STATED_BY, place.item.uid, user.uid))
+        if place.speaker is not None and draft.item.speaker is not None:
+            person = self._users.person(user, draft.item.speaker, place.speaker)
+            if person is not None:
+                self._plan.edges.append(self._edge(IS_PERSON, user.uid, person.uid))
+        return [user]
 
     def _speaker(self, name: str) -> Node:
         node = self._placing.person(name, speaker_subtype(name))
@@ -295,7 +322,7 @@ class Materialiser:
         candidates: dict[str, list[str]] = {}
         for name in {name for draft in drafts for name in draft.item.about}:
             by_name = [named_uid(self._root.tenant, self._root.context, subtype, name) for subtype in _SUBJECTS]
-            candidates[name] = [*([name.lower()] if _is_uid(name) else []), *by_name]
+            candidates[name] = [*([name.lower()] if is_uid(name.lower()) else []), *by_name]
         known = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
         renamed = await self._transaction.named([fold(name) for name in candidates])
         found: dict[str, Node] = {}
@@ -305,7 +332,7 @@ class Materialiser:
             called = (node for node in renamed.get(fold(name), ()) if fold(node.subtype) in _SUBJECTS)
             if (node := next(stored, next(called, None))) is not None:
                 found[name] = node
-            elif _is_uid(name):
+            elif is_uid(name.lower()):
                 raise InvalidInputError(*_nobody(name, drafts))
         return found
 
@@ -387,7 +414,3 @@ def _nobody(uid: str, drafts: Sequence[Draft]) -> Iterator[FieldProblem]:
                     f"{uid} is the uid of nobody known",
                     "Give a name, or a uid that an answer of /ingest or /retrieve named",
                 )
-
-
-def _is_uid(name: str) -> bool:
-    return len(name) == 36 and name.count("-") == 4 and all(c in "0123456789abcdef-" for c in name.lower())

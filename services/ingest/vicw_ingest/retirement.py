@@ -2,7 +2,8 @@
 
 Nothing is erased: a retired node keeps its edges to others of its item, so that the past can still be seen
 (docs/decisions/0002). What has no end in time is dropped: edges between things that live on. A named thing is retired
-once no edge joins it to anything live, unless a person has merged or renamed it; who names it again revives it.
+once no edge joins it to anything live, unless a person has merged or renamed it; who names it again revives it. That a
+user is a person keeps neither of them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vicw_ingest.identity.users import USER, release_users
 from vicw_ingest.sequence import Chains
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.text import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Retirement:
             return
         nodes = (await self.transaction.nodes(list(retired.beside))).values()
         things = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
+        users = [thing for thing in things.values() if fold(thing.subtype) == USER]
         loose = [uid for uid, thing in things.items() if uid not in told_of and not thing.aliases]
         alone = await self.transaction.isolated(loose)
         changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
@@ -105,6 +109,7 @@ class Retirement:
         )
         if changed:
             await self.transaction.put_nodes(changed)
+        await release_users(self.transaction, users, alone, told_of)
 
     async def _described_anew(self, things: Sequence[Node]) -> list[Node]:
         """Return things with the first description that a live item gives of each, where it is another."""

@@ -25,6 +25,7 @@ from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
+from vicw_retrieval.viewers import recognised
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
@@ -75,6 +76,7 @@ async def _retrieve(
     request: RetrieveRequest, scope: Scope, ports: RetrievalPorts, *, degraded: tuple[str, ...] = ()
 ) -> RetrieveResponse:
     watch = Stopwatch()
+    scope = await recognised(ports.graph, scope)
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)

@@ -79,6 +79,11 @@ class Item(Message):
     subtype: Id | None = Field(None, description='What it is: "message", "scene", "function", "document", …')
     name: Prose | None = Field(None, description="Title")
     speaker: Prose | None = None
+    user: Id | None = Field(
+        None,
+        description="Your id of who says it. The user is then the person who speaks: as a viewer he sees what is about "
+        "that person",
+    )
     timestamp: Timestamp | None = Field(None, description="When it happened")
     flow_id: Id | None = Field(None, description="Logical thread; default: the request's")
     flow_step: Annotated[StrictInt, Field(ge=-(2**53), le=2**53)] | None = Field(

@@ -123,6 +123,10 @@ class Placing:
         assert node is not None
         return node
 
+    def introduce(self, person: Node) -> None:
+        """Take a name for this person alone from now on."""
+        self._known[fold(person.name)] = [person]
+
     async def place(self, place: Place) -> Placed:
         """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
         placed, item = Placed(), place.item
@@ -168,7 +172,7 @@ class Placing:
         if len(certain) > 1 and thing.guess == "symbol":
             fitting = [node for node in fitting if node.subtype in GUESSES]  # which of them is meant is not certain
         if fitting:
-            best = min(fitting, key=lambda node: (node.subtype in GUESSES, node.created_at, node.uid))
+            best = min(fitting, key=_likeness)
             if best.subtype in GUESSES and thing.guess not in GUESSES:
                 best = _instead(known, best, replace(best, subtype=thing.guess, source=thing.scope))
             if best.text is None and thing.description is not None:
@@ -329,6 +333,11 @@ def _fits(thing: Thing, node: Node) -> bool:
     if thing.kind is not None:
         return subtype == thing.kind
     return thing.guess not in _PEOPLE or subtype in _PEOPLE | GUESSES
+
+
+def _likeness(node: Node) -> tuple[bool, bool, datetime, str]:
+    """What is known better comes first, and a person before the user of the same name."""
+    return node.subtype in GUESSES, fold(node.subtype) == "user", node.created_at, node.uid
 
 
 def _natural_name(thing: Thing) -> str:

@@ -1,7 +1,7 @@
 """What a new telling of a named thing goes to: the thing that has the name by now, or that stands for it.
 
-Edges that filters look at (``IN_PAYLOAD``) stay with what a caller named, whatever it is merged into: a tag, or whom a
-memory is about, decides who finds it, and must not change with an opinion that may be taken back.
+Edges that filters look at (``IN_PAYLOAD``), and which person a user is, stay with what a caller named, whatever it is
+merged into: they decide who finds a memory, and must not change with an opinion that may be taken back.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from itertools import product
 
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Edge, Node
-from vicw_shared.model.edges import IN_PAYLOAD, TOLD_BY
+from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, TOLD_BY
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Lookups
 from vicw_shared.text import fold
 from vicw_shared.uids import edge_id, make_uid
+
+
+_STAYING = IN_PAYLOAD | {IS_PERSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class StandIns:
 
     def _end(self, uid: str, edge_type: str) -> str:
         known = self.renamed[uid].uid if uid in self.renamed else uid
-        return self.merged[known].uid if known in self.merged and edge_type not in IN_PAYLOAD else known
+        return self.merged[known].uid if known in self.merged and edge_type not in _STAYING else known
 
 
 async def stand_ins(lookups: Lookups, context: str, told: Iterable[Node]) -> StandIns:

@@ -47,6 +47,7 @@ def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[Fie
         "name": item.name,
         "subtype": item.subtype,
         "speaker": item.speaker,
+        "user": item.user,
         "flow_id": item.flow_id,
         "bucket": item.bucket,
         "source": item.source,

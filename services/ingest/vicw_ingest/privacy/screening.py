@@ -18,7 +18,7 @@ SECRETS = Counter("vicw_ingest_secrets_total", "Secrets found in requests, one a
 _MOST_PROBLEMS = 20
 _NAMES: Mapping[type[BaseModel], frozenset[str]] = {
     IngestRequest: frozenset({"context", "domain", "flow_id"}),
-    Item: frozenset({"id", "flow_id", "about", "trigger_phrases"}),
+    Item: frozenset({"id", "flow_id", "user", "about", "trigger_phrases"}),
 }
 """By these things are found and told apart, and shown to whom they concern: masked, two would become one."""
 

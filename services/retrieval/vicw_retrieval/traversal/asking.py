@@ -9,6 +9,7 @@ from vicw_retrieval.scope import scope_of_question
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.traversal.inquiry import Inquiry
+from vicw_retrieval.viewers import recognised
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion, WalkRequest
@@ -26,8 +27,9 @@ async def ask[R: GraphQuestion](
     """
     sizes.require(_sizes(request, ports.limits))
     watch = Stopwatch()
-    inquiry = Inquiry(ports, scope_of_question(request, tenant, now()), ever)
     with watch.stage("graph"):
+        scope = await recognised(ports.graph, scope_of_question(request, tenant, now()))
+        inquiry = Inquiry(ports, scope, ever)
         answer = await question(request, inquiry)
     return answer.model_copy(update={"took_ms": watch.total()})
 

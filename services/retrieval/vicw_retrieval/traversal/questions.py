@@ -7,6 +7,7 @@ from vicw_retrieval.traversal.inquiry import Inquiry
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.graph import (
@@ -87,7 +88,7 @@ async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:
 
 
 async def about(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
-    """Return a person, and the memories that are about him or about his users, the newest first."""
+    """Return a person, and the memories that are about him or about his users, the newest first; of a user his person's."""
     start, everybody = await _everybody(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
     await walk.run(everybody)
@@ -168,17 +169,20 @@ async def _thread(request: ThreadRequest, inquiry: Inquiry, context: str) -> lis
 
 async def _identity(request: NodeQuestion, inquiry: Inquiry, way: Direction) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
-    walk = inquiry.walk([("IS_PERSON", way)], hops=1, limit=request.limit)
+    walk = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
     await walk.run([start])
     return await inquiry.answer(walk, [start])
 
 
 async def _everybody(request: NodeQuestion, inquiry: Inquiry) -> tuple[Node, list[Node]]:
-    """Return who is meant, and whoever else is the same person."""
+    """Return who is meant, the person that he is, if he is a user, and that person's users."""
     start = await inquiry.finder.one(request.node, "node")
-    same = inquiry.walk([("IS_PERSON", Direction.IN)], hops=1, limit=request.limit)
-    await same.run([start])
-    return start, list(same.nodes.values())
+    found = [start]
+    for way in (Direction.OUT, Direction.IN):
+        same = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
+        await same.run(found)
+        found = list(same.nodes.values())
+    return start, found
 
 
 def _newest_first(walk: Walk) -> list[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from vicw_retrieval.sight import Sight
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import canonical
 from vicw_shared.model import Node
+from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold
@@ -124,7 +125,16 @@ class Finder:
         ends = await self.graph.nodes(self.scope.tenant, sorted(set(stands_for.values())))
         allowed = {node.uid: node for node in await self.allowed(ends.values())}
         standing = {node.uid: node for node in (allowed.get(stands_for[thing.uid], thing) for thing in things)}
+        for user in await self._users_of(standing):
+            del standing[user]
         return sorted(standing.values(), key=lambda node: (node.context, node.name, node.uid))
+
+    async def _users_of(self, called: Mapping[str, Node]) -> set[str]:
+        """Return those that are another of these: users who are called as the person is."""
+        if len(called) < 2:
+            return set()
+        found = await self.graph.expand(self.scope.tenant, list(called), [(IS_PERSON, Direction.OUT)], _VERSIONS)
+        return {n.origin for n in await self.sight.visible(found) if n.node.uid in called.keys() - {n.origin}}
 
     async def _hint(self, reference: str) -> str:
         """Return items whose words are those of the reference: what was meant may be among them."""
