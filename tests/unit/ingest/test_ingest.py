@@ -230,7 +230,7 @@ async def test_what_an_old_version_told_goes_and_what_others_told_of_it_stays(me
 
 
 async def test_unavailable_ways_of_extraction_are_refused(memory: Memory) -> None:
-    with pytest.raises(InvalidInputError, match="not available"):
+    with pytest.raises(InvalidInputError, match="there is no language model here"):
         await memory.ingest({"text": "x"}, extract="llm")
     with pytest.raises(InvalidInputError, match=r"items\[0\]\.extraction"):
         await memory.ingest({"text": "x", "extraction": {"entities": [{"name": "Ana"}]}}, extract="none")
