@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 from qdrant_client import AsyncQdrantClient
+from qdrant_client.http.models import SparseVector
+from qdrant_client.local.local_collection import LocalCollection
 
 from servers.plugin import stood_in
 from servers.qdrant import QdrantServer
@@ -37,7 +39,18 @@ def open_client(server: QdrantServer | None) -> AsyncQdrantClient:
     if server is not None:
         return connect(QdrantSettings(url=f"{server.url.rpartition(':')[0]}:{server.grpc_port}"))
     warnings.filterwarnings("ignore", message="Payload indexes have no effect in the local Qdrant")
+    setattr(LocalCollection, _rescore_idf.__name__, _rescore_idf)
     return AsyncQdrantClient(":memory:")
+
+
+def _rescore_idf(collection: LocalCollection, vector: SparseVector, name: str) -> SparseVector:
+    """Weigh a query's terms as the server does: over the points that have words, where the local mode takes all."""
+    held = collection.sparse_vectors_idf.get(name)
+    if held is None:
+        return vector
+    worded = int(((collection.deleted == 0) & (collection.deleted_per_vector[name] == 0)).sum())
+    idf = [collection._compute_idf(held.get(term, 0), worded) for term in vector.indices]
+    return SparseVector(indices=vector.indices, values=[a * b for a, b in zip(vector.values, idf, strict=True)])
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import batched
 
 from vicw_ingest.extraction.placing import GUESSES
+from vicw_shared.merging import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphTransaction, Lookups
@@ -31,6 +32,7 @@ class Users:
 
     _called: dict[str, list[Node]] = field(default_factory=dict)
     _taken: dict[str, set[str]] = field(default_factory=dict)
+    _apart: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     async def of(cls, lookups: Lookups, speakers: Collection[str]) -> Users:
@@ -40,13 +42,14 @@ class Users:
         named = await lookups.named(sorted(set(map(fold, speakers))))
         called = {name: [node for node in nodes if _may_speak(node)] for name, nodes in named.items()}
         people = [node.uid for nodes in called.values() for node in nodes]
-        edges = await lookups.edges(people, [IS_PERSON], Direction.IN) if people else []
+        around = await lookups.edges(people, [IS_PERSON, DISTINCT_FROM], Direction.IN) if people else []
+        edges = [edge for edge in around if edge.type == IS_PERSON]
         live = {uid for uid, user in (await lookups.nodes([e.source for e in edges])).items() if not user.retired_at}
         taken: dict[str, set[str]] = {}
         for edge in edges:
             if edge.source in live:
                 taken.setdefault(edge.target, set()).add(edge.source)
-        return cls(called, taken)
+        return cls(called, taken, {(edge.source, edge.target) for edge in around if edge.type == DISTINCT_FROM})
 
     def is_called(self, speaker: str) -> bool:
         """Tell whether anybody is called exactly so."""
@@ -63,9 +66,9 @@ class Users:
         found = called.get(own) or called.get(speaking.uid)
         if found is None and len(called) == 1:
             (found,) = called.values()
-        if found is None or self._taken.setdefault(found.uid, {user.uid}) - {user.uid}:
+        if found is None or (user.uid, found.uid) in self._apart:
             return None
-        return found
+        return found if self._taken.setdefault(found.uid, {user.uid}) == {user.uid} else None
 
 
 def _may_speak(node: Node) -> bool:

@@ -46,6 +46,15 @@ def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> 
     return clean, {index: tuple(secrets) for index, secrets in masked.items()}
 
 
+def require_no_secret(field: str, name: str, what: Literal["mask", "refuse", "off"]) -> None:
+    """Raise InvalidInputError that names the kinds of the secrets in a name: masked, two would become one."""
+    kinds = dict.fromkeys(secret.kind for secret in find_secrets(name)) if what != "off" else {}
+    for kind in kinds:
+        SECRETS.labels(kind, "refused").inc()
+    if kinds:
+        raise InvalidInputError(*(_problem(field, kind, is_name=True) for kind in kinds))
+
+
 def _index(field: str) -> int:
     """Return the index of the item that a field is in: all that is masked is in items."""
     return int(field.removeprefix("items[").partition("]")[0])
