@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 
 from contract.sides import Side, asked_for
 from traversals import Asker, joined
+from vicw_ingest.identity.candidates import Compared, candidates
+from vicw_ingest.identity.identifying import identify
 from vicw_ingest.identity.merges import Decision, merge, split
 from vicw_ingest.identity.renaming import rename
 from vicw_shared.errors import InvalidInputError
@@ -151,6 +154,51 @@ async def test_a_user_is_nobody_any_more_when_nothing_says_so(side: Side) -> Non
     assert await side.graph.named("t", ["u-17", "ben"]) == {}, "neither keeps the other"
     await tell(side, says("d", "Clara", "u-17"))
     assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Clara"]
+
+
+async def test_who_somebody_is_can_be_said_and_taken_back(side: Side) -> None:
+    await tell(side, says("a", "Ana", "u-17"), says("b", "ANA", "u-18"), says("c", "Ben", "u-17"))
+    await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"))
+    ana, u17, u18 = person("Ana"), person("u-17", subtype="user"), person("u-18", subtype="user")
+    assert await seen(side, "u-18") == set(), "the name alone is another user's"
+    assert await identify(side.graph, DECISION, u18, ana)
+    assert not await identify(side.graph, DECISION, u18, ana)
+    assert await seen(side, "u-18") == {"of ana"}
+    await side.retract({"context": "chat", "ids": ["b"], "wait": False}, "t")
+    await tell(side, says("b", "Clara", "u-18"))
+    assert await seen(side, "u-18") == {"of ana"}, "said by a person, it rests on no item"
+
+    assert await seen(side, "u-17") == {"of ana", "of ben"}
+    assert await identify(side.graph, DECISION, u17, ana, holds=False)
+    assert not await identify(side.graph, DECISION, u17, ana, holds=False)
+    await tell(side, says("d", "Ana", "u-17"))
+    assert await seen(side, "u-17") == {"of ben"}, "items say no more than a name"
+    assert await identify(side.graph, DECISION, u17, ana)
+    assert await seen(side, "u-17") == {"of ana", "of ben"}
+
+
+async def test_only_a_user_is_a_person(side: Side) -> None:
+    await tell(side, says("a", "Ana", "u-17", tags=["sea"]))
+    ana, user, tag = person("Ana"), person("u-17", subtype="user"), person("sea", subtype="tag")
+    for one, other, told in (
+        (ana, user, "user: 'Ana' is of subtype 'person'. Name a thing of subtype 'user'"),
+        (user, user, "person: 'u-17' is of subtype 'user'. Name somebody else than a user"),
+        (user, tag, "person: 'sea' is of subtype 'tag'"),
+        ("x", ana, "user: x is the uid of nothing known"),
+        (user, "x", "person: x is the uid of nothing known"),
+    ):
+        with pytest.raises(InvalidInputError, match=told):
+            await identify(side.graph, DECISION, one, other)
+    with pytest.raises(InvalidInputError, match="nothing known"):
+        await identify(side.graph, replace(DECISION, tenant="u"), user, ana)
+
+
+async def test_a_user_and_his_person_are_no_duplicates(side: Side) -> None:
+    await tell(side, says("a", "Ana Souza", "Ana Souza"), says("b", "Ana Sousa"))
+    page = await candidates(side.graph, "t", Compared(("chat",), None, 0.8, 99), 9)
+    assert {frozenset((one.entity.name, one.other.name)) for one in page.candidates} == {
+        frozenset(("Ana Souza", "Ana Sousa"))
+    }
 
 
 async def test_a_renamed_person_is_still_the_users(side: Side) -> None:

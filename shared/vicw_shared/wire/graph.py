@@ -93,6 +93,11 @@ class WalkedNode(GraphNode):
     """A node of a walk."""
 
     hops: int = Field(description="How far from where the walk began; what was merged is as near as what stands for it")
+    path: tuple[str, ...] = Field(
+        (),
+        description="Ids of the edges that lead to it from where the walk began; from an item to an event that its text "
+        "tells of it is none",
+    )
     told_by: str | None = Field(None, description="Uid of the item whose text tells of this event")
     speaker: str | None = None
     source: str | None = None

@@ -9,6 +9,7 @@ from functools import cached_property
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.sight import Sight, say
 from vicw_retrieval.synthesis import draw_edge
+from vicw_retrieval.traversal.paths import paths_of
 from vicw_retrieval.traversal.starts import Finder
 from vicw_retrieval.traversal.walk import Plan, Walk
 from vicw_shared.model import Label, Node
@@ -85,6 +86,7 @@ class Inquiry:
             spreads=spreads,
             known_by=self._known_by,
             hops=hops,
+        path=path,
             limit=limit,
             fanout=fanout or self.settings.fanout,
             looked_at=self.settings.fanout_read,
@@ -100,10 +102,19 @@ class Inquiry:
         nodes = order(walk) if order is not None else list(walk.nodes.values())
         texts = await say(self.graph, self.scope, nodes)
         told_by = await self._tellers(nodes)
+        begun = [node.uid for node in starts] or [uid for uid, hops in walk.hops.items() if hops == 0]
+        paths = paths_of(begun, walk.edges, {event: item for event, item in told_by.items() if item in walk.nodes})
         return GraphAnswer(
             start=tuple(node.uid for node in starts),
             nodes=tuple(
-                _shown(node, walk.hops[node.uid], texts.get(node.uid), told_by.get(node.uid)) for node in nodes
+                _shown(
+                    node,
+                    hops=walk.hops[node.uid],
+                    path=paths.get(node.uid, ()),
+                    text=texts.get(node.uid),
+                    told_by=told_by.get(node.uid),
+                )
+                for node in nodes
             ),
             edges=tuple(map(draw_edge, walk.edges)),
             complete=walk.complete,
@@ -119,7 +130,7 @@ class Inquiry:
         return {n.origin: str(n.edge.properties[TOLD_BY]) for n in proven if TOLD_BY in n.edge.properties}
 
 
-def _shown(node: Node, hops: int, text: str | None, told_by: str | None) -> WalkedNode:
+def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, told_by: str | None) -> WalkedNode:
     return WalkedNode(
         uid=node.uid,
         id=node.source_id,
