@@ -26,8 +26,9 @@ def paths_of(starts: Iterable[str], edges: Sequence[Edge], told_by: Mapping[str,
     while frontier:
         here = frontier.popleft()
         for there, along in near.get(here, ()):
-            if there not in paths:
-                paths[there] = paths[here] + along
+            path = paths[here] + along
+            if there not in paths or len(path) < len(paths[there]):
+                paths[there] = path
                 # What an item tells of is as near as the item itself.
                 (frontier.append if along else frontier.appendleft)(there)
     return paths
