@@ -57,8 +57,8 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        for module in ("vicw_ingest.expiry", "vicw_ingest.pipeline", "vicw_ingest.retraction", "vicw_retrieval.pipeline"):
-            patch.setattr(f"{module}.now", lambda: self.now)
+        for module in ("ingest.expiry", "ingest.pipeline", "ingest.retraction", "retrieval.pipeline"):
+            patch.setattr(f"vicw_{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
         for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
             patch.setattr(f"{module}.uuid", drawn)

@@ -226,4 +226,3 @@ async def test_whom_a_viewer_may_not_know_is_not_told_as_his_user(side: Side) ->
     assert "u-17" not in {node.name for node in walk.nodes}
     known = await Asker(side.graph).ask("walk", start=[person("Ana")], viewer={"user": "ben"}, hops=1)
     assert "u-17" in {node.name for node in known.nodes}
-

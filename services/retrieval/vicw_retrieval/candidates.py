@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from vicw_retrieval.ranking import blend, rrf, zscore
 from vicw_shared.ports import ItemRef, VectorHit
 
-
 GRAPH = "graph"
 _GRAPH_WEIGHT = 0.15
 """Of the graph's list in rank fusion, where the others' weights add up to 2 (seed 002 §8.3)."""

@@ -184,9 +184,9 @@ class Search:
         brought = {hit.id: 0.0 for hit in seeds}
         ranked = {**ranked, GRAPH: seeds} if seeds else ranked
         if dense is None or lexical is None:
-            for known in (dense, lexical):
-                if known is not None:
-                    known |= brought | known
+            for channel in (dense, lexical):
+                if channel is not None:
+                    channel.update(brought | channel)
             return Wave(ranked, scores, zscore.combine(dense or {}, lexical or {}, settings.alpha))
         only_lexical = list((lexical.keys() | brought.keys()) - dense.keys())
         only_dense = list((dense.keys() | brought.keys()) - lexical.keys())
@@ -200,7 +200,7 @@ class Search:
         else:
             dense.update(more_dense)
             lexical.update(more_lexical)
-        lexical |= brought | lexical  # whatever it scores: it may not be indexed yet
+        lexical.update(brought | lexical)  # whatever it scores: it may not be indexed yet
         ceiling = 0.0
         if settings.fusion == "blend":
             ceiling = blend.ceiling(await vectors.idf(self._terms.indices), sparse.K1 + 1)

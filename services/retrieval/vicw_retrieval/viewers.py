@@ -1,7 +1,7 @@
 """Who a viewer is: his users, the persons that they are, and what these were merged with (seed 004, "Privacy Model").
 
-Names are found in any context of the tenant, since a memory of one may be about the same person as one of another. It is
-decided anew at each question, and from edges alone: a merge that is undone shows nothing any more.
+Names are found in any context of the tenant, since a memory of one may be about the same person as one of another.
+All is decided anew at each question, and from edges alone: a merge that is undone shows nothing any more.
 """
 
 from __future__ import annotations

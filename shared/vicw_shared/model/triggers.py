@@ -64,4 +64,7 @@ def precedence(importance: float | None, protected: bool) -> int:
 def foremost(nodes: Iterable[Node]) -> list[Node]:
     """Return nodes, each once, in the order of their precedence; then the newest first."""
     found = {node.uid: node for node in nodes}
-    return sorted(found.values(), key=lambda node: (precedence(node.importance, node.protected), -node.created_at.timestamp(), node.uid))
+    return sorted(
+        found.values(),
+        key=lambda node: (precedence(node.importance, node.protected), -node.created_at.timestamp(), node.uid),
+    )

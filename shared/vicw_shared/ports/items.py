@@ -22,7 +22,7 @@ class ItemIndex(Protocol):
     async def triggered(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        """Return the live items that have one of these trigger phrases (see ``model.triggers``), in order of precedence.
+        """Return the live items that have one of these trigger phrases (``model.triggers``), in order of precedence.
 
         Of each phrase at most ``limit``, the foremost; each item once. ``contexts`` None: of all that the tenant has.
         """

@@ -78,7 +78,8 @@ class WalkRequest(GraphQuestion):
     )
     query: Prose | None = Field(
         None,
-        description="Where to begin besides: the items of which it has a trigger phrase; without any, those that its words find",
+        description="Where to begin besides: the items of which it has a trigger phrase; without any, those that its words "
+        "find",
     )
     hops: Annotated[StrictInt, Field(ge=0)] = 2
     direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")
@@ -95,8 +96,8 @@ class WalkedNode(GraphNode):
     hops: int = Field(description="How far from where the walk began; what was merged is as near as what stands for it")
     path: tuple[str, ...] = Field(
         (),
-        description="Ids of the edges that lead to it from where the walk began; from an item to an event that its text "
-        "tells of it is none",
+        description="Ids of the edges that lead to it from where the walk began; from an item to an event that its "
+        "text tells of it is none",
     )
     told_by: str | None = Field(None, description="Uid of the item whose text tells of this event")
     speaker: str | None = None

@@ -134,7 +134,9 @@ def selves(world: World, viewer: dict[str, str]) -> set[str]:
             uids = uids | more
         return uids
 
-    called = {n.uid for n in world.nodes.values() if n.subtype == "person" and fold(n.name) == fold(viewer.get("user", ""))}
+    called = {
+        n.uid for n in world.nodes.values() if n.subtype == "person" and fold(n.name) == fold(viewer.get("user", ""))
+    }
     found = merged(called)
     found |= merged(joined(found, "IS_PERSON"))
     return found | merged(joined(found, "IS_PERSON", back=True))

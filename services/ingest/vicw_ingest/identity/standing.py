@@ -18,7 +18,6 @@ from vicw_shared.ports import Lookups
 from vicw_shared.text import fold
 from vicw_shared.uids import edge_id, make_uid
 
-
 _STAYING = IN_PAYLOAD | {IS_PERSON}
 
 

@@ -88,7 +88,7 @@ async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:
 
 
 async def about(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
-    """Return a person, and the memories that are about him or about his users, the newest first; of a user his person's."""
+    """Return a person, and the memories about him or his users, the newest first; for a user, those of his person."""
     start, everybody = await _everybody(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
     await walk.run(everybody)

@@ -33,7 +33,9 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def show(
-    node: Annotated[str | None, typer.Argument(help="Where to begin: a uid, an id of yours, a name, or words of a text.")] = None,
+    node: Annotated[
+        str | None, typer.Argument(help="Where to begin: a uid, an id, a name, or words of a text.")
+    ] = None,
     hops: Annotated[int | None, typer.Option(help="How far to go. \\[default: 1; a preset has its own]", min=0)] = None,
     types: TypesOption = None,
     without: Annotated[

@@ -8,7 +8,15 @@ from itertools import batched
 
 from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.database import Database, Run
-from vicw_shared.adapters.neo4j.keys import chain_end, home_key, name_place, phrase_prefix, term_key, term_rows, terms_mark
+from vicw_shared.adapters.neo4j.keys import (
+    chain_end,
+    home_key,
+    name_place,
+    phrase_prefix,
+    term_key,
+    term_rows,
+    terms_mark,
+)
 from vicw_shared.adapters.neo4j.rows import node_of
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAMED_LABELS
