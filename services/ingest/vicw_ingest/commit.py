@@ -13,6 +13,7 @@ from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
+from vicw_ingest.materialising.telling import item_ends
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.planning.flows import infer_flows
 from vicw_ingest.privacy.screening import Masked
@@ -213,7 +214,7 @@ async def _write(
     """Retire old versions, open the chains, store nodes and edges. Returns what was planned and done."""
     materialiser = Materialiser(transaction, command.registry, command.now, root, command.hub_edges)
     with ingesting("plan"):
-        ends = await materialiser.item_ends(drafts, nodes, latest)
+        ends = await item_ends(transaction, drafts, nodes, latest)
         plan = await materialiser.plan(drafts, nodes, ends, command.readings)
     pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)

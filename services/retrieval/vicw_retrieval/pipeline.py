@@ -22,6 +22,8 @@ from vicw_retrieval.intent import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.sight import known_by
+from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
@@ -29,7 +31,7 @@ from vicw_retrieval.viewers import recognised
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
-from vicw_shared.ports import Audience, GraphStore, Scope
+from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -82,7 +84,7 @@ async def _retrieve(
     decision, candidates, wave = await _find(request, search, ports)
     top = chosen(candidates, wave, request.limit)
     with watch.stage("expand"):
-        around = await _surroundings(request, ports.graph, scope, top, search)
+        around = await _surroundings(request, ports, scope, top, search)
     return await _answer(request, ports, search, wave, decision, top, around)
 
 
@@ -120,15 +122,16 @@ async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
 
 
 async def _surroundings(
-    request: RetrieveRequest, graph: GraphStore, scope: Scope, top: Sequence[Candidate], search: Search
+    request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: Search
 ) -> Surroundings:
     uids = [candidate.item.uid for candidate in top]
     if request.expand.hops > 0:
         try:
-            return await expand(graph, scope, uids, [candidate.passages[0][0] for candidate in top])
+            known = Known(known_by(ports.registry), ports.settings.fanout_read)
+            return await expand(ports.graph, scope, uids, [candidate.passages[0][0] for candidate in top], known)
         except (UnavailableError, OverloadedError):
             search.degraded.append("expand")
-    return Surroundings(nodes=await graph.nodes(scope.tenant, uids))
+    return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
 
 
 async def _answer(

@@ -174,7 +174,7 @@ class IngestSettings(BaseSettings):
     expiry_seconds: float = Field(
         30.0,
         gt=0,
-        description="How often `vicw serve` retires what has expired, in seconds; answers are without it from its instant "
+        description="How often `vicw serve` retires what has expired, in seconds; no answer has it from its instant "
         "on. Workers do so whenever they look for work",
     )
     candidate_threshold: float = Field(

@@ -78,8 +78,7 @@ class WalkRequest(GraphQuestion):
     )
     query: Prose | None = Field(
         None,
-        description="Where to begin besides: the items of which it has a trigger phrase; without any, those that its words "
-        "find",
+        description="Where to begin besides: items of which it has a trigger phrase; without any, those with its words",
     )
     hops: Annotated[StrictInt, Field(ge=0)] = 2
     direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vicw_retrieval.search import RetrievalPorts
-from vicw_retrieval.sight import Sight, say
+from vicw_retrieval.sight import Sight, known_by, say
 from vicw_retrieval.synthesis import draw_edge
 from vicw_retrieval.traversal.paths import paths_of
 from vicw_retrieval.traversal.starts import Finder
@@ -17,9 +17,6 @@ from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
-
-_UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
-"""Edges that nobody tells of: by them alone a thing is not known."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,7 @@ class Inquiry:
 
     @cached_property
     def _known_by(self) -> list[Spread]:
-        types = [edge_type.name for edge_type in self.registry if edge_type.name not in _UNTOLD]
-        return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
+        return known_by(self.registry)
 
     async def contexts(self) -> list[str]:
         """Return the contexts that the question is about."""
