@@ -40,6 +40,7 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import IngestSettings, LimitSettings, Neo4jSettings, QdrantSettings
+from vicw_shared.wrapper import wrap
 from vicw_standalone.bench.ingest_speed import embed_all, post_all
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.server import children, disk_mb, resident
@@ -126,8 +127,10 @@ async def storing(platform: Platform, messages: int) -> None:
     try:
         for number in range(ROUNDS):
             part = parts[number::ROUNDS]
-            alone.append(await embed_all(embedder, part))
-            through.append(await post_all(platform.ingest.url, part))
+            items = [(item, request.domain) for request in part for item in request.items]
+            texts = [wrap(i.text, domain=domain, subtype=i.subtype, name=i.speaker) for i, domain in items]
+            alone.append(round(len(items) / await embed_all(embedder, texts), 2))
+            through.append(round(len(items) / await post_all(platform.ingest.url, part), 2))
     finally:
         await embedder.close()
     ratios = sorted(b / a for a, b in zip(alone, through, strict=True))

@@ -87,7 +87,7 @@ def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) ->
     ("variable", "meant"),
     [
         ("VICW_PROT", "VICW_PORT"),
-        ("VICW_MODEL", "VICW_EMBEDDING_MODEL"),
+        ("VICW_EMBED_MODEL", "VICW_EMBEDDING_MODEL"),
         ("VICW_DATADIR", "VICW_DATA_DIR"),
         ("vicw_retrieval_aplha", "VICW_RETRIEVAL_ALPHA"),
         ("VICW_ULR", "VICW_URL"),

@@ -95,7 +95,7 @@ def _load(path: Path, threads: int, context_tokens: int) -> Any:
     import llama_cpp
 
     class Interruptible(llama_cpp.Llama):  # type: ignore[misc]
-        """A model that leaves off between two tokens; a stream would wait for whole characters, and may do so for ever."""
+        """A model that leaves off between two tokens. A stream waits for whole characters, it may be for ever."""
 
         given_up = threading.Event()
 

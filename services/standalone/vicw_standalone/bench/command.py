@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,14 +20,17 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.logs import configure_logs
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
+from vicw_shared.wire.ingest import Extract, IngestRequest
 from vicw_standalone.bench import report as reporting
 from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
 from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, SetReport, Variant, measure
+from vicw_standalone.bench.filling import requests
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
 from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, load_sentences
 from vicw_standalone.bench.pooled import Separation, separate
 from vicw_standalone.bench.sets import BenchDataError, FidelitySet, find_sets, load_set, pool
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
+from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.settings import read_settings
@@ -74,27 +77,47 @@ def speed(
     sizes: list[int],
     clients: list[int],
     queries: int,
-    ingest: int,
     *,
     store: Path | None,
     json: Path | None,
     model: str | None,
 ) -> None:
-    """Measure latency, memory and disk, and with ``ingest`` messages throughput."""
+    """Measure latency, memory and disk."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
     try:
         with progress_bars() as progress:
-            work = _measure_speed(settings, store or default_store(), sizes, clients, queries, ingest, progress)
-            described, reports, stored = asyncio.run(work)
+            work = _measure_speed(settings, store or default_store(), sizes, clients, queries, progress)
+            described, reports = asyncio.run(work)
     except VicwClientError as error:
         fail(str(error))
     if reports:
         print_table(reporting.speed_table(reports))
-    for line in reporting.speed_lines(reports, stored):
+    for line in reporting.speed_lines(reports):
         out.print(line, markup=False)
     if json is not None:
-        reporting.write_json(json, reporting.speed_json(described, reports, stored))
+        reporting.write_json(json, reporting.speed_json(described, reports))
+
+
+def ingest(
+    data: Path | None, items: int, extract: Extract, rounds: int, *, json: Path | None, model: str | None
+) -> None:
+    """Measure the write path on the first ``items`` of a set, on synthetic chats without one."""
+    configure_logs(LogSettings(level="warning"))
+    settings = read_settings(model=model)
+    given = list(requests(load_set(data).items[:items]) if data else Chat().requests(items))
+    if not given:
+        raise BenchDataError(f"{data} holds no items")
+    try:
+        with progress_bars() as progress:
+            described, report = asyncio.run(_measure_ingest(settings, given, extract, rounds, progress))
+    except VicwClientError as error:
+        fail(str(error))
+    print_table(reporting.growth_table(report))
+    for line in reporting.ingest_lines(report):
+        out.print(line, markup=False)
+    if json is not None:
+        reporting.write_json(json, reporting.ingest_json(described, report))
 
 
 def extract(data: Path, *, json: Path | None) -> None:
@@ -124,17 +147,22 @@ async def _measure_speed(
     sizes: list[int],
     clients: list[int],
     queries: int,
-    messages: int,
     progress: Progress,
-) -> tuple[dict[str, Any], list[SpeedReport], IngestReport | None]:
+) -> tuple[dict[str, Any], list[SpeedReport]]:
     identity = await identity_of(settings)
     described = {"model": asdict(identity), "retrieval": settings.retrieval.model_dump(mode="json")}
     reports = []
     for size in filter(None, sizes):
         place = root / f"speed-{size}-{store_key(settings, str(size))}"
         reports.append(await measure_speed(settings, place, identity, size, clients, queries, progress))
-    stored = await measure_ingest(settings, messages, progress) if messages else None
-    return described, reports, stored
+    return described, reports
+
+
+async def _measure_ingest(
+    settings: Settings, given: Sequence[IngestRequest], extract: Extract, rounds: int, progress: Progress
+) -> tuple[dict[str, Any], IngestReport]:
+    described = {"model": asdict(await identity_of(settings)), "extract": extract}
+    return described, await measure_ingest(settings, given, extract, rounds, progress)
 
 
 class _Run:

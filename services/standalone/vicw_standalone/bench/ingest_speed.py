@@ -1,9 +1,8 @@
-"""Measures the write path against the embedder alone: what share of its throughput is left when texts are stored."""
+"""Measures the write path: its share of the embedder's throughput, and what it makes of texts in the graph."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 import tempfile
 import time
 from collections.abc import Coroutine, Sequence
@@ -18,14 +17,11 @@ from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
 from vicw_shared.progress import Progress
-from vicw_shared.wire.ingest import IngestRequest
-from vicw_shared.wrapper import wrap
+from vicw_shared.wire.ingest import Extract, IngestRequest
+from vicw_standalone.bench.growth import Growth, embedded_texts, growth_of
 from vicw_standalone.bench.server import serve
-from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.settings import Settings
 
-ROUNDS = 2
-BATCH = 100
 _POSTS_UNDER_WAY = 3
 _EMBEDS_UNDER_WAY = 2  # as the indexer has them
 _TIMEOUT_SECONDS = 600.0
@@ -33,59 +29,67 @@ _TIMEOUT_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """Messages a second, one value a round: through POST /ingest, and by the embedder alone."""
+    """Texts a second, one value a round: through POST /ingest, and the same texts by the embedder alone.
 
-    messages: int
+    ``texts`` are passages and the statements that have a vector of their own, ``chars`` those of the texts with their
+    wrapping; ``growth`` is that of all rounds together.
+    """
+
+    items: int
+    texts: int
     chars: int
     through: tuple[float, ...]
     alone: tuple[float, ...]
+    growth: Growth
 
     @property
     def ratio(self) -> float:
-        """Median throughput through /ingest ÷ median of the embedder alone; 1 would be a free write path."""
-        return median(self.through) / median(self.alone)
+        """Throughput through /ingest ÷ that of the embedder alone, median over the rounds; 1 is a free write path."""
+        return median(a / b for a, b in zip(self.through, self.alone, strict=True))
 
 
-async def measure_ingest(settings: Settings, messages: int, progress: Progress) -> IngestReport:
-    """Store ``messages`` in a new store and embed the same wrapped texts without storing, in alternating rounds."""
-    parts = list(Chat().requests(messages, min(BATCH, math.ceil(messages / ROUNDS))))
-    through, alone = [], []
-    with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
-        process = EmbeddingProcess(settings.embedding, settings.models_dir)
-        await process.start()
-        embedder = OpenAIEmbedder(uds=process.uds)
-        try:
-            async with serve(Path(folder), model=settings.embedding.model, models_dir=settings.models_dir) as server:
-                for number in range(min(ROUNDS, len(parts))):
-                    part = parts[number::ROUNDS]
-                    alone.append(await embed_all(embedder, part))
-                    through.append(await post_all(server.url, part))
-                    progress("storing and embedding", number + 1, ROUNDS)
-        finally:
-            await embedder.close()
-            await process.close()
-    chars = sum(len(item.text) for part in parts for item in part.items)
-    return IngestReport(messages, chars, tuple(through), tuple(alone))
+async def measure_ingest(
+    settings: Settings, requests: Sequence[IngestRequest], extract: Extract, rounds: int, progress: Progress
+) -> IngestReport:
+    """Store each round's part of the requests in a new store, then embed what that has embedded without storing it."""
+    through, alone, grown, texts, chars = [], [], Growth(), 0, 0
+    rounds = min(rounds, len(requests))
+    process = EmbeddingProcess(settings.embedding, settings.models_dir)
+    await process.start()
+    embedder = OpenAIEmbedder(uds=process.uds)
+    try:
+        for number in range(rounds):
+            part = [each.model_copy(update={"extract": extract}) for each in requests[number::rounds]]
+            with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
+                store = Path(folder)
+                async with serve(store, model=settings.embedding.model, models_dir=settings.models_dir) as server:
+                    stored = await post_all(server.url, part)
+                found = await embedded_texts(store)
+                grown += growth_of(store)
+            through.append(round(len(found) / stored, 2))
+            alone.append(round(len(found) / await embed_all(embedder, found), 2))
+            texts, chars = texts + len(found), chars + sum(map(len, found))
+            progress("storing and embedding", number + 1, rounds)
+    finally:
+        await embedder.close()
+        await process.close()
+    items = sum(len(request.items) for request in requests)
+    return IngestReport(items, texts, chars, tuple(through), tuple(alone), grown)
 
 
-async def embed_all(embedder: OpenAIEmbedder, parts: Sequence[IngestRequest]) -> float:
-    """Return how many messages a second the embedder alone does, on the same wrapped texts."""
-    texts = [
-        wrap(item.text, domain=part.domain, subtype=item.subtype, name=item.speaker)
-        for part in parts
-        for item in part.items
-    ]
+async def embed_all(embedder: OpenAIEmbedder, texts: Sequence[str]) -> float:
+    """Return the seconds that the embedder alone takes for wrapped texts."""
     line = batched(texts, 64)
 
     async def worker() -> None:
         for batch in line:
             await embedder.embed(batch, Lane.BULK)
 
-    return await _rate(len(texts), [worker() for _ in range(_EMBEDS_UNDER_WAY)])
+    return await _seconds([worker() for _ in range(_EMBEDS_UNDER_WAY)])
 
 
 async def post_all(url: str, parts: Sequence[IngestRequest]) -> float:
-    """Return how many messages a second the server at ``url`` stores and finds, three requests under way.
+    """Return the seconds until the server at ``url`` has stored all and finds it, three requests under way.
 
     Raises VicwClientError if it refuses one, UnavailableError if it answers before all is found.
     """
@@ -99,10 +103,10 @@ async def post_all(url: str, parts: Sequence[IngestRequest]) -> float:
                 if stored.job is not None:
                     raise UnavailableError("server", "/ingest did not wait until everything was found")
 
-    return await _rate(sum(len(p.items) for p in parts), [client() for _ in range(_POSTS_UNDER_WAY)])
+    return await _seconds([client() for _ in range(_POSTS_UNDER_WAY)])
 
 
-async def _rate(count: int, work: Sequence[Coroutine[None, None, None]]) -> float:
+async def _seconds(work: Sequence[Coroutine[None, None, None]]) -> float:
     started = time.perf_counter()
     await asyncio.gather(*work)
-    return round(count / (time.perf_counter() - started), 2)
+    return time.perf_counter() - started

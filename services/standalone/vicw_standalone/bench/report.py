@@ -144,29 +144,48 @@ def speed_table(reports: Sequence[SpeedReport]) -> Table:
     return table
 
 
-def speed_lines(reports: Sequence[SpeedReport], ingest: IngestReport | None) -> list[str]:
-    """Return what each store takes of disk and RAM, and what the write path leaves of the embedder."""
+def speed_lines(reports: Sequence[SpeedReport]) -> list[str]:
+    """Return what each store takes of disk and RAM."""
     lines = []
     for report in reports:
         sizes = ", ".join(
             f"{name} {size.total:.0f} MiB resident, {size.own:.0f} of its own" for name, size in report.resident.items()
         )
         lines.append(f"{report.memories:,} memories: {report.disk_mb:.0f} MiB on disk; {sizes}")
-    if ingest is not None:
-        through, alone = (f"{median(rates):.0f}" for rates in (ingest.through, ingest.alone))
-        lines.append(
-            f"ingest of {ingest.messages:,} messages: {through}/s through /ingest, {alone}/s by the embedder alone, "
-            f"ratio {ingest.ratio:.2f}"
-        )
     return lines
 
 
-def speed_json(
-    described: dict[str, Any], reports: Sequence[SpeedReport], ingest: IngestReport | None
-) -> dict[str, Any]:
+def ingest_lines(report: IngestReport) -> list[str]:
+    """Return what the write path leaves of the embedder, and the largest hub."""
+    through, alone = (f"{median(rates):.0f}" for rates in (report.through, report.alone))
+    growth = report.growth
+    return [
+        f"ingest of {report.items:,} items, {report.texts:,} texts with vectors: {through} texts/s through /ingest, "
+        f"{alone} by the embedder alone, ratio {report.ratio:.2f}",
+        f"largest degree: {growth.largest_degree:,}, of {growth.busiest!r}",
+    ]
+
+
+def growth_table(report: IngestReport) -> Table:
+    """Return how many nodes of each kind and edges of each type 1,000 items bring."""
+    table = Table("per 1,000 items", "nodes and edges")
+    table.columns[1].justify = "right"
+    for counts in (report.growth.nodes, report.growth.edges):
+        table.add_section()
+        for name, count in counts.most_common():
+            table.add_row(name, f"{1000 * count / report.items:,.0f}")
+        table.add_row("all", f"{1000 * counts.total() / report.items:,.0f}")
+    return table
+
+
+def speed_json(described: dict[str, Any], reports: Sequence[SpeedReport]) -> dict[str, Any]:
     """Return everything that was measured, and what it depends on."""
-    stored = asdict(ingest) | {"ratio": ingest.ratio} if ingest is not None else None
-    return {"measured": described, "stores": [asdict(report) for report in reports], "ingest": stored}
+    return {"measured": described, "stores": [asdict(report) for report in reports]}
+
+
+def ingest_json(described: dict[str, Any], report: IngestReport) -> dict[str, Any]:
+    """Return everything that was measured, and what it depends on."""
+    return {"measured": described, "ingest": asdict(report) | {"ratio": report.ratio}}
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

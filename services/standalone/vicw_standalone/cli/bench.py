@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from vicw_shared.wire.ingest import Extract
+
 StoreOption = Annotated[
     Path | None, typer.Option(help="Where filled stores are kept for the next run. \\[default: ~/.cache/vicw/bench]")
 ]
@@ -16,9 +18,10 @@ ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VI
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    group = typer.Typer(help="Measure: fidelity, speed, extraction.", no_args_is_help=True)
+    group = typer.Typer(help="Measure: fidelity, speed, the write path, extraction.", no_args_is_help=True)
     group.command("fidelity")(fidelity)
     group.command("speed")(speed)
+    group.command("ingest")(ingest)
     group.command("extract")(extract)
     app.add_typer(group, name="bench")
 
@@ -65,20 +68,34 @@ def speed(
     memories: Annotated[str, typer.Option(help="Sizes of the stores to measure.", metavar="N,N")] = "10000",
     clients: Annotated[str, typer.Option(help="Clients at a time.", metavar="N,N")] = "1,8",
     queries: Annotated[int, typer.Option(help="Questions for each number of clients.", min=1)] = 200,
-    ingest: Annotated[
-        int, typer.Option(help="Messages to store, against the embedder alone. \\[default: none]", min=0)
-    ] = 0,
     store: StoreOption = None,
     json_file: JsonOption = None,
     model: ModelOption = None,
 ) -> None:
-    """Measure latency, memory and disk of the real server over synthetic chats; with --ingest, throughput too.
+    """Measure latency, memory and disk of the real server over synthetic chats.
 
-    Stores are filled through the write path with random vectors, and kept. --memories 0 leaves this part out.
+    Stores are filled through the write path with random vectors, and kept.
     """
     from vicw_standalone.bench import command
 
-    command.speed(_numbers(memories), _numbers(clients), queries, ingest, store=store, json=json_file, model=model)
+    command.speed(_numbers(memories), _numbers(clients), queries, store=store, json=json_file, model=model)
+
+
+def ingest(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A set whose items to store (docs/bench.md). \\[default: synthetic chats]", exists=True),
+    ] = None,
+    items: Annotated[int, typer.Option(help="How many, from the start of the set.", min=1)] = 2000,
+    extract: Annotated[Extract, typer.Option(help="Who reads them.")] = Extract.RULES,
+    rounds: Annotated[int, typer.Option(help="Rounds, each with a part of the items in a new store.", min=1)] = 3,
+    json_file: JsonOption = None,
+    model: ModelOption = None,
+) -> None:
+    """Measure the write path against the embedder alone, on the same texts, and how the graph grows."""
+    from vicw_standalone.bench import command
+
+    command.ingest(data, items, extract, rounds, json=json_file, model=model)
 
 
 def extract(

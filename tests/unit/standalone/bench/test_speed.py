@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from memory import settings_for
 from unit.standalone.bench.small_set import CODE, write_set
 from vicw_client import RetryLaterError
 from vicw_shared.errors import UnavailableError
+from vicw_shared.wire.ingest import Extract, IngestRequest, Item
 from vicw_standalone.bench.fidelity import AS_SET, BM25, DENSE, measure
+from vicw_standalone.bench.growth import Growth
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest, post_all
-from vicw_standalone.bench.report import speed_json, speed_lines, speed_table
+from vicw_standalone.bench.report import growth_table, ingest_json, ingest_lines, speed_json, speed_lines, speed_table
 from vicw_standalone.bench.server import disk_mb, serve
 from vicw_standalone.bench.sets import load_set
 from vicw_standalone.bench.speed import identity_of, measure_speed
@@ -24,11 +27,13 @@ def quiet(step: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def test_the_ratio_is_that_of_the_medians() -> None:
-    report = IngestReport(4, 100, through=(8.0, 10.0), alone=(10.0, 14.0))
-    assert report.ratio == ((8 + 10) / 2) / ((10 + 14) / 2)
-    (line,) = speed_lines([], report)
-    assert line == "ingest of 4 messages: 9/s through /ingest, 12/s by the embedder alone, ratio 0.75"
+def test_the_ratio_is_the_median_of_the_rounds() -> None:
+    growth = Growth(Counter({"Chunk": 4}), Counter({"NEXT": 2}), largest_degree=3, busiest="Ana")
+    report = IngestReport(4, 6, 100, through=(8.0, 10.0, 9.0), alone=(10.0, 20.0, 10.0), growth=growth)
+    assert report.ratio == 0.8, "of 0.8, 0.5 and 0.9"
+    first, second = ingest_lines(report)
+    assert first.endswith("6 texts with vectors: 9 texts/s through /ingest, 10 by the embedder alone, ratio 0.80")
+    assert second == "largest degree: 3, of 'Ana'"
 
 
 def test_disk_counts_blocks_not_lengths(tmp_path: Path) -> None:
@@ -67,11 +72,35 @@ async def test_speed_of_a_real_server(tmp_path: Path) -> None:
     assert all(0 < size.own < size.total for size in report.resident.values())
     assert report.disk_mb > 0
 
-    stored = await measure_ingest(settings, 40, quiet)
-    assert all(rate > 0 for rate in (*stored.through, *stored.alone))
     assert speed_table([report]).row_count == 2
-    assert len(speed_lines([report], stored)) == 2
-    assert speed_json({}, [report], stored)["ingest"]["ratio"] == stored.ratio
+    assert len(speed_lines([report])) == 1
+    assert speed_json({}, [report])["stores"][0]["memories"] == 60
+
+
+@pytest.mark.process
+async def test_what_the_write_path_leaves_of_the_embedder_and_how_the_graph_grows(tmp_path: Path) -> None:
+    texts = ["Ana Souza moved to Lyon. The build failed because the disk was full.", "Bram met Ana Souza."]
+    given = [IngestRequest(context=f"c{n}", domain="general", items=tuple(map(said, texts))) for n in range(2)]
+    report = await measure_ingest(settings_for(tmp_path / "base"), given, Extract.RULES, 3, quiet)
+    assert (report.items, len(report.through), len(report.alone)) == (4, 2, 2)
+    assert all(rate > 0 for rate in (*report.through, *report.alone))
+    # Of each context two passages and the two sentences of the first; the second shares its passage's vector.
+    assert report.texts == 8
+    assert report.growth.nodes["Chunk"] == 4
+    assert report.growth.nodes["statement"] == 6
+    assert report.growth.nodes["Entity"] >= 4
+    assert report.growth.edges["CAUSED"] == 2
+    assert report.growth.largest_degree >= 3
+    assert growth_table(report).row_count > 5
+    assert f"ratio {report.ratio:.2f}" in ingest_lines(report)[0]
+    assert ingest_json({}, report)["ingest"]["ratio"] == report.ratio
+
+    untold = await measure_ingest(settings_for(tmp_path / "base"), given, Extract.NONE, 1, quiet)
+    assert (untold.texts, untold.growth.nodes["statement"]) == (4, 0)
+
+
+def said(text: str) -> Item:
+    return Item(text=text, speaker="Bram")
 
 
 @pytest.mark.process
