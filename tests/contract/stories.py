@@ -108,7 +108,8 @@ _FIELDS: dict[str, Drawn] = {
     "sensitivity": _maybe("personal", "sensitive", of=3),
     "portable": _maybe(False, of=4),
     "about": _some(*_PEOPLE),
-    "importance": _maybe(*_SHARES, of=3),
+    "importance": _maybe(*_SHARES, "critical", of=3),
+    "trigger_phrases": st.sampled_from([[], [], [], ["harbour"], ["Keeper ships", "volcano"]]),
     "expires_at": _maybe(*_times(10, 30, 3000), of=6),
     "extraction": st.none() | st.none() | st.none() | _extractions(),
 }

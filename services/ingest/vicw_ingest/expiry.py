@@ -39,13 +39,17 @@ class Expiry:
     """Woken when passages have to follow."""
 
     async def run(self, every_seconds: float) -> NoReturn:
-        """Look again and again, for ever. An engine that is away is logged, and asked the next time."""
+        """Look again and again, for ever."""
         while True:
-            try:
-                await self.drain()
-            except VicwError as error:
-                _log.warning("what has expired could not be retired; the next look tries again", error=error.detail)
+            await self.look()
             await asyncio.sleep(every_seconds)
+
+    async def look(self, *, seconds: float = float("inf")) -> None:
+        """Do what ``drain`` does; what goes wrong is logged, and is for the next look."""
+        try:
+            await self.drain(seconds=seconds)
+        except VicwError as error:
+            _log.warning("what has expired could not be retired; the next look tries again", error=error.detail)
 
     async def drain(self, *, seconds: float = float("inf")) -> int:
         """Retire whatever has expired by now, or begin nothing more after so many ``seconds``; return how many items.

@@ -10,6 +10,7 @@ from vicw_shared.telemetry.sharing import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
+import time
 from typing import Any
 
 import structlog
@@ -49,8 +50,9 @@ def index(self: Task[Any, Any]) -> None:
         settled += entries
 
     async def drain(wiring: Wiring) -> bool:
-        await wiring.expiry.drain(seconds=TURN_SECONDS / 2)
-        return await wiring.indexer.drain(count, seconds=TURN_SECONDS / 2)
+        began = time.monotonic()
+        await wiring.expiry.look(seconds=TURN_SECONDS / 2)
+        return await wiring.indexer.drain(count, seconds=TURN_SECONDS - (time.monotonic() - began))
 
     try:
         more = _runtime.run(self.request, drain)
