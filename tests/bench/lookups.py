@@ -11,7 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +44,14 @@ def thing(name: str, subtype: str) -> Node:
     return replace(_PLAIN, uid=make_uid(subtype, name), label=Label.ENTITY, name=name, subtype=subtype)
 
 
+async def put(graph: SqliteGraphStore, nodes: Sequence[Node], edges: Sequence[Edge] = ()) -> None:
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.put_nodes(nodes)
+        await transaction.put_edges(edges)
+
+    await graph.write("t", "c", work)
+
+
 async def fill(graph: SqliteGraphStore, items: int) -> None:
     people = [(thing(f"u{n}", "user"), thing(f"Person {n}", "person")) for n in range(USERS)]
     edges = [
@@ -59,14 +67,10 @@ async def fill(graph: SqliteGraphStore, items: int) -> None:
         for user, person in people
     ]
 
-    async def put(transaction: GraphTransaction) -> None:
-        await transaction.put_nodes([node for pair in people for node in pair])
-        await transaction.put_edges(edges)
-
-    await graph.write("t", "c", put)
+    await put(graph, [node for pair in people for node in pair], edges)
     for start in range(0, items, PAGE):
         page = [item(number) for number in range(start, min(start + PAGE, items))]
-        await graph.write("t", "c", lambda transaction, page=page: transaction.put_nodes(page))
+        await put(graph, page)
 
 
 async def measured(name: str, look: Callable[[int], Awaitable[object]]) -> None:

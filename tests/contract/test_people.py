@@ -156,6 +156,24 @@ async def test_a_user_is_nobody_any_more_when_nothing_says_so(side: Side) -> Non
     assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Clara"]
 
 
+async def test_users_that_are_merged_are_judged_each_by_what_it_says(side: Side) -> None:
+    await tell(side, says("a", "Ana", "u-17"), says("b", "Ben", "u-18"))
+    await merge(side.graph, DECISION, person("u-17", subtype="user"), person("u-18", subtype="user"))
+    await tell(side, says("c", "Clara", "u-17"))
+    await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"), secret("of clara", "Clara"))
+    assert await seen(side, "u-18") == {"of ana", "of ben", "of clara"}
+    await side.retract({"context": "chat", "ids": ["c"], "wait": False}, "t")
+    assert await seen(side, "u-17") == {"of ana", "of ben"}
+    await split(side.graph, DECISION, person("u-17", subtype="user"))
+    assert await seen(side, "u-17") == {"of ana"}
+
+
+async def test_an_update_takes_back_what_only_the_earlier_version_said(side: Side) -> None:
+    await tell(side, says("a", "Ana", "u-17"), secret("of ana", "Ana"))
+    await tell(side, says("a", "Ben", "u-17"), says("b", "Ana"))
+    assert await seen(side, "u-17") == set(), "though the same request speaks of both"
+
+
 async def test_who_somebody_is_can_be_said_and_taken_back(side: Side) -> None:
     await tell(side, says("a", "Ana", "u-17"), says("b", "ANA", "u-18"), says("c", "Ben", "u-17"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"))

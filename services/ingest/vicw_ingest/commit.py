@@ -226,7 +226,8 @@ async def _write(
         await transaction.put_nodes(plan.nodes)
         plan.edges += [*linked, *carried]
         await transaction.put_edges(plan.edges)
-        await retirement.release(retired, root.context, told_of={node.uid for node in plan.nodes})
+        told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
+        await retirement.release(retired, root.context, told_of=told_of, told=told)
     plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
     return plan
 

@@ -111,7 +111,7 @@ class Materialiser:
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
         await self._placing.look_up({*speakers, *listeners.values()}, read.values())
         named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
-        self._users = await Users.of(self._transaction, named)
+        self._users = await Users.of(self._transaction, self._root, named)
         return [
             Place(
                 item := replace(nodes[draft.index], qdrant_id=chunk_uid(nodes[draft.index].uid, 0)),

@@ -88,12 +88,14 @@ class Retirement:
         passages = await self.transaction.nodes([proof.target for proof in others])
         return {proof.source for proof in others if passages[proof.target].retired_at is None}
 
-    async def release(self, retired: Retired, context: str, *, told_of: Collection[str] = ()) -> None:
+    async def release(
+        self, retired: Retired, context: str, *, told_of: Collection[str] = (), told: Collection[str] = ()
+    ) -> None:
         """Judge the named things of a ``context`` that stood beside what was retired.
 
         What nothing live speaks of any more is retired, too; what only a retired item has described is described by
-        another, or not at all. Comes after all that the transaction stores; ``told_of`` are the nodes it has put.
-        Things of other contexts are left to these, under whose lock they are.
+        another, or not at all. Comes after all that the transaction stores: ``told_of`` are the nodes it has put,
+        ``told`` the edges, by id. Things of other contexts are left to these, under whose lock they are.
         """
         if not retired.beside:
             return
@@ -109,7 +111,7 @@ class Retirement:
         )
         if changed:
             await self.transaction.put_nodes(changed)
-        await release_users(self.transaction, users, alone, told_of)
+        await release_users(self.transaction, users, alone, told)
 
     async def _described_anew(self, things: Sequence[Node]) -> list[Node]:
         """Return things with the first description that a live item gives of each, where it is another."""

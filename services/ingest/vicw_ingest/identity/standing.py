@@ -42,14 +42,16 @@ class StandIns:
         return self.renamed.get(node.uid, node)
 
     def _moved(self, edge: Edge) -> Edge:
-        source, target = (self._end(uid, edge.type) for uid in (edge.source, edge.target))
+        # So does whose user said an item: by it, it is judged which person the user is.
+        stays = edge.type in _STAYING or (edge.type == "STATED_BY" and TOLD_BY not in edge.properties)
+        source, target = (self._end(uid, stays=stays) for uid in (edge.source, edge.target))
         if (source, target) == (edge.source, edge.target):
             return edge
         return replace(edge, id=_id_of(edge, source, target), source=source, target=target)
 
-    def _end(self, uid: str, edge_type: str) -> str:
+    def _end(self, uid: str, *, stays: bool) -> str:
         known = self.renamed[uid].uid if uid in self.renamed else uid
-        return self.merged[known].uid if known in self.merged and edge_type not in _STAYING else known
+        return self.merged[known].uid if known in self.merged and not stays else known
 
 
 async def stand_ins(lookups: Lookups, context: str, told: Iterable[Node]) -> StandIns:

@@ -35,14 +35,16 @@ class Users:
     _apart: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
-    async def of(cls, lookups: Lookups, speakers: Collection[str]) -> Users:
-        """Return what is known of those who are called as users speak, merged or not."""
+    async def of(cls, lookups: Lookups, root: Node, speakers: Collection[str]) -> Users:
+        """Return what is known of those who are called as users of a context speak, merged or not."""
         if not speakers:
             return cls()
         named = await lookups.named(sorted(set(map(fold, speakers))))
         called = {name: [node for node in nodes if _may_speak(node)] for name, nodes in named.items()}
-        people = [node.uid for nodes in called.values() for node in nodes]
-        around = await lookups.edges(people, [IS_PERSON, DISTINCT_FROM], Direction.IN) if people else []
+        people = {node.uid for nodes in called.values() for node in nodes}
+        # Of whom no item speaks any more, somebody may have said whose user that is.
+        people |= {named_uid(root.tenant, root.context, "person", speaker) for speaker in speakers}
+        around = await lookups.edges(sorted(people), [IS_PERSON, DISTINCT_FROM], Direction.IN)
         edges = [edge for edge in around if edge.type == IS_PERSON]
         live = {uid for uid, user in (await lookups.nodes([e.source for e in edges])).items() if not user.retired_at}
         taken: dict[str, set[str]] = {}
@@ -76,16 +78,14 @@ def _may_speak(node: Node) -> bool:
 
 
 async def release_users(
-    transaction: GraphTransaction, users: Sequence[Node], gone: Collection[str], told_of: Collection[str]
+    transaction: GraphTransaction, users: Sequence[Node], gone: Collection[str], told: Collection[str]
 ) -> None:
     """Take back whom these users are where no live item says so any more; all of those of who is ``gone``.
 
-    What a person or an extraction has said is not judged. ``told_of`` are the nodes that the transaction has put: an
-    edge between two of them has just been told.
+    What a person or an extraction has said is not judged. ``told`` are the edges (ids) that the transaction has put.
     """
     edges = await transaction.edges([user.uid for user in users], [IS_PERSON], Direction.OUT) if users else []
-    doubtful = [e for e in edges if e.created_by == BY and TOLD_BY not in e.properties]
-    doubtful = [e for e in doubtful if not {e.source, e.target} <= set(told_of)]
+    doubtful = [e for e in edges if e.created_by == BY and TOLD_BY not in e.properties and e.id not in told]
     unsaid = [edge for edge in doubtful if edge.source in gone]
     kept = [edge for edge in doubtful if edge.source not in gone]
     if kept:
