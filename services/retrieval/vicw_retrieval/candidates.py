@@ -84,10 +84,13 @@ def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Cand
 
     It takes the places of the last others, so that the order stays that of the scores.
     """
-    seeds = {hit.id for hit in wave.ranked.get(GRAPH, ())}
-    wanted = [c for c in candidates if any(passage in seeds for passage, _ in c.passages)]
-    late = [c.item.uid for c in wanted if not any(c is first for first in candidates[:limit])][: limit // 2]
-    kept = {c.item.uid for c in wanted} - {c.item.uid for c in candidates[limit:]}
-    others = [c.item.uid for c in candidates[:limit] if c.item.uid not in kept]
-    taken = {*late, *kept, *others[: max(0, limit - len(late) - len(kept))]}
-    return [c for c in candidates if c.item.uid in taken][:limit]
+    brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+
+    def is_brought(candidate: Candidate) -> bool:
+        return any(passage in brought for passage, _ in candidate.passages)
+
+    first = candidates[:limit]
+    others = [candidate.item.uid for candidate in first if not is_brought(candidate)]
+    late = [candidate for candidate in candidates[limit:] if is_brought(candidate)][: min(limit // 2, len(others))]
+    making_room = set(others[len(others) - len(late) :])
+    return [candidate for candidate in first if candidate.item.uid not in making_room] + late

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from memory import Memory
 from traversals import Asker, joined
+from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_shared.errors import InvalidInputError
+from vicw_shared.ports import ItemRef, VectorHit
 
 QUESTION = "The deploy failed, what now?"
 
@@ -154,3 +158,22 @@ async def test_phrases_that_nothing_could_be_found_by_are_refused(
     with pytest.raises(InvalidInputError, match=told):
         await memory.ingest({"id": "a", "text": "one", "trigger_phrases": phrases})
     assert await memory.found("one") == []
+
+
+def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
+    def wave(*brought: str) -> Wave:
+        return Wave({GRAPH: [VectorHit(f"k{uid}", 1.0) for uid in brought]}, {}, {})
+
+    item = ItemRef("", "general", datetime(2026, 1, 1, tzinfo=UTC), None, None, None, None)
+    ranked = [Candidate(replace(item, uid=uid), 1.0, [(f"k{uid}", 1.0)]) for uid in "abcdefgh"]
+
+    def uids(limit: int, *brought: str) -> str:
+        return "".join(candidate.item.uid for candidate in chosen(ranked, wave(*brought), limit))
+
+    assert uids(4) == "abcd"
+    assert uids(4, "g") == "abcg"
+    assert uids(4, "h", "g", "f") == "abfg", "half of the places"
+    assert uids(4, "d", "g") == "abdg", "none of another that was brought"
+    assert uids(4, "a", "b", "c", "g", "h") == "abcg"
+    assert uids(1, "h") == "a"
+    assert uids(9, "h") == "abcdefgh"
