@@ -237,6 +237,16 @@ async def test_a_name_of_a_user_and_his_person_means_the_person(side: Side) -> N
     assert "hers" in {node.id for node in by_user.nodes}, "a user's memories are those of the person"
 
 
+async def test_texts_speak_of_the_person_and_not_of_the_user_who_is_called_so(side: Side) -> None:
+    await tell(side, says("a", "Ana Souza", "Ana Souza"))
+    await tell(side, {"id": "x", "text": "Ben met Souza. Ana Souza slept."}, extract="rules")
+    nodes, edges = await side.nodes(), (await side.edges()).values()
+    mentioned = {nodes[edge.target].subtype for edge in edges if edge.type == "MENTIONS" and edge.source in nodes}
+    whom = [nodes[edge.target].uid for edge in edges if edge.type == "MENTIONS" and "Souza" in nodes[edge.target].name]
+    assert set(whom) == {person("Ana Souza")}
+    assert "user" not in mentioned
+
+
 async def test_whom_a_viewer_may_not_know_is_not_told_as_his_user(side: Side) -> None:
     hidden = says("a", "Ana", "u-17", sensitivity="personal", about=["Ben"])
     await tell(side, hidden, says("b", "Ana"))

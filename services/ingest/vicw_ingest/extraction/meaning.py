@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from vicw_ingest.extraction.code.model import SymbolKind
@@ -29,9 +30,15 @@ def fits(thing: Thing, node: Node) -> bool:
     return thing.guess not in PEOPLE or subtype in PEOPLE | GUESSES
 
 
-def likeness(node: Node) -> tuple[bool, bool, datetime, str]:
-    """What is known better comes first, and a person before the user of the same name."""
-    return node.subtype in GUESSES, fold(node.subtype) == "user", node.created_at, node.uid
+def besides_users(nodes: Iterable[Node]) -> list[Node]:
+    """Leave out users where others are called so: texts speak of people, whom users may be called after."""
+    found = list(nodes)
+    return [node for node in found if fold(node.subtype) != "user"] or found
+
+
+def likeness(node: Node) -> tuple[bool, datetime, str]:
+    """Return what puts the one first that is known best, then longest."""
+    return node.subtype in GUESSES, node.created_at, node.uid
 
 
 def natural_name(thing: Thing) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
 
-from vicw_ingest.extraction.meaning import GUESSES, PEOPLE, fits, likeness, natural_name
+from vicw_ingest.extraction.meaning import GUESSES, PEOPLE, besides_users, fits, likeness, natural_name
 from vicw_ingest.extraction.reading import (
     ADDRESSEE,
     ITEM,
@@ -107,7 +107,7 @@ class Placing:
         found = [node for nodes in (*known.values(), *partly.values()) for node in nodes]
         stands_for = await canonical_nodes(self._transaction, found, within=self._root.context)
         for name, nodes in {**known, **partly}.items():
-            meant = list({(node := stands_for[same.uid]).uid: node for same in nodes}.values())
+            meant = besides_users({(node := stands_for[same.uid]).uid: node for same in nodes}.values())
             if name in known or (len(meant) == 1 and fold(meant[0].subtype) in PEOPLE):
                 self._known[name] = meant
         common = [uid for uid, node in stands_for.items() if fold(node.subtype) in _FOUND_BY_FORM]
