@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
+import shutil
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -57,7 +58,7 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        asks = ("pipeline", "retraction", "knowledge.bridging.drawing")
+        asks = ("pipeline", "retraction", "expiry", "knowledge.bridging.drawing")
         for module in (*(f"vicw_ingest.{name}" for name in asks), "vicw_retrieval.pipeline"):
             patch.setattr(f"{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
@@ -188,8 +189,11 @@ _numbers = itertools.count()
 
 @asynccontextmanager
 async def embedded(room: Path) -> AsyncIterator[Side]:
-    """SQLite and Edge, empty."""
-    with DataDir(room / str(next(_numbers))) as data_dir:
+    """SQLite and Edge, empty; gone afterwards, since a store of no items takes a hundred megabytes."""
+    path = room / str(next(_numbers))
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, path, ignore_errors=True)
+        data_dir = stack.enter_context(DataDir(path))
         graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
         vectors = EdgeVectorStore(data_dir.path / "vectors", (await HashEmbedder().identity()).size)
         try:

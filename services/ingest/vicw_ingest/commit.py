@@ -16,6 +16,7 @@ from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.pages import Page
 from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
+from vicw_ingest.materialising.telling import item_ends
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.planning.flows import infer_flows
 from vicw_ingest.privacy.screening import Masked
@@ -26,9 +27,10 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
-from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus
+from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus, Tier
 from vicw_shared.wire.knowledge import LinkProblem
 
 Links = Mapping[str, tuple[LinkProblem, ...]]
@@ -201,8 +203,9 @@ def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
         own_step=item.flow_step,
         sensitivity=item.sensitivity,
         portable=item.portable,
-        importance=item.importance,
-        protected=item.protected,
+        importance=TIERS[item.importance] if isinstance(item.importance, Tier) else item.importance,
+        protected=item.protected or item.importance in PROTECTED_TIERS,
+        trigger_phrases=item.trigger_phrases,
     )
 
 
@@ -221,7 +224,7 @@ async def _write(
     materialiser = Materialiser(transaction, command.registry, command.now, root, command.hub_edges)
     materialiser.know([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
     with ingesting("plan"):
-        ends = await materialiser.item_ends(drafts, nodes, latest)
+        ends = await item_ends(transaction, drafts, nodes, latest)
         plan = await materialiser.plan(drafts, nodes, ends, command.readings)
     pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)
@@ -234,7 +237,8 @@ async def _write(
         plan.edges += [*linked, *carried]
         await transaction.put_edges(plan.edges)
         links = await _file(command, transaction, drafts, nodes, latest, plan, root)
-        await retirement.release(retired, root.context, told_of={node.uid for node in plan.nodes})
+        told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
+        await retirement.release(retired, root.context, told_of=told_of, told=told)
     plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
     return plan, links
 

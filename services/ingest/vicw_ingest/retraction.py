@@ -12,7 +12,7 @@ from datetime import datetime
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.knowledge.filing import Filing
+from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.sequence import Chains
@@ -47,11 +47,11 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     _check(request, ports.limits, instant)
     done = _Done(_outcomes(request.ids, {}), ())
     root = context_uid(tenant, request.context)
-    if roots := await ports.graph.nodes(tenant, [root]):  # else there is nothing to lock
+    if await ports.graph.nodes(tenant, [root]):  # else there is nothing to lock
         done = await ports.graph.write(
             tenant,
             request.context,
-            lambda transaction: _commit(request, instant, ports.registry, roots[root], transaction),
+            lambda transaction: _commit(request, instant, ports.registry, transaction),
         )
     for item in done.items:
         RETRACTED.labels(item.status.value).inc()
@@ -67,14 +67,13 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
 
 
 async def _commit(
-    request: RetractRequest, instant: datetime, registry: EdgeRegistry, root: Node, transaction: GraphTransaction
+    request: RetractRequest, instant: datetime, registry: EdgeRegistry, transaction: GraphTransaction
 ) -> _Done:
     latest = await transaction.items(list(dict.fromkeys(request.ids)))
     live = [node for node in latest.values() if node.retired_at is None]
     retirement = Retirement(transaction, registry, instant, Chains(transaction, registry, instant))
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
-    if live:
-        await Filing(transaction, registry, instant, root).file([], [node.source_id or "" for node in live])
+    await let_go(transaction, registry, instant, live)
     await retirement.release(retired, request.context)
     touched = {node.uid for node in latest.values()}
     touched |= {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}

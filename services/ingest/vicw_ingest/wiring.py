@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vicw_ingest.expiry import Expiry
 from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
@@ -23,6 +24,7 @@ class Wiring(PlatformWiring):
         self.settings = settings
         self.indexer: Indexer
         self.ports: IngestPorts
+        self.expiry: Expiry
         self.queue = CeleryQueue(settings.redis)
         self.extractor: Extractor | None = None
         self._everything = everything
@@ -38,6 +40,7 @@ class Wiring(PlatformWiring):
             everything=self._everything,
             bridges=bridges_of(engines.graph, self.registry, self.settings.ingest),
         )
+        self.expiry = Expiry(engines.graph, self.registry, self.indexer)
         self.ports = IngestPorts.of(
             engines.graph,
             self.indexer,

@@ -20,12 +20,13 @@ TOLD_BY = "item"
 """The edge property that names the item whose extraction told of the edge."""
 DESCRIPTION = "description"
 """The property of a MENTIONS edge that keeps what its item says that the thing is."""
+IS_PERSON = "IS_PERSON"
 IN_PAYLOAD = frozenset({"ABOUT", "TAGGED"})
 """Types that filters look at: the payloads of their source's Chunks repeat them."""
 
 
-UNHOLDING = ("BELONGS_TO", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
-"""Types that keep nothing alive: what belongs somewhere or is bridged may rest on nothing all the same."""
+UNHOLDING = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
+"""Types that keep nothing alive: what belongs somewhere, is somebody or is bridged may rest on nothing all the same."""
 
 
 class Category(StrEnum):

@@ -22,6 +22,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.uids import context_uid
 from vicw_shared.wire.knowledge import LinkProblem
 
 _BY = "knowledge"
@@ -171,3 +172,12 @@ class Filing:
         await self.transaction.put_nodes(list(self._nodes.values()))
         await self.transaction.drop_edges(self._dropped)
         await self.transaction.put_edges(list({edge.id: edge for edge in self._edges}.values()))
+
+
+async def let_go(transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, items: Sequence[Node]) -> None:
+    """Take those of these items of a context that were pages, and are retired by now, out of their folders."""
+    ids = [item.source_id for item in items if item.source_id is not None]
+    if ids:
+        uid = context_uid(items[0].tenant, items[0].context)
+        root = (await transaction.nodes([uid]))[uid]
+        await Filing(transaction, registry, now, root).file([], ids)

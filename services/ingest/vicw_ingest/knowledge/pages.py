@@ -23,7 +23,7 @@ _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _PROSE = _MARKDOWN | {".txt", ".rst", ".adoc", ".org", ""}
 INDEXES = frozenset({"readme", "index", "_index"})
 _ENTRIES = frozenset({"main", "__main__", "app", "cli", "manage", "server"})
-_NOT_OF_PAGES = ("subtype", "speaker", "timestamp", "flow_id", "flow_step", "source")
+_NOT_OF_PAGES = ("subtype", "speaker", "user", "timestamp", "flow_id", "flow_step", "source")
 
 
 @dataclass(frozen=True, slots=True)

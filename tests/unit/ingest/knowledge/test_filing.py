@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +12,9 @@ from memory import Memory
 from unit.ingest.test_reading import told
 from unit.ingest.test_repository import bridges
 from unit.ingest.test_retraction import live_names
+from vicw_ingest.expiry import Expiry
 from vicw_ingest.knowledge.listing import list_pages
+from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model.knowledge import page_uid
 from vicw_shared.ports import Direction
@@ -81,6 +85,19 @@ async def test_a_folder_is_there_as_long_as_it_has_pages(memory: Memory) -> None
     await memory.retract("b_md")
     assert await live_names(memory) == set()
     assert await known(memory) == []
+
+
+async def test_a_page_whose_time_is_over_leaves_its_folder(memory: Memory) -> None:
+    await put(memory, a_md="# A\n\n[[B]]")
+    over = (now() + timedelta(seconds=0.2)).isoformat()
+    await memory.ingest({"id": "b", "text": "# B", "expires_at": over, "page": {"folder": "f", "path": "b.md"}})
+    assert await links(memory) == {("A", "B")}
+    await asyncio.sleep(0.3)
+    ports = memory.standalone.ingest_ports()
+    await Expiry(ports.graph, ports.registry, ports.queue).drain()
+    assert [page.path for page in await known(memory)] == ["a.md"]
+    assert await links(memory) == set()
+    assert await live_names(memory) == {"A", "f/"}
 
 
 async def test_an_item_that_is_a_page_no_more_leaves_its_folder(memory: Memory) -> None:
