@@ -1,0 +1,58 @@
+"""The numbers, prices, days and times of a value, by their kinds."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+type Quantity = str
+
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "eighteen nineteen twenty".split()
+    )
+} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "dozen": "12", "no": "0"}
+NUMBER = r"(?:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
+MONEY = rf"(?:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|coins?|coppers?|silvers?|crowns?|bucks))"
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_MONTH = r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+_CLOCK = r"(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?(?!\w)|noon|midnight)"
+_DATE = rf"(?:\d{{4}}-\d\d-\d\d|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|\d{{1,2}}(?:st|nd|rd|th)|{_MONTH}\b|may\b)"
+TIME = rf"(?:(?:at )?(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?! \w)|{_CLOCK}|{_DAY}|{_DATE}|\d{{1,2}}\b(?!\s?[$€£%\w])|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
+_KINDS = (
+    ("clock", re.compile(_CLOCK, re.IGNORECASE)),
+    ("day", re.compile(_DAY, re.IGNORECASE)),
+    ("date", re.compile(_DATE, re.IGNORECASE)),
+    ("code", re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.])|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b")),
+    ("number", re.compile(NUMBER, re.IGNORECASE)),
+)
+
+
+def quantities(value: str) -> dict[str, frozenset[Quantity]]:
+    """Return what a value counts, by kind: a price is a number; nothing is of two kinds.
+
+    >>> quantities("Friday at 3pm")
+    {'clock': frozenset({'3pm'}), 'day': frozenset({'friday'})}
+    """
+    found: dict[str, set[Quantity]] = defaultdict(set)
+    for kind, pattern in _KINDS:
+        for match in pattern.finditer(value):
+            found[kind].add(_plain(kind, match[0]))
+        value = pattern.sub(" ", value)
+    return {kind: frozenset(each) for kind, each in found.items()}
+
+
+def _plain(kind: str, text: str) -> Quantity:
+    text = text.casefold().strip()
+    if kind == "number":
+        text = text.replace(",", "")
+        text = _NUMBERS.get(text, text)
+        text = str(float(text[:-1]) * 1000) if text.endswith("k") else text
+        return f"{float(text):g}"
+    if kind == "day":
+        return text.removesuffix("s")
+    if kind == "clock":
+        return text.replace(" ", "").replace(".", "")
+    return " ".join(sorted(re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b", "", text).split()))
