@@ -20,6 +20,7 @@ from vicw_shared.wire.entities import (
     CandidatePage,
     Entity,
     EntityPage,
+    IdentifyRequest,
     IdentityChange,
     MergeRequest,
     RenameRequest,
@@ -111,6 +112,11 @@ class AsyncVicwClient:
         """Undo a merge, or tell two things apart; see `VicwClient.split`."""
         fields = {"entity": entity} | ({"apart_from": apart_from} if apart_from is not None else {})
         return await self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
+
+    async def identify(self, user: str, person: str, *, holds: bool = True) -> IdentityChange:
+        """Say which person a user is; see `VicwClient.identify`."""
+        fields = {"user": user, "person": person, "holds": holds}
+        return await self._run(_protocol.change_identity("/entities/identify", IdentifyRequest, fields, self._retry))
 
     async def rename(self, uid: str, name: str) -> IdentityChange:
         """Show a thing under another name; see `VicwClient.rename`."""

@@ -19,6 +19,7 @@ from vicw_shared.wire.entities import (
     CandidatePage,
     Entity,
     EntityPage,
+    IdentifyRequest,
     IdentityChange,
     MergeRequest,
     RenameRequest,
@@ -128,6 +129,14 @@ class VicwClient:
         """
         fields = {"entity": entity} | ({"apart_from": apart_from} if apart_from is not None else {})
         return self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
+
+    def identify(self, user: str, person: str, *, holds: bool = True) -> IdentityChange:
+        """Say that a user is a person, or, unless it ``holds``, that he is not.
+
+        As a viewer a user sees what is about the person that he is.
+        """
+        fields = {"user": user, "person": person, "holds": holds}
+        return self._run(_protocol.change_identity("/entities/identify", IdentifyRequest, fields, self._retry))
 
     def rename(self, uid: str, name: str) -> IdentityChange:
         """Show a thing under another name. Its uid stays, and it is still found by the old name."""

@@ -19,6 +19,11 @@ def make_uid(*parts: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, key))
 
 
+def is_uid(text: str) -> bool:
+    """Tell whether text has the form of a uid, in small letters as uids are."""
+    return len(text) == 36 and text.count("-") == 4 and all(ch in "0123456789abcdef-" for ch in text)
+
+
 def context_uid(tenant: str, context: str) -> str:
     """Return the uid of a Context root."""
     return make_uid(tenant, context, "context")

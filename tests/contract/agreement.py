@@ -7,7 +7,7 @@ be the one or the other; nothing else may differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -28,9 +28,11 @@ def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
         # The vote was so open that a thousandth has decided it.
         assert ours.intent.confidence == pytest.approx(theirs.intent.confidence, abs=CONFIDENCE_ERROR)
         return
-    alone = {hit.channel for result in (*ours.results, *theirs.results) for hit in result.channels}
+    hits = [(result.uid, hit.channel) for result in (*ours.results, *theirs.results) for hit in result.channels]
+    alone = {channel for _, channel in hits if channel != "graph"}
+    brought = {uid for uid, channel in hits if channel == "graph"}
     error = {frozenset({"dense"}): DENSE_ERROR, frozenset({"bm25"}): BM25_ERROR}.get(frozenset(alone), FUSED_ERROR)
-    same_ranking(_scores(ours.results), _scores(theirs.results), limit, error)
+    same_ranking(_scores(ours.results), _scores(theirs.results), limit, error, brought)
     assert ours.explain is not None
     assert theirs.explain is not None
     assert ours.explain.domains_searched == theirs.explain.domains_searched
@@ -49,22 +51,32 @@ def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
         assert ours.explain.cut == theirs.explain.cut
 
 
-def same_ranking(ours: Mapping[str, float], theirs: Mapping[str, float], limit: int, error: float) -> None:
-    """Assert that two lists, best first, hold the same with the same scores, but for their very ends."""
+def same_ranking(
+    ours: Mapping[str, float],
+    theirs: Mapping[str, float],
+    limit: int,
+    error: float,
+    brought: Collection[str] = (),
+) -> None:
+    """Assert that two lists, best first, hold the same with the same scores, but for their very ends.
+
+    What was ``brought`` stands in a list whatever its score.
+    """
     assert len(ours) == len(theirs)
     for name in ours.keys() & theirs.keys():
         assert ours[name] == pytest.approx(theirs[name], abs=error)
     for mine, other in ((ours, theirs), (theirs, ours)):
         for name in mine.keys() - other.keys():
             assert len(other) == limit, f"{name} is found by one only, and the other had room"
-            assert mine[name] <= min(other.values()) + error
+            assert name not in brought
+            assert mine[name] <= min(score for uid, score in other.items() if uid not in brought) + error
 
 
 def same_result(ours: Result, theirs: Result, error: float) -> None:
     """Assert that an item is the same result in both answers."""
     assert _said(ours) == _said(theirs)
     assert {hit.channel for hit in ours.channels} == {hit.channel for hit in theirs.channels}
-    errors = {"dense": DENSE_ERROR, "bm25": BM25_ERROR}
+    errors = {"dense": DENSE_ERROR, "bm25": BM25_ERROR, "graph": 0.0}
     other = {hit.channel: hit.score for hit in theirs.channels}
     for hit in ours.channels:
         assert hit.score == pytest.approx(other[hit.channel], abs=errors[hit.channel])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
+import shutil
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -56,8 +57,8 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        for module in ("vicw_ingest.pipeline", "vicw_ingest.retraction", "vicw_retrieval.pipeline"):
-            patch.setattr(f"{module}.now", lambda: self.now)
+        for module in ("ingest.expiry", "ingest.pipeline", "ingest.retraction", "retrieval.pipeline"):
+            patch.setattr(f"vicw_{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
         for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
             patch.setattr(f"{module}.uuid", drawn)
@@ -185,8 +186,11 @@ _numbers = itertools.count()
 
 @asynccontextmanager
 async def embedded(room: Path) -> AsyncIterator[Side]:
-    """SQLite and Edge, empty."""
-    with DataDir(room / str(next(_numbers))) as data_dir:
+    """SQLite and Edge, empty; gone afterwards, since a store of no items takes a hundred megabytes."""
+    path = room / str(next(_numbers))
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, path, ignore_errors=True)
+        data_dir = stack.enter_context(DataDir(path))
         graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
         vectors = EdgeVectorStore(data_dir.path / "vectors", (await HashEmbedder().identity()).size)
         try:

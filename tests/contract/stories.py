@@ -97,6 +97,7 @@ _FIELDS: dict[str, Drawn] = {
     "subtype": _maybe("scene", "function", "note"),
     "name": _maybe("Title", "The Betrayal", of=3),
     "speaker": _maybe(*_PEOPLE, "assistant"),
+    "user": _maybe("u1", "ben", of=3),
     "timestamp": _maybe(*_times(-600, -60, -60, 0, 10, 1000)),
     "flow_id": _maybe(*_FLOWS, of=3),
     "flow_step": _maybe(-1, 1, 2, of=3),
@@ -107,7 +108,8 @@ _FIELDS: dict[str, Drawn] = {
     "sensitivity": _maybe("personal", "sensitive", of=3),
     "portable": _maybe(False, of=4),
     "about": _some(*_PEOPLE),
-    "importance": _maybe(*_SHARES, of=3),
+    "importance": _maybe(*_SHARES, "critical", of=3),
+    "trigger_phrases": st.sampled_from([[], [], [], ["harbour"], ["Keeper ships", "volcano"]]),
     "expires_at": _maybe(*_times(10, 30, 3000), of=6),
     "extraction": st.none() | st.none() | st.none() | _extractions(),
 }

@@ -8,10 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from contract.graphs import node, put
+from contract.graphs import AT, node, put
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
+from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
@@ -72,19 +73,22 @@ async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store:
         await graph.close()
 
 
-async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(store: Path) -> None:
+async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path) -> None:
+    things = [node("Ana Souza"), node("Amulet", Label.CONCEPT)]
     with DataDir(store) as data_dir:
-        graph = SqliteGraphStore(data_dir, REGISTRY)
-        await put(graph, [node("Ana Souza"), node("Amulet", Label.CONCEPT), node("n", content_hash="h")])
-        await graph.close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:
-            connection.executescript("DROP TRIGGER term_insert; DROP TRIGGER term_update; DROP TABLE term;")
-            connection.executescript("ALTER TABLE node DROP COLUMN aliases; DROP TABLE unread;")
+            connection.executescript("".join(MIGRATIONS[:8]))
             connection.execute("PRAGMA user_version = 8")
+            for thing in [*things, node("n", content_hash="h", expires_at=AT)]:
+                row = dict(zip(NODE_COLUMNS.split(", "), node_row(thing), strict=True))
+                row = {column: value for column, value in row.items() if column not in {"aliases", "trigger_phrases"}}
+                sql = f"INSERT INTO node ({', '.join(row)}) VALUES ({marks(len(row))})"
+                connection.execute(sql, tuple(row.values()))
         connection.close()
         graph = SqliteGraphStore(data_dir, REGISTRY)
         assert set(await graph.named("t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
         assert set(await graph.named("t", ["ana"], word=True)) == {"ana"}
+        assert [item.name for item in await graph.expired(AT, limit=9)] == ["n"]
         await graph.close()
 
 

@@ -44,6 +44,17 @@ async def test_a_walk_is_breadth_first_as_far_as_asked_and_tells_how_far_each_is
     assert await Asker(graph).names("walk", start=["c"], hops=0) == ["c"]
 
 
+async def test_a_walk_tells_by_which_edges_each_node_was_reached(graph: Graph) -> None:
+    edges = [edge("CAUSED", *pair) for pair in ("ab", "bc", "dc")] + [edge("SUPERSEDES", "a", "old")]
+    await fill(graph, [*(item(n) for n in "abcd"), item("old")], edges)
+    walk = await Asker(graph).ask("walk", start=["a"], hops=3)
+    ab, bc, dc = (e.id for e in edges[:3])
+    assert {n.name: n.path for n in walk.nodes} == {"a": (), "b": (ab,), "c": (ab, bc), "d": (ab, bc, dc)}
+    assert {n.name: n.label for n in walk.nodes} == dict.fromkeys("abcd", Label.EVENT)
+    of_context = await Asker(graph).ask("walk", start=["d", "a"], hops=1)
+    assert {n.name: n.path for n in of_context.nodes} == {"d": (), "a": (), "b": (ab,), "c": (dc,)}
+
+
 async def test_a_walk_tells_how_its_last_nodes_are_joined(graph: Graph) -> None:
     await fill(graph, [item(n) for n in "abc"], [edge("CAUSED", *pair) for pair in ("ab", "ac", "bc")])
     assert joined(await Asker(graph).ask("walk", start=["a"], hops=1)) == ["a CAUSED b", "a CAUSED c", "b CAUSED c"]
@@ -108,6 +119,7 @@ async def test_an_item_stands_for_what_its_text_tells_as_far_as_that_leads_anywh
     walk = await asker.ask("walk", start=["a"], hops=1)
     assert {n.name: n.told_by for n in walk.nodes if n.told_by} == dict.fromkeys(("cause", "effect"), make_uid("a"))
     assert [n.name for n in walk.nodes] == ["a", "cause", "effect", "Ana"]
+    assert {n.name: len(n.path) for n in walk.nodes} == {"a": 0, "cause": 0, "effect": 0, "Ana": 1}
     back = await asker.names("walk", start=["a"], types={"only": ["CAUSED"]}, direction="in")
     assert back == ["a", "effect", "cause"]
     assert await asker.names("walk", start=["ana"], hops=1) == ["Ana", "a"], "its sentence says no more"

@@ -16,6 +16,8 @@ ITEMS = [
     {"text": "I moved to Oslo.", "speaker": "Ana Souza"},
     {"text": "So did I.", "speaker": "Souza Ana"},
     {"text": "Nobody slept.", "tags": ["sea"]},
+    {"text": "Ben lost his job.", "about": ["Ben"], "sensitivity": "personal"},
+    {"text": "Good morning.", "speaker": "Benny", "user": "u-17"},
 ]
 
 
@@ -34,7 +36,7 @@ def test_who_is_who_is_decided_on_the_command_line(serve: Serve) -> None:
     httpx.post(f"{server.url}/ingest", json=body, timeout=60, trust_env=False).raise_for_status()
 
     listed = {one["name"]: one for one in json.loads(vicw(server, "list", "chat", "--json"))}
-    assert list(listed) == ["Ana Souza", "sea", "Souza Ana"]
+    assert list(listed) == ["Ana Souza", "Ben", "Benny", "sea", "Souza Ana", "u-17"]
     ana, souza = listed["Ana Souza"]["uid"], listed["Souza Ana"]["uid"]
     assert vicw(server, "list", "chat", "so").split(" person")[0] == "Souza Ana"
     assert "1 edge" in vicw(server, "list", "chat", "--subtype", "tag")
@@ -48,6 +50,20 @@ def test_who_is_who_is_decided_on_the_command_line(serve: Serve) -> None:
     assert "merged into" not in vicw(server, "split", souza)
     assert "also Ana Souza" in vicw(server, "rename", ana, "Ana")
     assert json.loads(vicw(server, "show", ana, "--json"))["aliases"] == ["Ana Souza"]
+
+    user, ben = listed["u-17"]["uid"], listed["Ben"]["uid"]
+    question = {"query": "who lost a job?", "viewer": {"user": "u-17"}}
+
+    def told() -> bool:
+        answer = httpx.post(f"{server.url}/retrieve", json=question, timeout=60, trust_env=False)
+        return "lost his job" in answer.text
+
+    assert not told()
+    assert "u-17" in vicw(server, "identify", user, ben)
+    assert told()
+    vicw(server, "identify", user, ben, "--not")
+    assert not told()
+    assert "Name a thing of subtype 'user'" in vicw(server, "identify", ben, ben, code=1)
 
     assert "no named thing of the uid x" in vicw(server, "show", "x", code=1)
     assert "is not merged" in vicw(server, "split", souza, code=1)

@@ -81,7 +81,8 @@ _ITEM = _object(
     sensitivity=st.sampled_from(["public", "personal", "sensitive"]),
     portable=st.booleans(),
     protected=st.booleans(),
-    importance=_SHARES,
+    importance=_SHARES | st.sampled_from(["critical", "normal", "none"]),
+    trigger_phrases=_NAMES,
     extraction=_EXTRACTION,
 )
 _INGEST = _object(

@@ -14,6 +14,7 @@ from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
+from vicw_ingest.materialising.telling import item_ends
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.planning.flows import infer_flows
 from vicw_ingest.privacy.screening import Masked
@@ -25,9 +26,10 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
-from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus
+from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus, Tier
 
 _FORGOTTEN_AT_ONCE = 20
 """More than a request adds, and few enough for its transaction, however long the tenant was away."""
@@ -197,8 +199,9 @@ def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
         own_step=item.flow_step,
         sensitivity=item.sensitivity,
         portable=item.portable,
-        importance=item.importance,
-        protected=item.protected,
+        importance=TIERS[item.importance] if isinstance(item.importance, Tier) else item.importance,
+        protected=item.protected or item.importance in PROTECTED_TIERS,
+        trigger_phrases=item.trigger_phrases,
     )
 
 
@@ -213,7 +216,7 @@ async def _write(
     """Retire old versions, open the chains, store nodes and edges. Returns what was planned and done."""
     materialiser = Materialiser(transaction, command.registry, command.now, root, command.hub_edges)
     with ingesting("plan"):
-        ends = await materialiser.item_ends(drafts, nodes, latest)
+        ends = await item_ends(transaction, drafts, nodes, latest)
         plan = await materialiser.plan(drafts, nodes, ends, command.readings)
     pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)
@@ -225,7 +228,8 @@ async def _write(
         await transaction.put_nodes(plan.nodes)
         plan.edges += [*linked, *carried]
         await transaction.put_edges(plan.edges)
-        await retirement.release(retired, root.context, told_of={node.uid for node in plan.nodes})
+        told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
+        await retirement.release(retired, root.context, told_of=told_of, told=told)
     with ingesting("supersede"):
         slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.beside
         plan.described |= await Supersession(transaction, command.registry, command.now).settle(slots)

@@ -9,10 +9,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from vicw_ingest.identity.candidates import Compared, candidates
+from vicw_ingest.identity.identifying import identify
 from vicw_ingest.identity.merges import Decision, merge, split
 from vicw_ingest.identity.renaming import rename
 from vicw_ingest.identity.things import list_things, show
 from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.privacy.screening import require_no_secret
 from vicw_shared.clock import now
 from vicw_shared.http import refusals, tenant_of
 from vicw_shared.wire.entities import (
@@ -21,6 +23,7 @@ from vicw_shared.wire.entities import (
     Entity,
     EntityPage,
     EntityQuery,
+    IdentifyRequest,
     IdentityChange,
     MergeRequest,
     RenameRequest,
@@ -82,6 +85,13 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         changed = await split(ports().graph, Decision(tenant, now(), ports().registry), entity, other)
         return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
 
+    @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Which person is a user?")
+    async def post_identify(request: IdentifyRequest, http: Request) -> IdentityChange:
+        tenant, user = tenant_of(http), request.user.lower()
+        decision = Decision(tenant, now(), ports().registry)
+        changed = await identify(ports().graph, decision, user, request.person.lower(), holds=request.holds)
+        return IdentityChange(entity=await show(ports().graph, tenant, user), changed=changed)
+
     @router.post(
         "/entities/{uid}/rename",
         tags=_TAGS,
@@ -90,5 +100,6 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
     )
     async def post_rename(uid: str, request: RenameRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), uid.lower()
+        require_no_secret("name", request.name, ports().settings.secrets)
         changed = await rename(ports().graph, tenant, entity, request.name, most_chars=ports().limits.name_chars)
         return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)

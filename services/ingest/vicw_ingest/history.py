@@ -12,7 +12,9 @@ from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import edge_id
 
-_OWN = frozenset({"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "TAGGED", "ABOUT", "SUPERSEDES"})
+_OWN = frozenset(
+    {"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "STATED_BY", "TAGGED", "ABOUT", "SUPERSEDES"}
+)
 """Types that every version derives anew from its own content; another item's telling of one is carried over."""
 
 

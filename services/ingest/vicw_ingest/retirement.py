@@ -2,7 +2,8 @@
 
 Nothing is erased: a retired node keeps its edges to others of its item, so that the past can still be seen
 (docs/decisions/0002). What has no end in time is dropped: edges between things that live on. A named thing is retired
-once no edge joins it to anything live, unless a person has merged or renamed it; who names it again revives it.
+once no edge joins it to anything live, unless a person has merged or renamed it; who names it again revives it. That a
+user is a person keeps neither of them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vicw_ingest.identity.users import USER, release_users
 from vicw_ingest.sequence import Chains
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.text import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +88,20 @@ class Retirement:
         passages = await self.transaction.nodes([proof.target for proof in others])
         return {proof.source for proof in others if passages[proof.target].retired_at is None}
 
-    async def release(self, retired: Retired, context: str, *, told_of: Collection[str] = ()) -> None:
+    async def release(
+        self, retired: Retired, context: str, *, told_of: Collection[str] = (), told: Collection[str] = ()
+    ) -> None:
         """Judge the named things of a ``context`` that stood beside what was retired.
 
         What nothing live speaks of any more is retired, too; what only a retired item has described is described by
-        another, or not at all. Comes after all that the transaction stores; ``told_of`` are the nodes it has put.
-        Things of other contexts are left to these, under whose lock they are.
+        another, or not at all. Comes after all that the transaction stores: ``told_of`` are the nodes it has put,
+        ``told`` the edges, by id. Things of other contexts are left to these, under whose lock they are.
         """
         if not retired.beside:
             return
         nodes = (await self.transaction.nodes(list(retired.beside))).values()
         things = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
+        users = [thing for thing in things.values() if fold(thing.subtype) == USER]
         loose = [uid for uid, thing in things.items() if uid not in told_of and not thing.aliases]
         alone = await self.transaction.isolated(loose)
         changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
@@ -105,6 +111,7 @@ class Retirement:
         )
         if changed:
             await self.transaction.put_nodes(changed)
+        await release_users(self.transaction, users, alone, told)
 
     async def _described_anew(self, things: Sequence[Node]) -> list[Node]:
         """Return things with the first description that a live item gives of each, where it is another."""

@@ -3,7 +3,7 @@
 Who is concerned is believed before others who were there, and these before hearsay. A newer statement replaces what it
 differs from unless that is better known; then both stand, and contradict each other. Runs after all else that a
 transaction stores, for every slot that it has touched, and always from all that is live in the slot: so what comes
-late, is updated or is retracted leaves what would be there without (docs/decisions/0019).
+late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vicw_ingest.expiry import Expiry
 from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
@@ -22,6 +23,7 @@ class Wiring(PlatformWiring):
         self.settings = settings
         self.indexer: Indexer
         self.ports: IngestPorts
+        self.expiry: Expiry
         self.queue = CeleryQueue(settings.redis)
         self.extractor: Extractor | None = None
         self._everything = everything
@@ -36,6 +38,7 @@ class Wiring(PlatformWiring):
             self.settings.ingest.max_tries,
             everything=self._everything,
         )
+        self.expiry = Expiry(engines.graph, self.registry, self.indexer)
         self.ports = IngestPorts.of(
             engines.graph,
             self.indexer,

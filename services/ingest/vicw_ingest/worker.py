@@ -10,6 +10,7 @@ from vicw_shared.telemetry.sharing import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
+import time
 from typing import Any
 
 import structlog
@@ -41,15 +42,20 @@ prepare_worker(
 
 @app.task(name=INDEX, bind=True)
 def index(self: Task[Any, Any]) -> None:
-    """Work the outbox off; come again if there is more."""
+    """Retire what has expired, and work the outbox off; come again if there is more."""
     settled = 0
 
     def count(entries: int) -> None:
         nonlocal settled
         settled += entries
 
+    async def drain(wiring: Wiring) -> bool:
+        began = time.monotonic()
+        await wiring.expiry.look(seconds=TURN_SECONDS / 2)
+        return await wiring.indexer.drain(count, seconds=TURN_SECONDS - (time.monotonic() - began))
+
     try:
-        more = _runtime.run(self.request, lambda wiring: wiring.indexer.drain(count, seconds=TURN_SECONDS))
+        more = _runtime.run(self.request, drain)
     except RetryableError as error:
         _log.warning("indexing failed, will be tried again", error=error.detail, settled=settled)
         return  # it stays pending; the next look tries again

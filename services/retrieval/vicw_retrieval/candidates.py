@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 from vicw_retrieval.ranking import blend, rrf, zscore
 from vicw_shared.ports import ItemRef, VectorHit
 
+GRAPH = "graph"
+_GRAPH_WEIGHT = 0.15
+"""Of the graph's list in rank fusion, where the others' weights add up to 2 (seed 002 §8.3)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wave:
     """What the channels brought: passages with their scores, and the ceiling of BM25 for this query.
 
-    ``ranked`` holds each channel's own hits, best first; ``scores`` adds the scores of passages that only the
-    other channel found; ``strengths`` are both channels' scores standardised and weighted.
+    ``ranked`` holds each channel's own hits, best first, those of GRAPH among them; ``scores`` adds the scores of
+    passages that only another found; ``strengths`` are both channels' scores standardised and weighted.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
@@ -34,7 +38,7 @@ class Candidate:
 
 def is_full(wave: Wave, limit: int) -> bool:
     """Tell whether a channel found as much as it may, so that there can be more."""
-    return any(len(hits) >= limit for hits in wave.ranked.values())
+    return any(len(hits) >= limit for name, hits in wave.ranked.items() if name != GRAPH)
 
 
 def merge(wave: Wave, more: Wave, alpha: float) -> Wave:
@@ -50,12 +54,12 @@ def merge(wave: Wave, more: Wave, alpha: float) -> Wave:
 
 def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
     """Return the fused score of every passage. A channel alone ranks by its own score."""
-    present = [name for name, hits in wave.ranked.items() if hits]
+    present = [name for name, hits in wave.ranked.items() if hits and name != GRAPH]
     if len(present) == 1:
         return dict(wave.scores[present[0]])
     if method == "rrf":
         rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
-        return rrf.fuse(rankings, {"dense": 2 * alpha, "bm25": 2 * (1 - alpha)})
+        return rrf.fuse(rankings, {"dense": 2 * alpha, "bm25": 2 * (1 - alpha), GRAPH: 2 * _GRAPH_WEIGHT})
     if method == "blend":
         dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
         return blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=wave.bm25_ceiling)
@@ -73,3 +77,20 @@ def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Can
         if item is not None:
             found.setdefault(item.uid, Candidate(item, score)).passages.append((passage, score))
     return sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.item.uid))
+
+
+def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
+    """Return the first ``limit`` candidates; what the graph brings up is among them, in half of the places at most.
+
+    It takes the places of the last others, so that the order stays that of the scores.
+    """
+    brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+
+    def is_brought(candidate: Candidate) -> bool:
+        return any(passage in brought for passage, _ in candidate.passages)
+
+    first = candidates[:limit]
+    others = [candidate.item.uid for candidate in first if not is_brought(candidate)]
+    late = [candidate for candidate in candidates[limit:] if is_brought(candidate)][: min(limit // 2, len(others))]
+    making_room = set(others[len(others) - len(late) :])
+    return [candidate for candidate in first if candidate.item.uid not in making_room] + late

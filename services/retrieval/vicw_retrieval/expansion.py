@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from vicw_retrieval.sight import Sight, say
-from vicw_retrieval.standing import settle_identities
+from vicw_retrieval.standing import Known, settle_identities
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Label
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
@@ -29,7 +29,9 @@ _OF_STATEMENTS = (
 _REPLACED = (("SUPERSEDES", Direction.OUT),)
 
 
-async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str]) -> Surroundings:
+async def expand(
+    graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known: Known
+) -> Surroundings:
     """Return the items ``uids`` and what surrounds them; ``proofs`` are the uids of the passages that were found.
 
     Only what ``scope`` may see is in it. An edge is in it only with both its ends.
@@ -60,7 +62,7 @@ async def expand(graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: S
         proof = told.get(neighbour.origin)
         result = owner[proof.origin] if proof is not None else neighbour.origin
         around.neighbours.setdefault(result, []).append(neighbour)
-    await settle_identities(graph, scope, around)
+    await settle_identities(graph, sight, known, around)
     around.texts = await say(graph, scope, around.nodes.values())
     return around
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NoReturn
 
 from vicw_shared.clock import from_ms
@@ -114,6 +115,16 @@ class PayloadGraph:
         _away()
 
     async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
+        """Raise UnavailableError."""
+        _away()
+
+    async def triggered(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        """Return nothing: phrases are the graph's."""
+        return []
+
+    async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         """Raise UnavailableError."""
         _away()
 

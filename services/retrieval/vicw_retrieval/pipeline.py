@@ -15,20 +15,23 @@ from prometheus_client import Counter, Histogram
 
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
-from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.candidates import Candidate, Wave, chosen
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.sight import known_by
+from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
+from vicw_retrieval.viewers import recognised
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
-from vicw_shared.ports import Audience, GraphStore, Scope
+from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -75,12 +78,13 @@ async def _retrieve(
     request: RetrieveRequest, scope: Scope, ports: RetrievalPorts, *, degraded: tuple[str, ...] = ()
 ) -> RetrieveResponse:
     watch = Stopwatch()
+    scope = await recognised(ports.graph, scope)
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    top = candidates[: request.limit]
+    top = chosen(candidates, wave, request.limit)
     with watch.stage("expand"):
-        around = await _surroundings(request, ports.graph, scope, top, search)
+        around = await _surroundings(request, ports, scope, top, search)
     return await _answer(request, ports, search, wave, decision, top, around)
 
 
@@ -118,15 +122,16 @@ async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
 
 
 async def _surroundings(
-    request: RetrieveRequest, graph: GraphStore, scope: Scope, top: Sequence[Candidate], search: Search
+    request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: Search
 ) -> Surroundings:
     uids = [candidate.item.uid for candidate in top]
     if request.expand.hops > 0:
         try:
-            return await expand(graph, scope, uids, [candidate.passages[0][0] for candidate in top])
+            known = Known(known_by(ports.registry), ports.settings.fanout_read)
+            return await expand(ports.graph, scope, uids, [candidate.passages[0][0] for candidate in top], known)
         except (UnavailableError, OverloadedError):
             search.degraded.append("expand")
-    return Surroundings(nodes=await graph.nodes(scope.tenant, uids))
+    return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
 
 
 async def _answer(

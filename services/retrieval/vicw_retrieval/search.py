@@ -11,13 +11,14 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from vicw_retrieval.candidates import Candidate, Wave, fuse, group, is_full, merge
+from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import embed_query, search_dense
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time
+from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
@@ -93,9 +94,16 @@ class Search:
     async def _run(self, scope: Scope, domain: str | None, without: tuple[str, ...] = ()) -> Wave:
         """Ask the channels, then score what only one of them found in the other."""
         with self.watch.stage("channels"):
-            ranked = await self._ask(scope, domain, without)
+            ranked, seeds = await asyncio.gather(self._ask(scope, domain, without), self._find_seeds(scope, without))
         with self.watch.stage("complete"):
-            return await self._complete(ranked)
+            return await self._complete(ranked, seeds)
+
+    async def _find_seeds(self, scope: Scope, without: tuple[str, ...]) -> list[VectorHit]:
+        """Return the first passages of what the question's trigger phrases bring up, unless a caller names channels."""
+        if self._request.channels is not None or without:
+            return []
+        seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
+        return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
 
     async def _ask(self, scope: Scope, domain: str | None, without: tuple[str, ...]) -> dict[str, list[VectorHit]]:
         """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
@@ -149,6 +157,7 @@ class Search:
             fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
             # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
             shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
+            shortlist += {hit.id for hit in wave.ranked.get(GRAPH, ())}.difference(shortlist)
             candidates = await self._group(fused, shortlist, scope)
             if len(candidates) < min(self._request.limit, len(fused)) and len(shortlist) < len(fused):
                 candidates = await self._group(fused, list(fused), scope)
@@ -168,13 +177,19 @@ class Search:
                 self._vector = await embed_query(self._ports.embedder, with_prefix)
         return await search_dense(self._ports.vectors, self._vector, scope, limit, without)
 
-    async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]]) -> Wave:
+    async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
         dense, lexical = scores.get("dense"), scores.get("bm25", scores.get(FULLTEXT))
         settings = self._ports.settings
+        brought = {hit.id: 0.0 for hit in seeds}
+        ranked = {**ranked, GRAPH: seeds} if seeds else ranked
         if dense is None or lexical is None:
+            for channel in (dense, lexical):
+                if channel is not None:
+                    channel.update(brought | channel)
             return Wave(ranked, scores, zscore.combine(dense or {}, lexical or {}, settings.alpha))
-        only_lexical, only_dense = list(lexical.keys() - dense.keys()), list(dense.keys() - lexical.keys())
+        only_lexical = list((lexical.keys() | brought.keys()) - dense.keys())
+        only_dense = list((dense.keys() | brought.keys()) - lexical.keys())
         vectors = self._ports.vectors
         asked = ScoreQuery(ids=only_lexical, dense=self._vector), ScoreQuery(ids=only_dense, sparse=self._terms)
         try:
@@ -185,6 +200,7 @@ class Search:
         else:
             dense.update(more_dense)
             lexical.update(more_lexical)
+        lexical.update(brought | lexical)  # whatever it scores: it may not be indexed yet
         ceiling = 0.0
         if settings.fusion == "blend":
             ceiling = blend.ceiling(await vectors.idf(self._terms.indices), sparse.K1 + 1)

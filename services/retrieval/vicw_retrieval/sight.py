@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from vicw_retrieval.scope import is_named, sees
 from vicw_shared.model import Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.text import fold
 
+_UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
+"""Edges that nobody tells of: by them alone a thing is not known."""
 _ABOUT = 1000
 _FIRST_LOOK = 20
 _WIDER = 8
@@ -22,13 +24,13 @@ class Sight:
 
     def __init__(self, graph: GraphStore, scope: Scope, *, ever: bool = False) -> None:
         self._graph = graph
-        self._scope = scope
+        self.scope = scope
         self._ever = ever
 
     async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep what may be seen: the node, and the item whose extraction told of the edge."""
         told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
-        tellers = await self._graph.nodes(self._scope.tenant, sorted(set(told_by.values()))) if told_by else {}
+        tellers = await self._graph.nodes(self.scope.tenant, sorted(set(told_by.values()))) if told_by else {}
         seen = await self._seen([*(n.node for n in found), *tellers.values()])
         return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
 
@@ -42,12 +44,12 @@ class Sight:
 
         Of a node's edges of one of ``spreads``, ``most`` are looked at. The application itself knows of all.
         """
-        if self._scope.audience is None or not named:
+        if self.scope.audience is None or not named:
             return list(named)
         known: set[str] = set()
         open_, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
         while open_:
-            found = await self._graph.expand(self._scope.tenant, open_, spreads, limit)
+            found = await self._graph.expand(self.scope.tenant, open_, spreads, limit)
             known |= {n.origin for n in await self.visible(found) if bears_out(n)}
             full = {origin for (origin, _, _), count in counted(found).items() if count >= limit}
             open_ = [uid for uid in open_ if uid in full - known] if limit < most else []
@@ -57,17 +59,23 @@ class Sight:
     async def _seen(self, nodes: Iterable[Node]) -> set[str]:
         nodes = list(nodes)
         about = await self._subjects(nodes)
-        return {n.uid for n in nodes if sees(self._scope, n, about.get(n.uid, ()), ever=self._ever)}
+        return {n.uid for n in nodes if sees(self.scope, n, about.get(n.uid, ()), ever=self._ever)}
 
     async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
         """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
-        private = {node.uid for node in nodes if self._scope.audience is not None and node.sensitivity != "public"}
+        private = {node.uid for node in nodes if self.scope.audience is not None and node.sensitivity != "public"}
         about: dict[str, set[str]] = {uid: set() for uid in private}
         if private:
             spreads = [("ABOUT", Direction.OUT)]
-            for edge in await self._graph.expand(self._scope.tenant, sorted(private), spreads, _ABOUT):
+            for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _ABOUT):
                 about[edge.origin] |= {*map(fold, (edge.node.name, *edge.node.aliases)), edge.node.uid}
         return about
+
+
+def known_by(registry: EdgeRegistry) -> list[Spread]:
+    """Return the spreads along which a named thing becomes known to a viewer."""
+    types = [edge_type.name for edge_type in registry if edge_type.name not in _UNTOLD]
+    return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
 
 
 def bears_out(neighbour: Neighbour) -> bool:

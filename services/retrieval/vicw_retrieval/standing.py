@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from vicw_retrieval.scope import sees
+from vicw_retrieval.sight import Sight
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.merging import canonical
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.names import is_named_thing
-from vicw_shared.ports import GraphStore, Neighbour, Scope
+from vicw_shared.ports import GraphStore, Neighbour, Spread
 
 
-async def settle_identities(graph: GraphStore, scope: Scope, around: Surroundings) -> None:
-    """Exchange what was merged for what stands for it, wherever ``scope`` sees that."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How it is found out which things a viewer knows of: along which spreads, and how many edges of one are read."""
+
+    spreads: Sequence[Spread]
+    looked_at: int
+
+
+async def settle_identities(graph: GraphStore, sight: Sight, known_by: Known, around: Surroundings) -> None:
+    """Exchange what was merged for what stands for it, where the asker may see that, and knows of it otherwise."""
     named = [uid for uid, node in around.nodes.items() if is_named_thing(node)]
-    stands = await canonical(graph, scope.tenant, named)
+    stands = await canonical(graph, sight.scope.tenant, named)
     merged = {uid: end for uid, end in stands.items() if uid != end}
     if not merged:
         return
-    known = around.nodes | await graph.nodes(scope.tenant, [end for end in merged.values() if end not in around.nodes])
-    shown = {uid: known[end] for uid, end in merged.items() if end in known and sees(scope, known[end], ())}
+    others = await graph.nodes(sight.scope.tenant, [end for end in merged.values() if end not in around.nodes])
+    seen = await sight.nodes(list(others.values()))
+    known = around.nodes | {n.uid: n for n in await sight.known(seen, known_by.spreads, most=known_by.looked_at)}
+    shown = {uid: known[end] for uid, end in merged.items() if end in known}
     for uid, node in shown.items():
         around.aliases.setdefault(node.uid, []).append(around.nodes.pop(uid).name)
         around.nodes.setdefault(node.uid, node)

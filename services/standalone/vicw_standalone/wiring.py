@@ -11,6 +11,7 @@ from datetime import timedelta
 import httpx
 import structlog
 
+from vicw_ingest.expiry import Expiry
 from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.pipeline import IngestPorts
@@ -182,6 +183,8 @@ class Standalone:
     def start_indexer(self) -> None:
         """Index, and rebuild an index that was lost, in the background until ``close``."""
         keep_doing(self.indexer.run(), self._stack, "indexer")
+        expiry = Expiry(self.graph, self.registry, self.indexer)
+        keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:

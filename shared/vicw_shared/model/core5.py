@@ -35,7 +35,7 @@ class Node:
     arrival (from 1); ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1).
     ``title`` is
     the caller's own name for it, ``name`` what to show: the title, else the speaker, else the text's first words.
-    ``aliases`` are the names that a named thing had before.
+    ``aliases`` are the names that a named thing had before; ``trigger_phrases`` the words that an item comes up by.
     ``indexed`` tells whether the point ``qdrant_id`` is in the vector store.
     """
 
@@ -72,6 +72,7 @@ class Node:
     portable: bool = True
     importance: float | None = None
     protected: bool = False
+    trigger_phrases: tuple[str, ...] = ()
     indexed: bool = False
 
     @property

@@ -20,6 +20,7 @@ TOLD_BY = "item"
 """The edge property that names the item whose extraction told of the edge."""
 DESCRIPTION = "description"
 """The property of a MENTIONS edge that keeps what its item says that the thing is."""
+IS_PERSON = "IS_PERSON"
 IN_PAYLOAD = frozenset({"ABOUT", "TAGGED"})
 """Types that filters look at: the payloads of their source's Chunks repeat them."""
 

@@ -144,7 +144,7 @@ class Lookups(Protocol):
         ...
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
-        """Return which of these nodes no edge joins to a node that is not retired, BELONGS_TO aside.
+        """Return which of these nodes no edge joins to a node that is not retired, BELONGS_TO and IS_PERSON aside.
 
         What this transaction has put counts.
         """

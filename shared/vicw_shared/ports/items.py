@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
@@ -16,6 +17,19 @@ class ItemIndex(Protocol):
 
         An id is unique inside a context only.
         """
+        ...
+
+    async def triggered(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        """Return the live items that have one of these trigger phrases (``model.triggers``), in order of precedence.
+
+        Of each phrase at most ``limit``, the foremost; each item once. ``contexts`` None: of all that the tenant has.
+        """
+        ...
+
+    async def expired(self, before: datetime, *, limit: int) -> list[Node]:
+        """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
         ...
 
     async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:

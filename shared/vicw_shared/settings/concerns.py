@@ -69,6 +69,7 @@ class LimitSettings(BaseSettings):
     text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
     name_chars: int = Field(512, gt=0, description="Characters in a name, id, flow, context, speaker, source")
     tags: int = Field(64, gt=0, description="Tags, and ABOUT names, of one item")
+    trigger_phrases: int = Field(32, gt=0, description="Trigger phrases of one item")
     metadata_bytes: int = Field(16 * 1024, gt=0, description="An item's metadata as JSON, in bytes")
     extracted: int = Field(1000, gt=0, description="Nodes plus relations in one item's extraction")
     query_chars: int = Field(20_000, gt=0, description="Characters in a query")
@@ -170,6 +171,12 @@ class IngestSettings(BaseSettings):
         ge=0,
         description="A pause after which a chat without flow ids is a new session, in minutes; 0 infers no flows",
     )
+    expiry_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="How often `vicw serve` retires what has expired, in seconds; no answer has it from its instant "
+        "on. Workers do so whenever they look for work",
+    )
     candidate_threshold: float = Field(
         0.88,
         ge=0.5,
@@ -225,6 +232,11 @@ class RetrievalSettings(BaseSettings):
     )
     graph_ms: int = Field(
         2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
+    )
+    seeds: int = Field(
+        5,
+        ge=0,
+        description="Items that a question brings up by their trigger phrases at most; 0 leaves trigger phrases out",
     )
     fanout: int = Field(
         30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"

@@ -97,6 +97,14 @@ class SplitRequest(Message):
     )
 
 
+class IdentifyRequest(Message):
+    """Say which person a user is: as a viewer he sees what is about that person."""
+
+    user: Id = Field(description="Uid of the user")
+    person: Id = Field(description="Uid of the person that he is")
+    holds: StrictBool = Field(True, description="False: he is not, whatever items say of the two by names")
+
+
 class RenameRequest(Message):
     """Give a thing another name to show. Its uid stays, and it is still found by the name it had."""
 

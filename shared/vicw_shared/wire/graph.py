@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from vicw_shared.wire.base import Id, Message, StrictBool, StrictInt, Timestamp, Unit
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
 from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
 
 LEFT_OUT = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
@@ -76,6 +76,10 @@ class WalkRequest(GraphQuestion):
     start: tuple[Id, ...] = Field(
         (), description=f"{_START}. None: all that is in `context` and has an edge that the walk would follow"
     )
+    query: Prose | None = Field(
+        None,
+        description="Where to begin besides: items of which it has a trigger phrase; without any, those with its words",
+    )
     hops: Annotated[StrictInt, Field(ge=0)] = 2
     direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")
     types: Types = Types()
@@ -89,6 +93,11 @@ class WalkedNode(GraphNode):
     """A node of a walk."""
 
     hops: int = Field(description="How far from where the walk began; what was merged is as near as what stands for it")
+    path: tuple[str, ...] = Field(
+        (),
+        description="Ids of the edges that lead to it from where the walk began; from an item to an event that its "
+        "text tells of it is none",
+    )
     told_by: str | None = Field(None, description="Uid of the item whose text tells of this event")
     speaker: str | None = None
     source: str | None = None

@@ -6,7 +6,7 @@ import math
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
@@ -50,6 +50,27 @@ class Extract(StrEnum):
     RULES = "rules"
 
 
+class Tier(StrEnum):
+    """How much an item matters, in a word. The first two protect it, too."""
+
+    CONSTITUTIONAL = "constitutional"
+    CRITICAL = "critical"
+    IMPORTANT = "important"
+    NORMAL = "normal"
+    TEMPORARY = "temporary"
+
+
+def _share_or_tier(value: Any, weigh: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return weigh(value)
+    except ValidationError:
+        said = f"should be a number from 0 to 1, or one of {', '.join(Tier)}"
+        raise PydanticCustomError("importance", "{said}", {"said": said}) from None
+
+
+Importance = Annotated[Unit | Tier, WrapValidator(_share_or_tier)]
+
+
 class Item(Message):
     """One thing to remember: a turn, a scene, a document, a function, a note."""
 
@@ -58,6 +79,11 @@ class Item(Message):
     subtype: Id | None = Field(None, description='What it is: "message", "scene", "function", "document", …')
     name: Prose | None = Field(None, description="Title")
     speaker: Prose | None = None
+    user: Id | None = Field(
+        None,
+        description="Your id of who says it. The user is then the person who speaks: as a viewer he sees what is about "
+        "that person",
+    )
     timestamp: Timestamp | None = Field(None, description="When it happened")
     flow_id: Id | None = Field(None, description="Logical thread; default: the request's")
     flow_step: Annotated[StrictInt, Field(ge=-(2**53), le=2**53)] | None = Field(
@@ -70,8 +96,13 @@ class Item(Message):
     sensitivity: Sensitivity = Sensitivity.PUBLIC
     portable: StrictBool = Field(True, description="May be seen outside its own context")
     about: tuple[Id, ...] = Field((), description="Whom it is about: names or uids of people, users, chats")
-    importance: Unit | None = None
+    importance: Importance | None = Field(
+        None, description="A share, or a tier: constitutional and critical items are protected"
+    )
     protected: StrictBool = Field(False, description="Never consolidated, never forgotten by capacity")
+    trigger_phrases: tuple[Prose, ...] = Field(
+        (), description="Words by which it comes up: a question that has those of one phrase in a row finds the item"
+    )
     expires_at: Timestamp | None = None
     extraction: Extraction | None = None
 

@@ -93,9 +93,10 @@ class ChannelHit(Message):
     """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
 
     ``fulltext``, the graph's own index, is asked while the vector engine is down, or its index is being rebuilt.
+    ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most.
     """
 
-    channel: Literal["dense", "bm25", "fulltext"]
+    channel: Literal["dense", "bm25", "fulltext", "graph"]
     rank: int
     score: float
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from memory import Memory
+from unit.ingest.privacy.made_up import GITHUB_TOKEN
 from vicw_client import AsyncVicwClient, BadRequestError, ConflictError, NotFoundError
 from vicw_shared.uids import named_uid
 from vicw_standalone.app import create_standalone_app
@@ -57,6 +58,24 @@ async def test_a_day_in_the_life_of_a_name(client: AsyncVicwClient) -> None:
     renamed = await client.rename(person("Ana Souza"), "Ana S. Souza")
     assert (renamed.entity.uid, renamed.entity.aliases) == (person("Ana Souza"), ("Ana Souza",))
     assert (await client.entity(person("Ana Souza"))).name == "Ana S. Souza"
+
+
+async def test_who_a_user_is_can_be_said(client: AsyncVicwClient, memory: Memory) -> None:
+    await memory.ingest({"id": "d", "text": "Hello.", "speaker": "Anna", "user": "u-17"}, extract="none")
+    user = named_uid("default", "ctx", "user", "u-17")
+    said = await client.identify(user.upper(), person("Ana Souza"))
+    assert (said.entity.name, said.entity.subtype, said.changed) == ("u-17", "user", True)
+    joined = await client.graph.person(node="u-17")
+    assert {node.name for node in joined.nodes} == {"u-17", "Anna", "Ana Souza"}
+    assert (await client.identify(user, person("Ana Souza"), holds=False)).changed
+    assert {node.name for node in (await client.graph.person(node="u-17")).nodes} == {"u-17", "Anna"}
+
+
+async def test_a_name_that_is_a_secret_is_refused(client: AsyncVicwClient) -> None:
+    with pytest.raises(BadRequestError, match=r"name: contains a secret \(github-token\) in a name") as refusal:
+        await client.rename(person("Ana Souza"), f"Ana {GITHUB_TOKEN}")
+    assert GITHUB_TOKEN not in str(refusal.value)
+    assert (await client.entity(person("Ana Souza"))).name == "Ana Souza"
 
 
 async def test_what_is_wrong_is_told_with_its_field(client: AsyncVicwClient) -> None:

@@ -58,6 +58,18 @@ async def test_the_answer_names_whom_somebody_is_merged_into_until_that_is_undon
     assert (await told(memory, limit=1))[1] == {"Ana": ()}
 
 
+async def test_what_stands_for_somebody_is_told_to_those_alone_who_know_of_it(memory: Memory) -> None:
+    await says(memory, "ghost")
+    real = {"id": "who", "text": "The writer is at home.", "speaker": "Ana Souza"}
+    await memory.ingest(real | {"sensitivity": "personal", "about": ["Ben"]}, extract="none")
+    await merge(memory.standalone.graph, DECISION, person("ghost"), person("Ana Souza"))
+    assert (await told(memory, limit=1))[1] == {"Ana Souza": ("ghost",)}
+    assert (await told(memory, limit=1, viewer={"user": "ben"}))[1] == {"Ana Souza": ("ghost",)}
+    answer, people = await told(memory, limit=1, viewer={"user": "clara"})
+    assert people == {"ghost": ()}
+    assert "Souza" not in answer.model_dump_json()
+
+
 async def test_the_answer_tells_earlier_names(memory: Memory) -> None:
     await says(memory, "Ana")
     await rename(memory.standalone.graph, "default", person("Ana"), "Ana Souza", most_chars=99)

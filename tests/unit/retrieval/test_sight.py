@@ -111,6 +111,9 @@ def worlds(draw: st.DrawFn) -> World:
         one, other = draw(people), draw(people)
         if one is not other:
             edges.append(_edge(draw(st.sampled_from(["IS_PERSON", "MERGED_INTO"])), one, other))
+    for item in items:
+        if item.sensitivity is not Sensitivity.PUBLIC and draw(st.booleans()):
+            edges.append(_edge("ABOUT", item, draw(people)))
     for item in items:  # somebody whom many speak of, openly or not
         if draw(st.booleans()):
             edges.append(_edge("MENTIONS", item, nodes["Ana"]))
@@ -119,20 +122,41 @@ def worlds(draw: st.DrawFn) -> World:
     return World(nodes | {"c": root}, tuple(by_id.values()))
 
 
+def selves(world: World, viewer: dict[str, str]) -> set[str]:
+    """Return the uids of whom a viewer is: by name, by IS_PERSON to persons and back to users, each with its merges."""
+
+    def joined(uids: set[str], edge_type: str, back: bool = False) -> set[str]:
+        ends = [(e.target, e.source) if back else (e.source, e.target) for e in world.edges if e.type == edge_type]
+        return {there for here, there in ends if here in uids}
+
+    def merged(uids: set[str]) -> set[str]:
+        while more := (joined(uids, "MERGED_INTO") | joined(uids, "MERGED_INTO", back=True)) - uids:
+            uids = uids | more
+        return uids
+
+    called = {
+        n.uid for n in world.nodes.values() if n.subtype == "person" and fold(n.name) == fold(viewer.get("user", ""))
+    }
+    found = merged(called)
+    found |= merged(joined(found, "IS_PERSON"))
+    return found | merged(joined(found, "IS_PERSON", back=True))
+
+
 def seen_by(world: World, viewer: dict[str, str]) -> World:
     """Return the world as a viewer may know it, by seed 004's table: an item at a time, then what tells of whom."""
     uids = {node.uid: node for node in world.nodes.values()}
-    subject = fold(viewer.get("user", ""))
+    subject, own = fold(viewer.get("user", "")), selves(world, viewer)
 
     def allowed(node: Node) -> bool:
         if node.label in {Label.ENTITY, Label.CONTEXT}:
             return True
-        about = {fold(uids[e.target].name) for e in world.edges if e.type == "ABOUT" and e.source == node.uid}
+        whom = {e.target for e in world.edges if e.type == "ABOUT" and e.source == node.uid}
+        about = {fold(uids[uid].name) for uid in whom}
         if not node.portable and viewer.get("context") != node.context:
             return False
         if node.sensitivity is Sensitivity.SENSITIVE and viewer["chat"] != "private":
             return False
-        return node.sensitivity is Sensitivity.PUBLIC or subject in about
+        return node.sensitivity is Sensitivity.PUBLIC or subject in about or bool(whom & own)
 
     visible = {uid for uid, node in uids.items() if allowed(node)}
     edges = [
@@ -143,7 +167,7 @@ def seen_by(world: World, viewer: dict[str, str]) -> World:
     for e in edges:
         if TOLD_BY in e.properties or {e.source, e.target} & memories:
             known |= {e.source, e.target}
-    known.add(world.nodes["c"].uid)
+    known |= {world.nodes["c"].uid, *own}  # whom he is decides what he sees, though he may not know of it
     return World(
         {name: node for name, node in world.nodes.items() if node.uid in known},
         tuple(e for e in edges if {e.source, e.target} <= known),

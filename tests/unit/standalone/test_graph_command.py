@@ -80,6 +80,15 @@ async def test_the_causes_of_a_failure(vicw: Vicw) -> None:
     }, "two turns tell one chain"
 
 
+async def test_the_causes_of_what_words_tell_of(vicw: Vicw) -> None:
+    shown = await run(vicw, "show", "why the build broke", "--causes")
+    assert shown.exit_code == 0, shown.stderr
+    assert ("the lock file was stale", "==>", "CAUSED 0.95", "The build broke") in plain(shown.stdout)
+    assert "the items with these words" in shown.stderr
+    nothing = await run(vicw, "show", "volcanoes of Iceland", "--causes")
+    assert (nothing.exit_code, "is no uid, id or name" in nothing.stderr) == (2, True)
+
+
 async def test_two_threads_are_kept_apart(vicw: Vicw) -> None:
     for flow, turns in (("build", ("t1", "t3")), ("trip", ("t2", "t4"))):
         texts = [text for turn, _, _, text in CHAT if turn in turns]

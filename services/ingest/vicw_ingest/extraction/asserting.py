@@ -1,7 +1,7 @@
 """What statements say of attributes, as it is stored: a slot for each attribute of each thing, and who says it.
 
 A slot is a Concept of subtype ``attribute``. Statements of one slot are about the same thing's same attribute, in one
-domain, and seen by the same people: only such can replace each other (docs/decisions/0019).
+domain, and seen by the same people: only such can replace each other (docs/decisions/0021).
 """
 
 from __future__ import annotations

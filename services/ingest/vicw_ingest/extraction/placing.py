@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from vicw_ingest.extraction.asserting import Asserting
-from vicw_ingest.extraction.code.model import SymbolKind
+from vicw_ingest.extraction.meaning import GUESSES, PEOPLE, besides_users, fits, likeness, natural_name
 from vicw_ingest.extraction.reading import (
     ADDRESSEE,
     ITEM,
@@ -25,6 +25,7 @@ from vicw_ingest.extraction.reading import (
     Thing,
     item_key,
 )
+from vicw_ingest.extraction.relatives import Relatives
 from vicw_ingest.planning.drafts import headline
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
@@ -41,11 +42,7 @@ _POINTING = frozenset(
     "today yesterday tomorrow which who".split()
 )
 _FEWEST_WORDS = 3
-_PEOPLE = frozenset({"person", "user", "agent"})
-_SYMBOLS = frozenset({"symbol", *SymbolKind})
 _FOUND_BY_FORM = frozenset({"name", "symbol", "amount", "date", "handle"})
-GUESSES = frozenset({"name", "symbol"})
-"""Subtypes that say nothing: what is known better is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ class Placing:
         self._hubs: set[str] = set()
         self._known: dict[str, list[Node]] = {}
         self._parts: dict[str, set[str]] = {}  # full names of people by their words
-        self._kin: dict[tuple[str, str], set[str]] = {}
+        self._relatives = Relatives(transaction, now)
 
     async def look_up(self, names: Iterable[str], readings: Iterable[Reading]) -> None:
         """Find out what is known by these names, and by those that these texts name."""
@@ -112,8 +109,8 @@ class Placing:
         found = [node for nodes in (*known.values(), *partly.values()) for node in nodes]
         stands_for = await canonical_nodes(self._transaction, found, within=self._root.context)
         for name, nodes in {**known, **partly}.items():
-            meant = list({(node := stands_for[same.uid]).uid: node for same in nodes}.values())
-            if name in known or (len(meant) == 1 and fold(meant[0].subtype) in _PEOPLE):
+            meant = besides_users({(node := stands_for[same.uid]).uid: node for same in nodes}.values())
+            if name in known or (len(meant) == 1 and fold(meant[0].subtype) in PEOPLE):
                 self._known[name] = meant
         common = [uid for uid, node in stands_for.items() if fold(node.subtype) in _FOUND_BY_FORM]
         degrees = await self._transaction.degrees(common)
@@ -124,6 +121,10 @@ class Placing:
         node = self._named(Thing("", name, Label.ENTITY, None, subtype, Span(0, 0)))
         assert node is not None
         return node
+
+    def introduce(self, person: Node) -> None:
+        """Take a name for this person alone from now on."""
+        self._known[fold(person.name)] = [person]
 
     async def place(self, place: Place) -> Placed:
         """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
@@ -145,7 +146,7 @@ class Placing:
                     placed.edges.append(self._edge("EVIDENCED_BY", node, proof(thing.span), item, "rules:code"))
         ends |= await self._items(place.reading)
         for link in place.reading.links:
-            self._note_kin(link, ends)
+            self._relatives.note(link, ends)
         for kin in place.reading.kin:
             ends[kin.key] = await self._relative(kin, ends)
         for happening in place.reading.happenings:
@@ -169,12 +170,12 @@ class Placing:
     def _named(self, thing: Thing) -> Node | None:
         """Return the node that a name means: one that is known by it, else a new one."""
         known = self._known.setdefault(self._full_name(thing), [])
-        fitting = [node for node in known if _fits(thing, node)]
+        fitting = [node for node in known if fits(thing, node)]
         certain = [node for node in fitting if node.subtype not in GUESSES]
         if len(certain) > 1 and thing.guess == "symbol":
             fitting = [node for node in fitting if node.subtype in GUESSES]  # which of them is meant is not certain
         if fitting:
-            best = min(fitting, key=lambda node: (node.subtype in GUESSES, node.created_at, node.uid))
+            best = min(fitting, key=likeness)
             if best.subtype in GUESSES and thing.guess not in GUESSES:
                 best = _instead(known, best, replace(best, subtype=thing.guess, source=thing.scope))
             if best.text is None and thing.description is not None:
@@ -183,7 +184,7 @@ class Placing:
         if thing.only_known:
             return None
         node = Node(
-            uid=named_uid(self._root.tenant, self._root.context, thing.guess, _natural_name(thing)),
+            uid=named_uid(self._root.tenant, self._root.context, thing.guess, natural_name(thing)),
             label=thing.label,
             tenant=self._root.tenant,
             context=self._root.context,
@@ -207,28 +208,11 @@ class Placing:
         full = self._parts.get(name, set())
         return next(iter(full)) if thing.kind is None and name not in self._known and len(full) == 1 else name
 
-    def _note_kin(self, link: Link, ends: Mapping[str, Node | None]) -> None:
-        source, target = ends.get(link.source), ends.get(link.target)
-        if link.type == "HAS_RELATIONSHIP" and source is not None and target is not None and link.desc is not None:
-            self._kin.setdefault((source.uid, link.desc), set()).add(target.uid)
-
     async def _relative(self, kin: Kin, ends: Mapping[str, Node | None]) -> Node | None:
-        """Return the one whom somebody has as a sister, a boss, …; None if nobody or several are known."""
-        owner = ends.get(kin.whose)
-        if owner is None:
-            return None
-        known = set(self._kin.get((owner.uid, kin.relationship), ()))
-        if not known:
-            edges = await self._transaction.edges([owner.uid], ["HAS_RELATIONSHIP"])
-            known = {
-                edge.target
-                for edge in edges
-                if edge.source == owner.uid and fold(str(edge.properties.get("desc", ""))) == kin.relationship
-            }
-        if len(known) != 1:
+        uid = await self._relatives.uid_of(kin, ends)
+        if uid is None:
             return None
         mine = {node.uid: node for nodes in self._known.values() for node in nodes}
-        uid = next(iter(known))
         return mine.get(uid) or (await self._transaction.nodes([uid])).get(uid)
 
     def _event(self, happening: Happening, place: Place) -> Node:
@@ -317,21 +301,3 @@ def describing(mention: Edge, description: str | None) -> Edge:
     if description is None:
         return mention
     return replace(mention, properties={**mention.properties, DESCRIPTION: description})
-
-
-def _fits(thing: Thing, node: Node) -> bool:
-    """Tell whether a known node may be what a name means: of the same label, and of the kind that its form tells."""
-    subtype = fold(node.subtype)
-    if node.label is not thing.label:
-        return False
-    if thing.guess == "symbol":
-        return subtype in _SYMBOLS
-    if thing.scope is not None:
-        return (subtype == thing.kind and node.source == thing.scope) or subtype == "symbol"
-    if thing.kind is not None:
-        return subtype == thing.kind
-    return thing.guess not in _PEOPLE or subtype in _PEOPLE | GUESSES
-
-
-def _natural_name(thing: Thing) -> str:
-    return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name

@@ -10,6 +10,7 @@ from vicw_ingest.identity.likeness import Called, Pair, pairs_of
 from vicw_ingest.identity.things import reference
 from vicw_shared.merging import DISTINCT_FROM, canonical
 from vicw_shared.model import Node
+from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, GraphStore
 from vicw_shared.text import fold
 from vicw_shared.wire.entities import Candidate, CandidatePage
@@ -76,11 +77,17 @@ def _called(
 async def _told_apart(
     graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], stands: Mapping[str, str]
 ) -> set[frozenset[str]]:
-    """Return the pairs of what stands for two things that a person told apart, or for what was merged into them."""
+    """Return the pairs of what stands for two things that a person told apart, or for what was merged into them.
+
+    So is a user from the person that he is: these are two things, and known to belong together.
+    """
     named = {order[thing] for pair in pairs for thing in pair.things}
     members = [uid for uid, stand in stands.items() if stand in named]
     found = await graph.expand(
-        tenant, list({*members, *named}), [(DISTINCT_FROM, Direction.OUT), (DISTINCT_FROM, Direction.IN)], _MOST_APART
+        tenant,
+        list({*members, *named}),
+        [(name, way) for name in (DISTINCT_FROM, IS_PERSON) for way in Direction],
+        _MOST_APART,
     )
     ends = await canonical(graph, tenant, {uid for n in found for uid in (n.edge.source, n.edge.target)})
     return {frozenset((ends[n.edge.source], ends[n.edge.target])) for n in found}

@@ -8,6 +8,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError
 from vicw_shared.model import Node
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphTransaction
+from vicw_shared.uids import is_uid
 
 _FIX = "Give a uid that GET /entities lists"
 
@@ -32,11 +33,6 @@ def require_thing(node: Node | None, uid: str) -> Node:
     if node is None or not is_named_thing(node):
         raise NotFoundError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
     return node
-
-
-def is_uid(text: str) -> bool:
-    """Tell whether text has the form of a uid, in small letters as uids are."""
-    return len(text) == 36 and text.count("-") == 4 and all(ch in "0123456789abcdef-" for ch in text)
 
 
 def _what(node: Node) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_ingest.identity.ends import is_uid, require_thing
+from vicw_ingest.identity.ends import require_thing
 from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.uids import is_uid
 
 MOST_ALIASES = 100
 MOST_RENEWED = 20_000

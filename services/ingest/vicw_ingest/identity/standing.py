@@ -1,7 +1,7 @@
 """What a new telling of a named thing goes to: the thing that has the name by now, or that stands for it.
 
-Edges that filters look at (``IN_PAYLOAD``) stay with what a caller named, whatever it is merged into: a tag, or whom a
-memory is about, decides who finds it, and must not change with an opinion that may be taken back.
+Edges that filters look at (``IN_PAYLOAD``), and which person a user is, stay with what a caller named, whatever it is
+merged into: they decide who finds a memory, and must not change with an opinion that may be taken back.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from itertools import product
 
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Edge, Node
-from vicw_shared.model.edges import IN_PAYLOAD, TOLD_BY
+from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, TOLD_BY
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Lookups
 from vicw_shared.text import fold
 from vicw_shared.uids import edge_id, make_uid
+
+_STAYING = IN_PAYLOAD | {IS_PERSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,16 @@ class StandIns:
         return self.renamed.get(node.uid, node)
 
     def _moved(self, edge: Edge) -> Edge:
-        source, target = (self._end(uid, edge.type) for uid in (edge.source, edge.target))
+        # So does whose user said an item: by it, it is judged which person the user is.
+        stays = edge.type in _STAYING or (edge.type == "STATED_BY" and TOLD_BY not in edge.properties)
+        source, target = (self._end(uid, stays=stays) for uid in (edge.source, edge.target))
         if (source, target) == (edge.source, edge.target):
             return edge
         return replace(edge, id=_id_of(edge, source, target), source=source, target=target)
 
-    def _end(self, uid: str, edge_type: str) -> str:
+    def _end(self, uid: str, *, stays: bool) -> str:
         known = self.renamed[uid].uid if uid in self.renamed else uid
-        return self.merged[known].uid if known in self.merged and edge_type not in IN_PAYLOAD else known
+        return self.merged[known].uid if known in self.merged and not stays else known
 
 
 async def stand_ins(lookups: Lookups, context: str, told: Iterable[Node]) -> StandIns:

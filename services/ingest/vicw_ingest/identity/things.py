@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from vicw_ingest.identity.ends import is_uid, require_thing
+from vicw_ingest.identity.ends import require_thing
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import MERGED_INTO, canonical
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_thing
 from vicw_shared.ports import Direction, GraphStore, Neighbour
 from vicw_shared.text import fold
+from vicw_shared.uids import is_uid
 from vicw_shared.wire.entities import Entity, EntityPage, EntityRef
 
 MOST_MERGED = 20

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model.triggers import MOST_WORDS, phrase_of
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.ingest import IngestRequest, Item
@@ -46,6 +47,7 @@ def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[Fie
         "name": item.name,
         "subtype": item.subtype,
         "speaker": item.speaker,
+        "user": item.user,
         "flow_id": item.flow_id,
         "bucket": item.bucket,
         "source": item.source,
@@ -53,6 +55,7 @@ def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[Fie
     names |= {f"tags[{i}]": tag for i, tag in enumerate(item.tags)}
     names |= {f"about[{i}]": name for i, name in enumerate(item.about)}
     yield from _names({f"{path}.{field}": name for field, name in names.items()}, limits)
+    yield from _trigger_problems(path, item, limits)
     for field, values in (("tags", item.tags), ("about", item.about)):
         if len(values) > limits.tags:
             yield FieldProblem(
@@ -68,6 +71,24 @@ def _item_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[Fie
         )
     if item.extraction is not None:
         yield from _extraction_problems(f"{path}.extraction", item.extraction, limits)
+
+
+def _trigger_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[FieldProblem]:
+    if len(item.trigger_phrases) > limits.trigger_phrases:
+        yield FieldProblem(
+            f"{path}.trigger_phrases",
+            f"has {len(item.trigger_phrases)} entries, over the limit of {limits.trigger_phrases}",
+            "Give fewer, or raise VICW_MAX_TRIGGER_PHRASES",
+        )
+        return
+    for index, phrase in enumerate(item.trigger_phrases):
+        where = f"{path}.trigger_phrases[{index}]"
+        yield from _names({where: phrase}, limits)
+        words = len(phrase_of(phrase).split())
+        if not words:
+            yield FieldProblem(where, "has no letter and no digit", "Give words that a question may have")
+        elif words > MOST_WORDS:
+            yield FieldProblem(where, f"has {words} words, over {MOST_WORDS}", "Give the words that tell it apart")
 
 
 def _extraction_problems(path: str, extraction: Extraction, limits: LimitSettings) -> Iterator[FieldProblem]:

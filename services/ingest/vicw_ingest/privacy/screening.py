@@ -18,7 +18,7 @@ SECRETS = Counter("vicw_ingest_secrets_total", "Secrets found in requests, one a
 _MOST_PROBLEMS = 20
 _NAMES: Mapping[type[BaseModel], frozenset[str]] = {
     IngestRequest: frozenset({"context", "domain", "flow_id"}),
-    Item: frozenset({"id", "flow_id", "about"}),
+    Item: frozenset({"id", "flow_id", "user", "about", "trigger_phrases"}),
 }
 """By these things are found and told apart, and shown to whom they concern: masked, two would become one."""
 
@@ -44,6 +44,15 @@ def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> 
         SECRETS.labels(secret.kind, "masked").inc()
         masked.setdefault(_index(secret.field), []).append(secret)
     return clean, {index: tuple(secrets) for index, secrets in masked.items()}
+
+
+def require_no_secret(field: str, name: str, what: Literal["mask", "refuse", "off"]) -> None:
+    """Raise InvalidInputError that names the kinds of the secrets in a name: masked, two would become one."""
+    kinds = dict.fromkeys(secret.kind for secret in find_secrets(name)) if what != "off" else {}
+    for kind in kinds:
+        SECRETS.labels(kind, "refused").inc()
+    if kinds:
+        raise InvalidInputError(*(_problem(field, kind, is_name=True) for kind in kinds))
 
 
 def _index(field: str) -> int:

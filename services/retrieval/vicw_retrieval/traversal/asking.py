@@ -9,6 +9,7 @@ from vicw_retrieval.scope import scope_of_question
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.traversal.inquiry import Inquiry
+from vicw_retrieval.viewers import recognised
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion, WalkRequest
@@ -26,8 +27,9 @@ async def ask[R: GraphQuestion](
     """
     sizes.require(_sizes(request, ports.limits))
     watch = Stopwatch()
-    inquiry = Inquiry(ports, scope_of_question(request, tenant, now()), ever)
     with watch.stage("graph"):
+        scope = await recognised(ports.graph, scope_of_question(request, tenant, now()))
+        inquiry = Inquiry(ports, scope, ever)
         answer = await question(request, inquiry)
     return answer.model_copy(update={"took_ms": watch.total()})
 
@@ -38,6 +40,8 @@ def _sizes(request: GraphQuestion, limits: LimitSettings) -> list[sizes.Size]:
     lists: dict[str, tuple[str, ...]] = {}
     asked: list[sizes.Size] = [("limit", request.limit, limits.graph_nodes, "VICW_MAX_GRAPH_NODES", "nodes")]
     if isinstance(request, WalkRequest):
+        if request.query is not None:
+            asked.append(("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"))
         asked.append(("hops", request.hops, limits.hops, "VICW_MAX_HOPS", "hops"))
         lists = {"start": request.start, "types.only": request.types.only or ()}
         lists["types.left_out"] = request.types.left_out or ()

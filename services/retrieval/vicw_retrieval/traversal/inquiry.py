@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vicw_retrieval.search import RetrievalPorts
-from vicw_retrieval.sight import Sight, say
+from vicw_retrieval.sight import Sight, known_by, say
 from vicw_retrieval.synthesis import draw_edge
+from vicw_retrieval.traversal.paths import paths_of
 from vicw_retrieval.traversal.starts import Finder
 from vicw_retrieval.traversal.walk import Plan, Walk
 from vicw_shared.model import Label, Node
@@ -16,9 +17,6 @@ from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
-
-_UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
-"""Edges that nobody tells of: by them alone a thing is not known."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +55,11 @@ class Inquiry:
     @cached_property
     def finder(self) -> Finder:
         """What finds where to begin."""
-        return Finder(self.graph, self.scope, self.sight, self._known_by, self.settings.fanout_read)
+        return Finder(self.graph, self.scope, self.sight, self._known_by, self.settings.fanout_read, self.settings)
 
     @cached_property
     def _known_by(self) -> list[Spread]:
-        types = [edge_type.name for edge_type in self.registry if edge_type.name not in _UNTOLD]
-        return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
+        return known_by(self.registry)
 
     async def contexts(self) -> list[str]:
         """Return the contexts that the question is about."""
@@ -100,10 +97,19 @@ class Inquiry:
         nodes = order(walk) if order is not None else list(walk.nodes.values())
         texts = await say(self.graph, self.scope, nodes)
         told_by = await self._tellers(nodes)
+        begun = [node.uid for node in starts] or [uid for uid, hops in walk.hops.items() if hops == 0]
+        paths = paths_of(begun, walk.edges, {event: item for event, item in told_by.items() if item in walk.nodes})
         return GraphAnswer(
             start=tuple(node.uid for node in starts),
             nodes=tuple(
-                _shown(node, walk.hops[node.uid], texts.get(node.uid), told_by.get(node.uid)) for node in nodes
+                _shown(
+                    node,
+                    hops=walk.hops[node.uid],
+                    path=paths.get(node.uid, ()),
+                    text=texts.get(node.uid),
+                    told_by=told_by.get(node.uid),
+                )
+                for node in nodes
             ),
             edges=tuple(map(draw_edge, walk.edges)),
             complete=walk.complete,
@@ -119,7 +125,7 @@ class Inquiry:
         return {n.origin: str(n.edge.properties[TOLD_BY]) for n in proven if TOLD_BY in n.edge.properties}
 
 
-def _shown(node: Node, hops: int, text: str | None, told_by: str | None) -> WalkedNode:
+def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, told_by: str | None) -> WalkedNode:
     return WalkedNode(
         uid=node.uid,
         id=node.source_id,
@@ -131,6 +137,7 @@ def _shown(node: Node, hops: int, text: str | None, told_by: str | None) -> Walk
         domain=node.domain,
         timestamp=node.timestamp,
         hops=hops,
+        path=path,
         told_by=told_by,
         speaker=node.speaker,
         source=node.source,

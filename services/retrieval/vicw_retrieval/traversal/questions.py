@@ -7,6 +7,7 @@ from vicw_retrieval.traversal.inquiry import Inquiry
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.graph import (
@@ -56,11 +57,14 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
     if left_out is None:
         left_out = tuple(set(LEFT_OUT) - set(request.types.only or ()))
     spreads = [(name, way) for name in only if name not in left_out for way in _WAYS[request.direction]]
-    if not request.start and request.context is None:
+    if not request.start and request.query is None and request.context is None:
         raise InvalidInputError(
             FieldProblem("start", "is empty, and no `context` is given", "Name where to begin, or a context")
         )
     starts = [await inquiry.finder.one(start, f"start[{at}]") for at, start in enumerate(request.start)]
+    if request.query is not None:
+        brought = {node.uid: node for node in (*starts, *await inquiry.finder.by_words(request.query))}
+        starts = list(brought.values())
     walk = inquiry.walk(
         spreads,
         hops=request.hops,
@@ -68,7 +72,7 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
         min_weight=request.min_weight,
         sentences=request.sentences,
     )
-    await walk.run(starts or await _all_of(inquiry, walk))
+    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk))
     return await inquiry.answer(walk, starts)
 
 
@@ -84,7 +88,7 @@ async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:
 
 
 async def about(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
-    """Return a person, and the memories that are about him or about his users, the newest first."""
+    """Return a person, and the memories about him or his users, the newest first; for a user, those of his person."""
     start, everybody = await _everybody(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
     await walk.run(everybody)
@@ -165,17 +169,20 @@ async def _thread(request: ThreadRequest, inquiry: Inquiry, context: str) -> lis
 
 async def _identity(request: NodeQuestion, inquiry: Inquiry, way: Direction) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
-    walk = inquiry.walk([("IS_PERSON", way)], hops=1, limit=request.limit)
+    walk = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
     await walk.run([start])
     return await inquiry.answer(walk, [start])
 
 
 async def _everybody(request: NodeQuestion, inquiry: Inquiry) -> tuple[Node, list[Node]]:
-    """Return who is meant, and whoever else is the same person."""
+    """Return who is meant, the person that he is, if he is a user, and that person's users."""
     start = await inquiry.finder.one(request.node, "node")
-    same = inquiry.walk([("IS_PERSON", Direction.IN)], hops=1, limit=request.limit)
-    await same.run([start])
-    return start, list(same.nodes.values())
+    found = [start]
+    for way in (Direction.OUT, Direction.IN):
+        same = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
+        await same.run(found)
+        found = list(same.nodes.values())
+    return start, found
 
 
 def _newest_first(walk: Walk) -> list[Node]:

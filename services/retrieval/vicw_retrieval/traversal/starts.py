@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from vicw_retrieval.scope import is_named
+from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.sight import Sight
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import canonical
 from vicw_shared.model import Node
+from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
+from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold
 
 _VERSIONS = 100
@@ -30,6 +33,7 @@ class Finder:
     sight: Sight
     known_by: Sequence[Spread]
     looked_at: int
+    settings: RetrievalSettings
 
     async def one(self, reference: str, field: str) -> Node:
         """Return the one node that is meant.
@@ -62,6 +66,11 @@ class Finder:
             same = [root for root in roots if fold(root.name) == fold(reference)]
             found = await self.allowed(same)
         return found
+
+    async def by_words(self, question: str) -> list[Node]:
+        """Return the items that a question brings up by their trigger phrases; without any, those with its words."""
+        brought = await seeds_of(question, self.scope, self.graph, self.settings)
+        return brought or await self._with_words(question, self.settings.seeds)
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
         """Return named things of the scope's contexts, by context and name, and whether these are all."""
@@ -116,17 +125,31 @@ class Finder:
         ends = await self.graph.nodes(self.scope.tenant, sorted(set(stands_for.values())))
         allowed = {node.uid: node for node in await self.allowed(ends.values())}
         standing = {node.uid: node for node in (allowed.get(stands_for[thing.uid], thing) for thing in things)}
+        for user in await self._users_of(standing):
+            del standing[user]
         return sorted(standing.values(), key=lambda node: (node.context, node.name, node.uid))
+
+    async def _users_of(self, called: Mapping[str, Node]) -> set[str]:
+        """Return those that are another of these: users who are called as the person is."""
+        if len(called) < 2:
+            return set()
+        found = await self.graph.expand(self.scope.tenant, list(called), [(IS_PERSON, Direction.OUT)], _VERSIONS)
+        return {n.origin for n in await self.sight.visible(found) if n.node.uid in called.keys() - {n.origin}}
 
     async def _hint(self, reference: str) -> str:
         """Return items whose words are those of the reference: what was meant may be among them."""
-        hits = await self.graph.find(self.scope, reference, _HINTS)
-        owners = await self.graph.owners(self.scope.tenant, [hit.uid for hit in hits])
-        items = await self.graph.nodes(self.scope.tenant, sorted({item.uid for item in owners.values()}))
-        seen = await self.sight.nodes([node for _, node in sorted(items.items())])
+        seen = await self._with_words(reference, _HINTS)
         if not seen:
             return "Check the spelling and the context; `find` lists what there is"
-        return f"Items with these words: {'; '.join(map(_told, seen))}"
+        return f"Items with these words: {'; '.join(map(_told, sorted(seen, key=lambda node: node.uid)))}"
+
+    async def _with_words(self, words: str, most: int) -> list[Node]:
+        """Return the items whose passages, names or tags have these words, best first."""
+        hits = await self.graph.find(self.scope, words, most) if most else []
+        owners = await self.graph.owners(self.scope.tenant, [hit.uid for hit in hits])
+        best = dict.fromkeys(owners[hit.uid].uid for hit in hits if hit.uid in owners)
+        items = await self.graph.nodes(self.scope.tenant, list(best))
+        return await self.sight.nodes([items[uid] for uid in best if uid in items])
 
 
 def _uid(reference: str) -> str | None:

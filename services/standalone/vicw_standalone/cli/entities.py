@@ -134,6 +134,18 @@ def split(
 
 
 @app.command()
+def identify(
+    user: Annotated[str, typer.Argument(help="Uid of a user: see `vicw entities list --subtype user`.")],
+    person: Annotated[str, typer.Argument(help="Uid of the person that he is.")],
+    isnt: Annotated[bool, typer.Option("--not", help="He is not.")] = False,
+    url: UrlOption = None,
+) -> None:
+    """Say which person a user is: as a viewer he sees what is about that person."""
+    with _server(url) as client:
+        _tell(client.identify(user, person, holds=not isnt))
+
+
+@app.command()
 def rename(
     uid: UidArgument,
     name: Annotated[str, typer.Argument(help="The name to show from now on.")],

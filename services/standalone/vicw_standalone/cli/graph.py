@@ -33,7 +33,9 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def show(
-    node: Annotated[str | None, typer.Argument(help="Where to begin: a uid, an id of yours, or a name.")] = None,
+    node: Annotated[
+        str | None, typer.Argument(help="Where to begin: a uid, an id, a name, or words of a text.")
+    ] = None,
     hops: Annotated[int | None, typer.Option(help="How far to go. \\[default: 1; a preset has its own]", min=0)] = None,
     types: TypesOption = None,
     without: Annotated[
@@ -58,8 +60,8 @@ def show(
 ) -> None:
     """Draw what is around a node, or in a context, as a Mermaid flowchart.
 
-    Without a node it is all of --context that the types asked for join. Exit code 2 if a name may mean several
-    things: they are listed with their uids.
+    Without a node it is all of --context that the types asked for join. Several words that are no name begin at the
+    items that have them. Exit code 2 if a name may mean several things: they are listed with their uids.
     """
     chosen = {"causes": causes, "thread": thread is not None, "people": people, "history": history}
     named = [name for name, wanted in {**chosen, "knowledge": knowledge}.items() if wanted]
@@ -73,10 +75,16 @@ def show(
     fields = _fields(context=context, as_of=_instant(as_of), limit=limit, viewer={"user": viewer} if viewer else None)
     with connect(url) as client:
         try:
-            answer = preset.ask(client, node, thread, hops, _names(types), _names(without), fields)
-        except BadRequestError as error:
-            _list_candidates(client, node, fields)
-            fail(str(error), code=2)
+            try:
+                answer = preset.ask(client, node, thread, hops, _names(types), _names(without), fields)
+            except BadRequestError as error:
+                _list_candidates(client, node, fields)
+                if node is None or len(node.split()) == 1 or preset.question != "walk":
+                    fail(str(error), code=2)
+                answer = preset.walk(client, hops, _names(types), _names(without), {"query": node, **fields})
+                if not answer.start:
+                    fail(str(error), code=2)
+                err.print("Nothing is called so; this is around the items with these words")
         except VicwClientError as error:
             fail(f"{error}{hint(error)}")
     _print(answer, preset, as_json=as_json)

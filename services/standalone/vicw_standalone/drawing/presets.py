@@ -43,9 +43,14 @@ class Preset:
             return client.graph.thread(flow=thread, **fields)
         if self.question == "history":
             return client.graph.history(node=node, **fields)
+        return self.walk(client, hops, types, left_out, {"start": (node,) if node is not None else (), **fields})
+
+    def walk(
+        self, client: VicwClient, hops: int | None, types: Names, left_out: Names, fields: Mapping[str, Any]
+    ) -> GraphAnswer:
+        """Ask for a walk; ``fields`` say where it begins. Raises VicwClientError."""
         followed: dict[str, Names] = {"only": types or self.types, "left_out": left_out}
         return client.graph.walk(
-            start=(node,) if node is not None else (),
             hops=self.hops if hops is None else hops,
             direction=self.direction,
             types={name: value for name, value in followed.items() if value is not None},

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from vicw_shared.clock import to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
-from vicw_shared.model.names import NAME_PREFIX, NAMED_LABELS, Term, TermKind, is_named_thing, terms_of
+from vicw_shared.model.names import NAME_PREFIX, Term, TermKind, is_named_thing, terms_of
+from vicw_shared.model.triggers import has_triggers, phrases_of, precedence
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
@@ -58,9 +60,11 @@ def derived(node: Node) -> dict[str, object]:
         "clock_at": place_of(HAPPENED_AFTER, node),
         "flow_at": place_of(NEXT, node),
     }
+    if node.label in _ITEM_LABELS and node.content_hash is not None and node.retired_at is None:
+        keys["ends_at"] = to_us(node.expires_at)
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)
-    if node.label in NAMED_LABELS:
+    if node.label is not Label.CHUNK:
         keys["terms"] = terms_mark(term_rows(node))
     return keys
 
@@ -80,17 +84,22 @@ def name_place(tenant: str, context: str, folded: str) -> str:
     return f"{make_uid(tenant, context, 'names')}:{folded[:NAME_PREFIX]}"
 
 
+def phrase_prefix(tenant: str, phrase: str) -> str:
+    """Return how the place of every item begins that has a trigger phrase; ``chain_end`` is what comes after them."""
+    return make_uid(tenant, "phrase", phrase) + ":"
+
+
 def term_rows(node: Node) -> list[dict[str, object]]:
-    """Return the properties of a node's term records: none for what is no live named thing."""
-    if not is_named_thing(node):
-        return []
+    """Return the properties of a node's term records: its names if it is a live named thing, its trigger phrases."""
     home = home_key(node.tenant, node.context)
-    return [_term_row(node, home, term) for term in terms_of(node.label, node.name, node.aliases)]
+    terms = terms_of(node.label, node.name, node.aliases) if is_named_thing(node) else []
+    phrases = phrases_of(node.trigger_phrases) if has_triggers(node) else []
+    return [_term_row(node, home, term) for term in terms] + [_phrase_row(node, home, text) for text in phrases]
 
 
 def terms_mark(rows: list[dict[str, object]]) -> str | None:
     """Return what tells whether a node's terms are others than before; None: it has none."""
-    return make_uid(*(str(row["term"]) for row in rows)) if rows else None
+    return make_uid(*(str(row.get("term", row.get("place"))) for row in rows)) if rows else None
 
 
 def _term_row(node: Node, home: str, term: Term) -> dict[str, object]:
@@ -102,6 +111,11 @@ def _term_row(node: Node, home: str, term: Term) -> dict[str, object]:
     if term.kind is TermKind.NAME:
         row["place"] = name_place(node.tenant, node.context, term.text)
     return row
+
+
+def _phrase_row(node: Node, home: str, phrase: str) -> dict[str, object]:
+    place = precedence(node.importance, node.protected)
+    return {"subtype": "phrase", "home": home, "place": f"{phrase_prefix(node.tenant, phrase)}{place:04d}"}
 
 
 def arrivals_record(tenant: str, context: str) -> str:

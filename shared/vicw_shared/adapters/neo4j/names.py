@@ -8,10 +8,19 @@ from itertools import batched
 
 from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.database import Database, Run
-from vicw_shared.adapters.neo4j.keys import home_key, name_place, term_key, term_rows, terms_mark
+from vicw_shared.adapters.neo4j.keys import (
+    chain_end,
+    home_key,
+    name_place,
+    phrase_prefix,
+    term_key,
+    term_rows,
+    terms_mark,
+)
 from vicw_shared.adapters.neo4j.rows import node_of
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAMED_LABELS
+from vicw_shared.model.triggers import foremost
 from vicw_shared.text import fold
 
 _BATCH = 2000
@@ -43,6 +52,24 @@ async def find_named(
         for row in rows:
             found.setdefault(row["name"], []).append(node_of(row["node"]))
     return found
+
+
+async def find_triggered(
+    run: Run, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> list[Node]:
+    """Return the items that have any of these phrases, at most ``limit`` a phrase."""
+    homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
+    found: list[Node] = []
+    for batch in batched(dict.fromkeys(phrases), _BATCH):
+        starts = [phrase_prefix(tenant, phrase) for phrase in batch]
+        rows = await run(
+            names.triggered(homes is not None),
+            phrases=[{"start": start, "end": chain_end(start)} for start in starts],
+            homes=homes,
+            limit=limit,
+        )
+        found += [node_of(row["node"]) for row in rows]
+    return foremost(found)
 
 
 async def list_named(

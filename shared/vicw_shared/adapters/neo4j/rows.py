@@ -51,6 +51,7 @@ def node_row(node: Node) -> dict[str, object]:
         "portable": node.portable,
         "importance": node.importance,
         "protected": node.protected,
+        "trigger_phrases": list(node.trigger_phrases) or None,
         "indexed": node.indexed,
         # What filters compare: no query language folds as we do.
         "folded": fold(node.name) if node.label is not Label.CHUNK else None,
@@ -99,6 +100,7 @@ def node_of(row: Properties) -> Node:
         portable=row["portable"],
         importance=get("importance"),
         protected=row["protected"],
+        trigger_phrases=tuple(get("trigger_phrases", ())),
         indexed=row["indexed"],
     )
 

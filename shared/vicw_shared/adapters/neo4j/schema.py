@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
 from vicw_shared.adapters.neo4j.cypher import records
-from vicw_shared.adapters.neo4j.cypher.parts import one_of
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.names import index_names
@@ -21,7 +21,11 @@ from vicw_shared.model import Label
 Pass = Callable[[Database], Awaitable[None]]
 """A migration that needs this program: in transactions of its own, it may be run twice, at once and after it broke off.
 """
-MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names)
+_MARK_ENDS = (
+    f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
+    "SET n.ends_at = n.expires_at"
+)
+MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,))
 """What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
 edited.
 """
@@ -39,6 +43,8 @@ _INDEXES: dict[str, str] = {
     "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
     "vicw_unread_due": "FOR (n:Entity) ON (n.unread_of, n.unread_due)",
     "vicw_unread_tries": "FOR (n:Entity) ON (n.unread_tries)",
+    "vicw_event_ends": "FOR (n:Event) ON (n.ends_at)",
+    "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
 }

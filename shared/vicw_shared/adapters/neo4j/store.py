@@ -15,7 +15,7 @@ from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, item_key, receipt_record, tenant_key
-from vicw_shared.adapters.neo4j.names import find_named, list_named
+from vicw_shared.adapters.neo4j.names import find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
@@ -162,6 +162,15 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         keys = [item_key(tenant, context, source_id) for context in contexts]
         found = nodes_of(await self._database.read(nodes.LATEST, keys=keys) if keys else [])
         return sorted(found.values(), key=lambda node: node.context)
+
+    async def triggered(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        return await find_triggered(self._database.read, tenant, phrases, contexts, limit)
+
+    async def expired(self, before: datetime, *, limit: int) -> list[Node]:
+        rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
+        return [node_of(row["node"]) for row in rows]
 
     async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
         prefix = chain_prefix(tenant, context, flow)

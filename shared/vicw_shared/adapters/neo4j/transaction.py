@@ -34,7 +34,7 @@ from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import Counters, Direction, Gap, Receipt
 from vicw_shared.telemetry.engines import measured
@@ -112,7 +112,7 @@ class Neo4jTransaction:
     async def isolated(self, uids: Sequence[str]) -> set[str]:
         if not uids:
             return set()
-        types = tuple(name for name in self._types.all if name != "BELONGS_TO")
+        types = tuple(name for name in self._types.all if name not in {"BELONGS_TO", IS_PERSON})
         rows = await self._run(of_edges.isolated(types), uids=list(uids), tenant=self._tenant)
         return {row["uid"] for row in rows}
 

@@ -31,7 +31,7 @@ def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[st
     """Return which of these nodes nothing live stands beside; the look at a node ends with the first that does."""
     alone = " ".join(
         f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{there} "  # noqa: S608
-        f"WHERE e.{here} = n.pk AND e.type <> 'BELONGS_TO' AND o.retired_at IS NULL)"
+        f"WHERE e.{here} = n.pk AND e.type NOT IN ('BELONGS_TO', 'IS_PERSON') AND o.retired_at IS NULL)"
         for here, there in (("source", "target"), ("target", "source"))
     )
     found: set[str] = set()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_of
+from vicw_shared.clock import to_us
 from vicw_shared.model import Node
 
 _BATCH = 500
@@ -23,6 +25,16 @@ def read_items(connection: sqlite3.Connection, tenant: str, source_id: str, cont
         )
         found |= {node.context: node for node in map(node_of, rows)}
     return [found[context] for context in sorted(found)]
+
+
+def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -> list[Node]:
+    """Return live items whose time was over by an instant, in the order of the index of when it ends."""
+    rows = connection.execute(
+        f"SELECT {NODE_COLUMNS} FROM node WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL "  # noqa: S608
+        "AND retired_at IS NULL AND expires_at <= ? AND label <> 'Chunk' ORDER BY expires_at, pk LIMIT ?",
+        (to_us(before), limit),
+    )
+    return list(map(node_of, rows))
 
 
 def read_thread(connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int) -> list[Node]:

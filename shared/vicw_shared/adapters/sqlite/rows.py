@@ -13,7 +13,7 @@ NODE_COLUMNS = (
     "uid, label, tenant, context, name, subtype, domain, created_at, qdrant_id, text, speaker, source, source_id, "
     "version, content_hash, tags, bucket, metadata, timestamp, timestamp_inferred, retired_at, valid_to, expires_at, "
     "flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, indexed, title, "
-    "aliases"
+    "aliases, trigger_phrases"
 )
 NODE_WIDTH = NODE_COLUMNS.count(",") + 1
 STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
@@ -79,6 +79,7 @@ def node_row(node: Node) -> tuple[Any, ...]:
         node.indexed,
         node.title,
         _dump(node.aliases) if node.aliases else "[]",
+        _dump(node.trigger_phrases) if node.trigger_phrases else "[]",
     )
 
 
@@ -119,6 +120,7 @@ def node_of(row: Sequence[Any]) -> Node:
         indexed=bool(row[31]),
         title=row[32],
         aliases=tuple(json.loads(row[33])) if row[33] != "[]" else (),
+        trigger_phrases=tuple(json.loads(row[34])) if row[34] != "[]" else (),
     )
 
 

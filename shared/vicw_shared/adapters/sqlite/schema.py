@@ -230,6 +230,39 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX unread_due ON unread (tenant, due_at, seq) WHERE due_at IS NOT NULL;
     CREATE INDEX unread_failed ON unread (tries) WHERE tries > 0;
     """,
+    # Live items are found by their trigger phrases, the weightiest first. ``trigger_rows`` is this program's.
+    """
+    ALTER TABLE node ADD COLUMN trigger_phrases TEXT NOT NULL DEFAULT '[]';
+    CREATE TABLE phrase (
+        tenant TEXT NOT NULL,
+        text TEXT NOT NULL,
+        precedence INTEGER NOT NULL,
+        node INTEGER NOT NULL REFERENCES node (pk) ON DELETE CASCADE,
+        context TEXT NOT NULL,
+        PRIMARY KEY (tenant, text, precedence, node)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX phrase_node ON phrase (node);
+    CREATE TRIGGER phrase_insert AFTER INSERT ON node
+    WHEN new.trigger_phrases <> '[]' AND new.retired_at IS NULL AND new.label <> 'Chunk' BEGIN
+        INSERT INTO phrase
+            SELECT new.tenant, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), new.pk, new.context
+            FROM json_each(trigger_rows(new.trigger_phrases, new.importance, new.protected)) t;
+    END;
+    CREATE TRIGGER phrase_update AFTER UPDATE OF
+        label, context, trigger_phrases, importance, protected, retired_at ON node
+    WHEN old.trigger_phrases <> '[]' OR new.trigger_phrases <> '[]' BEGIN
+        DELETE FROM phrase WHERE node = old.pk;
+        INSERT INTO phrase
+            SELECT new.tenant, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), new.pk, new.context
+            FROM json_each(trigger_rows(new.trigger_phrases, new.importance, new.protected)) t
+            WHERE new.retired_at IS NULL AND new.label <> 'Chunk';
+    END;
+    """,
+    # Items whose time is over are found by when it ended.
+    """
+    CREATE INDEX node_expiry ON node (expires_at)
+        WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL AND retired_at IS NULL;
+    """,
 )
 
 

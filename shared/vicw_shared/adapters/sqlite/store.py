@@ -16,9 +16,10 @@ from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_neighbours
-from vicw_shared.adapters.sqlite.items import read_items, read_thread
+from vicw_shared.adapters.sqlite.items import read_expired, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import count_edges, list_named, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
+from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     marks,
@@ -152,6 +153,14 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
         return await self._database.read(lambda c: read_items(c, tenant, source_id, contexts))
+
+    async def triggered(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        return await self._database.read(lambda c: read_triggered(c, tenant, phrases, contexts, limit))
+
+    async def expired(self, before: datetime, *, limit: int) -> list[Node]:
+        return await self._database.read(lambda c: read_expired(c, before, limit))
 
     async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_thread(c, tenant, context, flow, limit))

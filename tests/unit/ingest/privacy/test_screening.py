@@ -46,6 +46,8 @@ NAMES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("items[0].id", {"id": GITHUB_TOKEN}, {}),
     ("items[0].flow_id", {"flow_id": GITHUB_TOKEN}, {}),
     ("items[0].about[1]", {"about": ["Ana", GITHUB_TOKEN]}, {}),
+    ("items[0].user", {"user": GITHUB_TOKEN}, {}),
+    ("items[0].trigger_phrases[0]", {"trigger_phrases": [GITHUB_TOKEN]}, {}),
     ("items[0].metadata", {"metadata": {GITHUB_TOKEN: {"password": PASSWORD}}}, {}),
 ]
 

@@ -39,6 +39,18 @@ def find(of_contexts: bool) -> str:
 
 
 @cache
+def triggered(of_contexts: bool) -> str:
+    """Return the items that have some trigger phrases, the foremost of each, in some contexts or all of a tenant."""
+    home = "AND t.home IN $homes " if of_contexts else ""
+    return (
+        "UNWIND $phrases AS phrase CALL (phrase) { "
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place > phrase.start AND t.place < phrase.end {home}"
+        f"WITH t ORDER BY t.place LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
+        f"WITH DISTINCT n RETURN {node('n')} AS node"
+    )
+
+
+@cache
 def page(of_subtype: bool) -> str:
     """Return a page of a context's things by the places of their names; ties by uid."""
     kind = "AND n.kind = $kind " if of_subtype else ""

@@ -36,6 +36,13 @@ THREAD = (
     f"AND n.tenant = $tenant RETURN {node('n')} AS node ORDER BY n.flow_at, n.uid LIMIT $limit"
 )
 
+EXPIRED = (
+    f"CALL () {{ MATCH (n:Event) {seek('n', 'Event', 'ends_at')} WHERE n.ends_at <= $before "
+    "RETURN n ORDER BY n.ends_at LIMIT $limit "
+    f"UNION ALL MATCH (n:Entity) {seek('n', 'Entity', 'ends_at')} WHERE n.ends_at <= $before "
+    f"RETURN n ORDER BY n.ends_at LIMIT $limit }} RETURN {node('n')} AS node ORDER BY n.ends_at, n.uid LIMIT $limit"
+)
+
 CONTEXTS = (
     f"MATCH (n:Context) {seek('n', 'Context', 'tenant_key')} "
     f"WHERE n.tenant_key = $tenant_key AND n.tenant = $tenant RETURN {node('n')} AS node"

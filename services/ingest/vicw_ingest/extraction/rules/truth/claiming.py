@@ -94,7 +94,7 @@ def _home(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
 
 
 def _placed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    if subject.split()[-1] in PLACED:
+    if subject.rsplit(maxsplit=1)[-1] in PLACED:
         yield Claim(subject, "schedule" if _is_time(groups["v"]) else "home", groups["v"])
 
 

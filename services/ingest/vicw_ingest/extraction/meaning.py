@@ -1,0 +1,46 @@
+"""Which known thing a name may mean, by its form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from vicw_ingest.extraction.code.model import SymbolKind
+from vicw_ingest.extraction.reading import Thing
+from vicw_shared.model import Node
+from vicw_shared.text import fold
+
+PEOPLE = frozenset({"person", "user", "agent"})
+SYMBOLS = frozenset({"symbol", *SymbolKind})
+GUESSES = frozenset({"name", "symbol"})
+"""Subtypes that say nothing: what is known better is meant."""
+
+
+def fits(thing: Thing, node: Node) -> bool:
+    """Tell whether a known node may be what a name means: of the same label, and of the kind that its form tells."""
+    subtype = fold(node.subtype)
+    if node.label is not thing.label:
+        return False
+    if thing.guess == "symbol":
+        return subtype in SYMBOLS
+    if thing.scope is not None:
+        return (subtype == thing.kind and node.source == thing.scope) or subtype == "symbol"
+    if thing.kind is not None:
+        return subtype == thing.kind
+    return thing.guess not in PEOPLE or subtype in PEOPLE | GUESSES
+
+
+def besides_users(nodes: Iterable[Node]) -> list[Node]:
+    """Leave out users where others are called so: texts speak of people, whom users may be called after."""
+    found = list(nodes)
+    return [node for node in found if fold(node.subtype) != "user"] or found
+
+
+def likeness(node: Node) -> tuple[bool, datetime, str]:
+    """Return what puts the one first that is known best, then longest."""
+    return node.subtype in GUESSES, node.created_at, node.uid
+
+
+def natural_name(thing: Thing) -> str:
+    """Return what a new thing's uid is made of: a symbol is one of its file."""
+    return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name

@@ -1,0 +1,112 @@
+"""Which person a user of the application is: told by who speaks under the user's id (seed 004, IS_PERSON).
+
+Who sees a memory that is about a person depends on it, so it rests on nothing but what the application says: the exact
+name under which a user speaks, in that context. A person whom one user is already is no other user's by a mere name:
+then somebody has to say so (``identify``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import batched
+
+from vicw_ingest.extraction.meaning import GUESSES
+from vicw_shared.merging import DISTINCT_FROM
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.edges import IS_PERSON, TOLD_BY
+from vicw_shared.ports import Direction, GraphTransaction, Lookups
+from vicw_shared.text import fold
+from vicw_shared.uids import named_uid
+
+USER = "user"
+STATED_BY = "STATED_BY"
+BY = "ingest"
+_SPEAKING = frozenset({"person", "agent"}) | GUESSES
+_BATCH = 500
+
+
+@dataclass(slots=True)
+class Users:
+    """The users of one request: who is called as they are, and whose users these people are already."""
+
+    _called: dict[str, list[Node]] = field(default_factory=dict)
+    _taken: dict[str, set[str]] = field(default_factory=dict)
+    _apart: set[tuple[str, str]] = field(default_factory=set)
+
+    @classmethod
+    async def of(cls, lookups: Lookups, root: Node, speakers: Collection[str]) -> Users:
+        """Return what is known of those who are called as users of a context speak, merged or not."""
+        if not speakers:
+            return cls()
+        named = await lookups.named(sorted(set(map(fold, speakers))))
+        called = {name: [node for node in nodes if _may_speak(node)] for name, nodes in named.items()}
+        people = {node.uid for nodes in called.values() for node in nodes}
+        # Of whom no item speaks any more, somebody may have said whose user that is.
+        people |= {named_uid(root.tenant, root.context, "person", speaker) for speaker in speakers}
+        around = await lookups.edges(sorted(people), [IS_PERSON, DISTINCT_FROM], Direction.IN)
+        edges = [edge for edge in around if edge.type == IS_PERSON]
+        live = {uid for uid, user in (await lookups.nodes([e.source for e in edges])).items() if not user.retired_at}
+        taken: dict[str, set[str]] = {}
+        for edge in edges:
+            if edge.source in live:
+                taken.setdefault(edge.target, set()).add(edge.source)
+        return cls(called, taken, {(edge.source, edge.target) for edge in around if edge.type == DISTINCT_FROM})
+
+    def is_called(self, speaker: str) -> bool:
+        """Tell whether anybody is called exactly so."""
+        return bool(self._called.get(fold(speaker)))
+
+    def introduce(self, person: Node) -> None:
+        """Take in somebody whom this request is the first to name."""
+        self._called.setdefault(fold(person.name), []).append(person)
+
+    def person(self, user: Node, speaker: str, speaking: Node) -> Node | None:
+        """Return the person that a user is who speaks under a name; None where that is not certain."""
+        called = {node.uid: node for node in self._called.get(fold(speaker), ())}
+        own = named_uid(user.tenant, user.context, "person", speaker)
+        found = called.get(own) or called.get(speaking.uid)
+        if found is None and len(called) == 1:
+            (found,) = called.values()
+        if found is None or (user.uid, found.uid) in self._apart:
+            return None
+        return found if self._taken.setdefault(found.uid, {user.uid}) == {user.uid} else None
+
+
+def _may_speak(node: Node) -> bool:
+    return node.label is Label.ENTITY and fold(node.subtype) in _SPEAKING
+
+
+async def release_users(
+    transaction: GraphTransaction, users: Sequence[Node], gone: Collection[str], told: Collection[str]
+) -> None:
+    """Take back whom these users are where no live item says so any more; all of those of who is ``gone``.
+
+    What a person or an extraction has said is not judged. ``told`` are the edges (ids) that the transaction has put.
+    """
+    edges = await transaction.edges([user.uid for user in users], [IS_PERSON], Direction.OUT) if users else []
+    doubtful = [e for e in edges if e.created_by == BY and TOLD_BY not in e.properties and e.id not in told]
+    unsaid = [edge for edge in doubtful if edge.source in gone]
+    kept = [edge for edge in doubtful if edge.source not in gone]
+    if kept:
+        said = await _said(transaction, kept)
+        unsaid += [edge for edge in kept if edge.id not in said]
+    await transaction.drop_edges(unsaid)
+
+
+async def _said(lookups: Lookups, edges: Iterable[Edge]) -> set[str]:
+    """Return those of these IS_PERSON edges that a live item bears out: what the user says under the person's name."""
+    open_ = {edge.id: edge for edge in edges}
+    people = await lookups.nodes([edge.target for edge in open_.values()])
+    names = {uid: {*map(fold, (person.name, *person.aliases))} for uid, person in people.items()}
+    said: set[str] = set()
+    stated = await lookups.edges(list({edge.source for edge in open_.values()}), [STATED_BY], Direction.IN)
+    user_of = {edge.source: edge.target for edge in stated}
+    for batch in batched(user_of, _BATCH):
+        items = [item for item in (await lookups.nodes(batch)).values() if item.retired_at is None and item.speaker]
+        for item in items:
+            name, user = fold(item.speaker or ""), user_of[item.uid]
+            said |= {e.id for e in open_.values() if e.source == user and name in names.get(e.target, ())}
+        if said == open_.keys():
+            break
+    return said

@@ -1,0 +1,1 @@
+"""Parts of what builds the plan of a request: see ``vicw_ingest.materialise``."""

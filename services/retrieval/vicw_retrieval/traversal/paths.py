@@ -1,0 +1,34 @@
+"""How each node of an answer was reached: along which of its edges (seed 004, "TraversalResult")."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from vicw_shared.model import Edge
+
+
+def paths_of(starts: Iterable[str], edges: Sequence[Edge], told_by: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return, for each node that is joined to a start, the ids of the fewest edges from one, the start's first.
+
+    Edges are followed either way. From an item to the events that its text tells of (``told_by``: event to item) it is
+    no edge. A start has no edges; what no edge of the answer leads to is left out.
+    """
+    near: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for event, item in told_by.items():
+        near.setdefault(item, []).append((event, ()))
+        near.setdefault(event, []).append((item, ()))
+    for edge in edges:
+        near.setdefault(edge.source, []).append((edge.target, (edge.id,)))
+        near.setdefault(edge.target, []).append((edge.source, (edge.id,)))
+    paths: dict[str, tuple[str, ...]] = dict.fromkeys(starts, ())
+    frontier = deque(paths)
+    while frontier:
+        here = frontier.popleft()
+        for there, along in near.get(here, ()):
+            path = paths[here] + along
+            if there not in paths or len(path) < len(paths[there]):
+                paths[there] = path
+                # What an item tells of is as near as the item itself.
+                (frontier.append if along else frontier.appendleft)(there)
+    return paths

@@ -1,0 +1,158 @@
+"""After an item's time is over nothing of what it told is left standing, on both pairs of stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.sides import Side, asked_for
+from traversals import Asker
+from vicw_ingest.expiry import Expiry
+from vicw_shared.clock import now
+from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model.edges import TOLD_BY
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+OVER = now() + timedelta(hours=1)
+AFTER = OVER + timedelta(seconds=1)
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let it be another time for whoever writes."""
+
+    def be(instant: datetime) -> None:
+        for module in ("vicw_ingest.expiry", "vicw_ingest.pipeline"):
+            monkeypatch.setattr(f"{module}.now", lambda: instant)
+
+    return be
+
+
+def turn(name: str, minute: int, text: str, **fields: Any) -> dict[str, Any]:
+    at = (START + timedelta(minutes=minute)).isoformat()
+    return {"id": name, "text": text, "speaker": "Ben", "timestamp": at, "flow_id": "f", **fields}
+
+
+async def tell(side: Side) -> None:
+    extraction = {
+        "entities": [{"name": "Ben", "subtype": "person"}, {"name": "tea", "subtype": "thing"}],
+        "relations": [{"source": "Ben", "type": "RELATED_TO", "target": "tea", "desc": "hates"}],
+    }
+    lasting = {"entities": extraction["entities"]}
+    items = [
+        turn("a", 0, "Ben drank tea in Lisbon.", extraction=lasting),
+        turn(
+            "b",
+            1,
+            "My sister Clara left Porto because the bridge burned.",
+            expires_at=OVER.isoformat(),
+            tags=["fire"],
+            extraction=extraction,
+        ),
+        turn("c", 2, "Nothing else happened in Lisbon."),
+    ]
+    await side.ingest({"context": "c", "items": items, "extract": "rules", "wait": False}, "t", None)
+    await side.indexer.drain()
+
+
+async def sweep(side: Side) -> int:
+    count = await Expiry(side.graph, EdgeRegistry.with_core_types(), side.indexer).drain()
+    await side.indexer.drain()
+    return count
+
+
+async def live(side: Side) -> dict[str, Node]:
+    return {uid: node for uid, node in (await side.nodes()).items() if node.retired_at is None}
+
+
+async def test_all_that_a_text_tells_ends_with_its_item(side: Side) -> None:
+    await tell(side)
+    nodes = await side.nodes()
+    item = next(node for node in nodes.values() if node.source_id == "b")
+    edges = [edge for edge in (await side.edges()).values() if edge.properties.get(TOLD_BY) == item.uid]
+    told = {uid for edge in edges for uid in (edge.source, edge.target)} - {item.uid}
+    ending = {nodes[uid].label for uid in told if nodes[uid].expires_at == OVER}
+    assert ending == {Label.EVENT, Label.CHUNK}
+    assert not [uid for uid in told if nodes[uid].label is Label.EVENT and nodes[uid].expires_at != OVER]
+    assert {edge.type for edge in edges} >= {"CAUSED", "HAS_RELATIONSHIP", "RELATED_TO", "MENTIONS", "EVIDENCED_BY"}
+
+
+async def test_no_answer_has_it_from_that_instant_on_though_nobody_has_retired_it(side: Side) -> None:
+    await tell(side)
+    asker = Asker(side.graph)
+    before = await asker.ask("walk", start=["ben"], context="c", hops=2)
+    assert {"hates", "sister"} <= {edge.desc for edge in before.edges}
+    for fields in ({"query_time": AFTER.isoformat()}, {"query_time": AFTER.isoformat(), "as_of": START.isoformat()}):
+        walk = await asker.ask("walk", start=["ben"], context="c", hops=3, sentences=True, **fields)
+        assert {"hates", "sister"}.isdisjoint({edge.desc for edge in walk.edges})
+        assert "CAUSED" not in {edge.type for edge in walk.edges}
+        assert "b" not in {node.id for node in walk.nodes}
+        answer = await side.retrieve({"query": "Why did Clara leave Porto?", "query_time": fields["query_time"]}, "t")
+        assert {result.id for result in answer.results} == {"a", "c"}
+        assert not any("bridge" in (node.text or "") for node in answer.graph.nodes)
+
+
+async def test_what_rested_on_it_alone_goes_and_the_rest_stays(side: Side, at: Any) -> None:
+    await tell(side)
+    assert await sweep(side) == 0, "its time is not over yet"
+    at(AFTER)
+    assert await sweep(side) == 1
+    assert await sweep(side) == 0
+    left = await live(side)
+    names = {node.name for node in left.values() if node.content_hash is None and node.label is not Label.CHUNK}
+    assert {"Ben", "tea", "Lisbon"} <= names
+    assert names.isdisjoint({"Clara", "Porto", "fire"})
+    assert not any("bridge" in (node.text or "") for node in left.values())
+    assert await side.graph.named("t", ["clara", "porto"]) == {}
+    (item,) = [node for node in (await side.nodes()).values() if node.source_id == "b" and node.label is Label.EVENT]
+    assert (item.retired_at, item.valid_to) == (AFTER, OVER)
+    edges = list((await side.edges()).values())
+    assert not [e for e in edges if e.properties.get(TOLD_BY) == item.uid and {e.source, e.target} <= left.keys()]
+    after = {left[e.source].source_id: left[e.target].source_id for e in edges if e.type == "NEXT"}
+    assert after["a"] == "c"
+    assert (await side.check()).violations == []
+
+
+async def test_whom_an_item_named_is_nobodys_sister_after_it(side: Side, at: Any) -> None:
+    await tell(side)
+    at(AFTER)
+    said = turn("d", 3, "My sister slept because she was tired.")
+    await side.ingest({"context": "c", "items": [said], "extract": "rules", "wait": False}, "t", None)
+    nodes = await side.nodes()
+    (clara,) = [uid for uid, node in nodes.items() if node.name == "Clara"]
+    (item,) = [uid for uid, node in nodes.items() if node.source_id == "d" and node.label is Label.EVENT]
+    told = [e for e in (await side.edges()).values() if e.properties.get(TOLD_BY) == item]
+    assert not [edge for edge in told if clara in {edge.source, edge.target}]
+
+
+async def test_what_comes_again_is_told_anew(side: Side, at: Any) -> None:
+    await tell(side)
+    at(AFTER)
+    await sweep(side)
+    again = turn("b", 1, "My sister Clara left Porto because the bridge burned.")
+    response = await side.ingest({"context": "c", "items": [again], "extract": "rules", "wait": False}, "t", None)
+    assert response.items[0].status == "created"
+    assert {node.name for node in (await live(side)).values()} >= {"Clara", "Porto"}
+    at(AFTER + timedelta(days=1))
+    assert await sweep(side) == 0
+    await side.indexer.drain()
+    assert (await side.check()).violations == []
+
+
+async def test_items_of_all_tenants_go_in_time_however_many(side: Side, at: Any) -> None:
+    items = [{"id": f"i{n}", "text": f"note {n}", "expires_at": OVER.isoformat()} for n in range(130)]
+    for tenant, context in (("t", "c"), ("u", "c"), ("u", "d")):
+        await side.ingest({"context": context, "items": items, "extract": "none", "wait": False}, tenant, None)
+    at(OVER)
+    assert await sweep(side) == 390
+    assert not [node for node in (await live(side)).values() if node.label is not Label.CONTEXT]
