@@ -12,6 +12,7 @@ from dataclasses import replace
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.moods import hearsay, is_asserted, is_future
 from vicw_ingest.extraction.rules.truth.nouns import OCCUPATIONS, OWNED, PLACED, POSTS, STATES, STATIVES, UNCOUNTED
+from vicw_ingest.extraction.rules.truth.subjects import CORE as _CORE
 from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 from vicw_shared.language.analysis import Sentence
@@ -21,25 +22,48 @@ type Made = Callable[[str, dict[str, str]], Iterator[Claim]]
 _ADV = r"(?:(?:now|currently|still|just|recently|already|finally|actually|officially|only|always|since|have|has|['’]ve|['’]s|had) )*"
 _BE = r"(?:(?: is| are| am|['’]s|['’]re|['’]m| has been| have been|['’]s been|['’]ve been| has become| became)(?: (?:now|currently|still|just|already|officially|actually|back|finally|exactly|only))*)"
 _BEEN = r"(?: (?:was|were|is|are|got|gets|has been|have been|had been|has|have)|['’]s been|['’]ve been)(?: (?:just|now|recently|officially|finally))*"
-_END = r"(?=[.,;:!)]|$| (?:now|since|because|and|but|after|before|again|these|instead|with|as|so|while|when|from now|by now|anymore|any more|for|until|where|who|which|this|last|again|any longer|at last|today|yesterday|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b)"
-_V = rf"(?P<v>[^.,;:!()]+?){_END}"
+_END = r"(?=[.,:](?!\d)|[;!)]|$| (?:now|since|because|and|but|after|before|again|these|instead|with|as|so|while|when|from now|by now|anymore|any more|for|until|where|who|which|this|last|again|any longer|at last|these days|today|yesterday|on (?i:mon|tues|wednes|thurs|fri|satur|sun)day|in (?i:january|february|march|april|may|june|july|august|september|october|november|december))\b)"
+_ANY = r"(?:[^.,;:!()]|[.,:](?=\d))+?"
+_V = rf"(?P<v>{_ANY}){_END}"
 _FROM = r"(?:from (?P<u>[^.,;:!]+?) )?"
 _PARTS = re.compile(
-    r"(?:[,;–—.]|\s-)\s+(?:so |and |but |as |then )?(?:now )?|\s(?:and|so|but|because|since)\s(?=(?:I|[Ww]e|[Mm]y|[Oo]ur|the|he|she|it)\b)"
+    r"(?:[,;:–—.]|\s-)\s+(?:so |and |but |as |then )?(?:now )?|\s(?:and|so|but|because|since)\s(?=(?:I|[Ww]e|[Mm]y|[Oo]ur|the|he|she|it)\b)"
+)
+_ACTOR = re.compile(rf"(?:I|We|{NAME})(?= (?!and\b))")
+_AND = re.compile(
+    r" and (?=(?:now |just |then |have |has )?(?:joined|moved|started|became|switched|sold|bought|renamed|left|work|works|live|lives)\b)"
 )
 _STEPS = r"changed|increased|raised|reduced|lowered|bumped|upgraded|downgraded|switched|updated|extended|shortened|set|cut|doubled|moved"
 
 
 def claims(sentence: Sentence) -> list[Claim]:
     """Return what a sentence claims of attributes; most claim nothing."""
-    source, text = hearsay(_written(sentence))
-    text = re.sub(r"^(?:(?:Well|Oh|So|And|But|Actually|By the way|Btw|FYI|Update|News|Also|Yes|No|Yeah|Good news|Anyway|Now|Ok|Okay|"
+    source, text = hearsay(_expanded(_written(sentence)))
+    text = re.sub(r"^(?:(?i:Well|Oh|So|And|But|Actually|By the way|Btw|FYI|Update|News|Also|Yes|No|Yeah|Good news|Anyway|Now|Ok|Okay|"
                   r"As of (?:today|now|this \w+)|Since \w+|From now on|These days|Today|Yesterday|Last \w+|This \w+),? )+", "", text)  # fmt: skip
     if not is_asserted(text):
         return []
     parts = [part for part in _PARTS.split(text) if part]
-    found = list(dict.fromkeys(claim for part in (text, *parts[1:]) for claim in _claims(part, is_future(text))))
+    if (who := _ACTOR.match(text)) is not None:
+        parts += [f"{who[0]} {rest}" for rest in _AND.split(text)[1:]]
+    future = is_future(text)
+    found = list(dict.fromkeys(claim for part in (text, *parts[1:]) for claim in _claims(_capital(part), future)))
     return [replace(claim, source=source) for claim in found]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _expanded(text: str) -> str:
+    """Return a sentence without the contractions that hide a verb."""
+    text = re.sub(r"\b([Ii])['’]m\b", r"\1 am", text)
+    text = re.sub(r"\b(I|[Ww]e|[Tt]hey|[Yy]ou)['’]ve\b", r"\1 have", text)
+    text = re.sub(r"\b([Ww]e|[Tt]hey|[Yy]ou)['’]re\b", r"\1 are", text)
+    text = re.sub(r"\b([Hh]e|[Ss]he|[Ii]t)['’]s\b", r"\1 is", text)
+    text = re.sub(r"\b(\w+)['’]s (?=(?:now|been|still|a|an|the|in|on|at|called|no longer|not)\b)", r"\1 is ", text)
+    text = re.sub(r"(?<=\w)n['’]t\b", " not", text)
+    return _capital(text.strip())
 
 
 def _claims(text: str, future: bool) -> list[Claim]:
@@ -49,7 +73,7 @@ def _claims(text: str, future: bool) -> list[Claim]:
         match = pattern.match(text)
         if match is None:
             continue
-        groups = {name: value.strip() for name, value in match.groupdict().items() if value is not None}
+        groups = {name: value.strip(" .") for name, value in match.groupdict().items() if value is not None}
         subject = subject_of(groups["s"]) if "s" in groups else ""
         found = list(made(subject, groups)) if subject is not None else []
         if found:
@@ -182,7 +206,7 @@ def _listed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
         yield _of_attribute(*part, value)
     elif re.match(MONEY, value, re.I):
         yield Claim(subject, "price", value)
-    elif _is_time(value):
+    elif re.match(rf"(?:on |at )?{TIME}", value, re.I):
         yield Claim(subject, "schedule", value)
 
 
@@ -207,8 +231,8 @@ def _state(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
     said = groups["v"].casefold()
     for axis in STATES:
         if said in axis:
-            denied = "not" in groups
-            yield Claim(subject, f"state {axis[0]}", said, ended=denied)
+            where = groups["q"].casefold() if "q" in groups and not subject.startswith("$") else ""
+            yield Claim(subject, f"state {axis[0]} {where}".strip(), said, ended="not" in groups)
 
 
 def _switched(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
@@ -244,9 +268,10 @@ def _owns(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
         yield Claim(subject, f"own {noun[0]}", noun[0])
 
 
-def _sold(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    for claim in _owns(subject, groups):
-        yield replace(claim, ended=True)
+def _parted(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
+    noun = _bare(groups["v"]).split()[-1]
+    for verb in ("own", "drive", "use"):
+        yield Claim(subject, f"use of {noun}" if verb == "use" else f"{verb} {noun}", noun, ended=True)
 
 
 def _lost(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
@@ -276,7 +301,7 @@ _VERBS = "|".join(STATIVES)
 _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     # Where somebody lives, and where something is.
     _pattern(
-        rf"^{SUBJECT}(?: no longer lives? in| (?:don['’]t|doesn['’]t) live in|(?: have|['’]ve| has)? moved out of) {_V}",
+        rf"^{SUBJECT}(?: no longer lives? in| (?:do|does) not live in|(?: have|['’]ve| has)? moved out of) {_V}",
         _over("home"),
     ),
     _pattern(
@@ -305,19 +330,19 @@ _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     ),
     _pattern(rf"^{THING}(?:{_BEEN}|{_BE}) (?:cancell?ed|called off|scrapped)\b", _over("schedule")),
     _pattern(
-        rf"^{THING}(?:{_BE}| will be| will now be|{_BE} (?:due|scheduled|set|planned)(?: for)?)(?: held)?(?: (?:on|at|for|in|by))? (?P<v>{TIME}(?:[ ,]+(?:at |on |the )?{TIME})*)",
+        rf"^{THING}(?:{_BE}| will be| will now be|{_BE} (?:due|scheduled|set|planned)(?: for)?)(?: held)? (?:(?:on|for|in|by) )?(?P<v>{TIME}(?:[ ,]+(?:at |on |the )?{TIME})*)",
         _scheduled,
         planned=True,
     ),
     _pattern(
-        rf"^{THING} (?:will )?(?:now )?(?:starts?|begins?|takes? place|happens?|runs?|leaves?|departs?|arrives?)(?: now)?(?: (?:on|at|in|every))? {_V}",
+        rf"^{THING} (?:will )?(?:now )?(?:starts?|begins?|takes? place|happens?|runs?|leaves?|departs?|arrives?)(?: now)? (?P<v>(?:(?:on|at|in|every) )?{_ANY}){_END}",
         _scheduled,
         planned=True,
     ),
     _pattern(rf"^{THING} (?:now )?(?:closes?|ends?|shuts?)(?: now)?(?: (?:on|at|in))? (?P<v>{TIME})", _said("end")),
     # Work.
     _pattern(
-        rf"^{SUBJECT} {_ADV}(?:left|quit|resigned from|retired from|(?:was|were|got|been) (?:fired|laid off|let go)(?: from| by)?|no longer works? (?:at|for)|stopped working (?:at|for)|(?:don['’]t|doesn['’]t) work (?:at|for)) (?:my job(?: at| with)? ?)?(?P<v>[A-Z][^.,;:!]*?)?{_END}",
+        rf"^{SUBJECT} {_ADV}(?:left|quit|resigned from|retired from|(?:was|were|got|been) (?:fired|laid off|let go)(?: from| by)?|no longer works? (?:at|for)|stopped working (?:at|for)|(?:do|does) not work (?:at|for)) (?:my job(?: at| with)? ?)?(?P<v>[A-Z][^.,;:!]*?)?{_END}",
         _over("employer"),
     ),
     _pattern(rf"^{SUBJECT} {_ADV}(?:works?|working)(?: now)? (?:at|for) {_V}", _employed),
@@ -329,6 +354,7 @@ _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         rf"^{SUBJECT} {_ADV}(?:works? as|became|become|(?:was |were |been |got )?promoted to|started as|working as) {_ARTICLE}{_V}",
         _occupation,
     ),
+    _pattern(rf"^{SUBJECT} {_ADV}(?:(?:was |been |got )?promoted to) {_ARTICLE}{_V}", _said("occupation")),
     _pattern(rf"^{SUBJECT}{_BE} (?:a|an|the) (?:new )?{_V}", _occupation),
     # Who holds a post, who owns what.
     _pattern(rf"^(?P<s>[Ii]|{NAME}){_BE} (?P<p>(?:the|our|my) [^.,;:!]+?){_END}", _post),
@@ -372,8 +398,11 @@ _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         rf"^{THING} {_ADV}(?:runs on|uses|listens on|is on|listens at|answers on)(?: now)? port (?P<v>\d+)",
         _said("port"),
     ),
-    _pattern(rf"^{THING} {_ADV}(?:runs|uses|is on|requires|ships with) (?:version )(?P<v>[\w.]+)", _said("version")),
-    _pattern(rf"^{THING}{_BE} (?P<v>{MONEY})", _said("price")),
+    _pattern(
+        rf"^{THING} {_ADV}(?:runs|uses|(?:is )?(?:now )?(?:on|at)|requires|ships with) version (?P<v>[\w.]+)",
+        _said("version"),
+    ),
+    _pattern(rf"^{THING}{_BE} (?P<v>{MONEY})", _valued),
     _pattern(rf"^{SUBJECT} {_ADV}(?:turned) (?P<v>{NUMBER})", _said("age")),
     _pattern(rf"^{SUBJECT}{_BE} (?P<v>{NUMBER})(?: years old|(?=[.!]?$))", _aged),
     _pattern(
@@ -386,7 +415,7 @@ _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     ),
     _pattern(rf"^(?P<v>{NAME}|[A-Z]\w+){_BE} my (?:new )?favou?rite(?: (?P<n>[\w]+))?", _favourite),
     _pattern(
-        rf"^{SUBJECT} {_ADV}(?:ha(?:ve|s)|own|owns|got|employs?|keeps?) {_ADV}(?:only |now )?(?P<v>{NUMBER}) (?P<n>[a-z][\w-]+(?: [a-z][\w-]+)?){_END}",
+        rf"^{SUBJECT} {_ADV}(?:ha(?:ve|s)|own|owns|got|employs?|keeps?) {_ADV}(?:only |now )?(?P<v>{NUMBER}) (?P<n>[a-z][\w-]+(?: [a-z][\w-]+)??){_END}",
         _counted,
     ),
     _pattern(
@@ -399,7 +428,7 @@ _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     _pattern(rf"^{THING}{_BE} (?:in|at|on) {_V}", _placed),
     # States.
     _pattern(
-        rf"^{SUBJECT}(?:{_BE}|['’]s| (?:has|have) been| got| became)(?P<not> not|n['’]t| no longer)? (?:a )?(?P<v>(?:in |on |out of |sold )?[a-z]+){_END}",
+        rf"^{SUBJECT}(?:{_BE}|['’]s| (?:has|have) been| got| became)(?P<not> not| no longer)? (?:a )?(?P<v>(?:in |on |out of |sold )?[a-z]+)(?: (?:in|for|on|to) (?P<q>(?!(?i:january|february|march|april|may|june|july|august|september|october|november|december|mon|tue|wed|thu|fri|sat|sun))[\w -]+?))?{_END}",
         _state,
     ),
     # What somebody does, prefers and owns.
@@ -417,7 +446,7 @@ _PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     _pattern(rf"^{SUBJECT} {_ADV}(?:stopped|quit|gave up|given up) (?P<verb>\w+ing) {_V}", _no_more),
     _pattern(
         rf"^{SUBJECT} {_ADV}(?:sold|gave away|got rid of|scrapped|returned|traded in|donated|rehomed|had to (?:sell|rehome|give away)) (?P<v>(?:my|the|our|his|her|their) [^.,;:!]+?){_END}",
-        _sold,
+        _parted,
     ),
     _pattern(rf"^{THING}{_BEEN} (?:stolen|sold|scrapped|totalled|given away)\b", _lost),
     _pattern(rf"^{THING} {_ADV}(?:died|passed away|broke down for good)\b", _lost),

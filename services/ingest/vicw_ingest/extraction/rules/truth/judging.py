@@ -38,7 +38,7 @@ def _excludes(new: str, old: str) -> bool:
     if now and then:
         shared = now.keys() & then.keys()
         return any(_differs(now[kind], then[kind]) for kind in shared)
-    if bool(now) != bool(then):
+    if bool(now) != bool(then) and (now or then).keys() != {"code"}:
         return False
     return bool(_words(new)) and bool(_words(old)) and not _overlap(new, old)
 

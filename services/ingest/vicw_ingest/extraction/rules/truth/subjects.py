@@ -7,14 +7,26 @@ import re
 from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
-_CORE = r"[\w'’.#/+-]+(?: (?!is\b|are\b|was\b|were\b|has\b|have\b)[\w'’.#/+-]+){0,4}?"
-SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er) {_CORE}|{NAME}(?: {_CORE})?)"
-THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {_CORE}|{NAME}(?: {_CORE})?)"
+_WORD = (
+    r"(?!(?:is|are|am|was|were|has|have|had|do|does|did|will|now|just|still|recently|already|finally|currently|no|not|and|but|"
+    r"also|officially|actually|only|got|gets|been|being|to|if|that)\b)[\w'’.#/+-]+"
+)
+CORE = rf"{_WORD}(?: {_WORD}){{0,4}}?"
+SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er) {CORE}|{NAME}(?: {CORE})?)"
+THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{NAME}(?: {CORE})?)"
 _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker"}
 _WEAK = frozenset(
     "new old current main own usual present actual latest next weekly monthly annual daily yearly".split()
 )
+_SPELT = {
+    "color": "colour",
+    "favorite": "favourite",
+    "max": "maximum",
+    "min": "minimum",
+    "center": "centre",
+    "neighbor": "neighbour",
+}
 _NO_SUBJECTS = frozenset(
     "this that it there here what who which when where why how everything nothing something everyone somebody nobody yes no "
     "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one".split()
@@ -50,15 +62,22 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     What is the favourite of its kind is an attribute, whatever it is.
     """
     words = subject.split()
-    for mark in ("favourite", "favorite"):
-        if mark in words and words[-1] != mark:
-            at = words.index(mark)
-            return " ".join(words[:at]), "favourite " + " ".join(words[at + 1 :])
+    if "favourite" in words[:-1]:
+        at = words.index("favourite")
+        return " ".join(words[:at]), " ".join(words[at:])
     if len(words) > 1 and words[-1] in ATTRIBUTES:
         return " ".join(words[:-1]), words[-1]
     return ("", words[0]) if len(words) == 1 and words[0] in ATTRIBUTES else None
 
 
 def _plain(words: list[str]) -> str:
-    kept = [w.casefold() for w in words if w.casefold() not in {"the", "a", "an", "'s", "my", "our", *_WEAK}]
-    return " ".join(word.strip(".,") for word in kept)
+    kept = [_SPELT.get(w.casefold(), w) for w in words]
+    kept = [w.casefold() for w in kept if w.casefold() not in {"the", "a", "an", "'s", "my", "our", *_WEAK}]
+    return " ".join(_singular(word.strip(".,")) for word in kept)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > _SHORT else word
+
+
+_SHORT = 3

@@ -20,9 +20,10 @@ _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _MONTH = r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _CLOCK = r"(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?(?!\w)|noon|midnight)"
 _DATE = rf"(?:\d{{4}}-\d\d-\d\d|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|\d{{1,2}}(?:st|nd|rd|th)|{_MONTH}\b|may\b)"
-TIME = rf"(?:(?:at )?(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?! \w)|{_CLOCK}|{_DAY}|{_DATE}|\d{{1,2}}\b(?!\s?[$€£%\w])|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
+_HOUR = r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2})\b(?! \w|[.,:]?\d|\s?[$€£%])"
+TIME = rf"(?:{_CLOCK}|{_DAY}|{_DATE}|at {_HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
 _KINDS = (
-    ("clock", re.compile(_CLOCK, re.IGNORECASE)),
+    ("clock", re.compile(rf"{_CLOCK}|at {_HOUR}", re.IGNORECASE)),
     ("day", re.compile(_DAY, re.IGNORECASE)),
     ("date", re.compile(_DATE, re.IGNORECASE)),
     ("code", re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.])|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b")),
@@ -54,5 +55,24 @@ def _plain(kind: str, text: str) -> Quantity:
     if kind == "day":
         return text.removesuffix("s")
     if kind == "clock":
-        return text.replace(" ", "").replace(".", "")
+        return _minutes(text)
     return " ".join(sorted(re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b", "", text).split()))
+
+
+def _minutes(text: str) -> Quantity:
+    """Return a time of the day in minutes. What is before seven and says nothing else is of the afternoon."""
+    text = text.removeprefix("at ").replace(".", "")
+    if text in {"noon", "midnight"}:
+        return "720" if text == "noon" else "0"
+    past = 30 if text.startswith("half past") else 15 if text.startswith("quarter past") else 0
+    past -= 15 if text.startswith("quarter to") else 0
+    found = re.search(r"(\d{1,2}|[a-z]+)(?::(\d\d))?\s?([ap])?m?$", text)
+    if found is None:
+        return text
+    hour = int(_NUMBERS.get(found[1], found[1])) if found[1].isdigit() or found[1] in _NUMBERS else 0
+    if found[3] == "p" and hour < _NOON or found[3] is None and found[2] is None and hour < _MORNING:
+        hour += _NOON
+    return str(60 * hour + int(found[2] or 0) + past)
+
+
+_NOON, _MORNING = 12, 7
