@@ -8,7 +8,8 @@ from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.values import Quantity, quantities
 
 _STOP = frozenset(
-    "a an the my our your his her its their in at on of to for from by with near and now just still currently here there "
+    "a an the my our your his her its their in at on of to for from by with near and now just still currently "
+    "here there "
     "new old about around only this that really very".split()
 )
 
@@ -33,7 +34,7 @@ def agrees(newer: Claim, older: Claim) -> bool:
 
 
 def _excludes(new: str, old: str) -> bool:
-    """Tell whether two values cannot both be: other numbers or dates of one kind, or words that have nothing in common."""
+    """Tell whether two values cannot both be: other numbers of one kind, or words that have nothing in common."""
     now, then = quantities(new), quantities(old)
     if now and then:
         shared = now.keys() & then.keys()

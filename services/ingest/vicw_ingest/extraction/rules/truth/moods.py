@@ -7,12 +7,15 @@ import re
 _ANY_CASE = re.IGNORECASE
 _NOT_ASSERTED = re.compile(
     r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|"
-    r"\b(?:if|unless|whether|would|could|might|may|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
+    r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
     r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned|planning|plans?|intends?|intended|going to|gonna|"
-    r"thinking|thought|thinks?|considers?|considered|considering|propos\w+|suggest\w+|recommend\w+|announc\w+|promis\w+|about to|"
-    r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|try\w*|tried|"
+    r"thinking|thought|thinks?|considers?|considered|considering|propos\w+|suggest\w+|recommend\w+|announc\w+|"
+    r"promis\w+|about to|"
+    r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"
+    r"try\w*|tried|"
     r"as though|as if|supposed to|decide[sd]? (?:against|not)|instead of|not yet|yet to|when i was|as a (?:kid|child)|"
-    r"back (?:then|when|in)|in those days|at (?:that|the) time|formerly|previously|originally|once (?:upon|was|were|lived|worked)|"
+    r"back (?:then|when|in)|in those days|at (?:that|the) time|formerly|previously|originally|once (?:upon|was|"
+    r"were|lived|worked)|"
     r"years? ago|decades? ago|last (?:century|decade)|in (?:1\d|20[01])\d\d|during (?:my|his|her|the)|"
     r"for (?:today|tonight|now|the (?:day|night|weekend|week|time being|moment)|a (?:day|few|while|week|couple|bit))|"
     r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|on holidays?|on vacation|visiting|for fun|"
@@ -20,7 +23,8 @@ _NOT_ASSERTED = re.compile(
     _ANY_CASE,
 )
 _FUTURE = re.compile(
-    r"\b(?:will|won['’]t|['’]ll|tomorrow|soon|next (?:week|month|year|quarter|spring|summer|autumn|fall|winter|season|term)|"
+    r"\b(?:will|won['’]t|['’]ll|tomorrow|soon|next (?:week|month|year|quarter|spring|summer|autumn|fall|winter|"
+    r"season|term)|"
     r"from next|starting (?:in|next|on|from)|as of next|by (?:next|the end of))\b",
     _ANY_CASE,
 )
@@ -29,11 +33,14 @@ _WHO = r"(?P<who>[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my \w+|he|she|they|somebody|some
 _HEARSAY = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"^{_WHO} (?:says|said|tells me|told (?:me|us|everyone)|claims|claimed|mentioned|reckons|believes|swears|heard|wrote|reports?|"
+        rf"^{_WHO} (?:says|said|tells me|told (?:me|us|everyone)|claims|claimed|mentioned|reckons|believes|"
+        rf"swears|heard|wrote|reports?|"
         r"reported)(?: to me)?,?(?: that)? (?P<rest>.+)$",
-        r"^(?:I|We) (?:heard|hear|read|gather|understand|was told|were told|['’]m told|am told)(?: from (?P<who>[A-Z]\w+(?: [A-Z]\w+)?))?"
+        r"^(?:I|We) (?:heard|hear|read|gather|understand|was told|were told|['’]m told|"
+        r"am told)(?: from (?P<who>[A-Z]\w+(?: [A-Z]\w+)?))?"
         r"(?: somewhere)?,?(?: that)? (?P<rest>.+)$",
-        r"^(?:[Aa]ccording to (?P<who>[\w .]+?)|[Aa]pparently|[Ss]upposedly|[Aa]llegedly|[Rr]umou?r has it(?: that)?|[Tt]he rumou?r is(?: that)?|"
+        r"^(?:[Aa]ccording to (?P<who>[\w .]+?)|[Aa]pparently|[Ss]upposedly|[Aa]llegedly|"
+        r"[Rr]umou?r has it(?: that)?|[Tt]he rumou?r is(?: that)?|"
         r"[Ww]ord is(?: that)?|[Tt]hey say(?: that)?|[Ii]t is said that),? (?P<rest>.+)$",
     )
 )

@@ -8,7 +8,8 @@ from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _WORD = (
-    r"(?!(?:is|are|am|was|were|has|have|had|do|does|did|will|now|just|still|recently|already|finally|currently|no|not|and|but|"
+    r"(?!(?:is|are|am|was|were|has|have|had|do|does|did|will|now|just|still|recently|already|finally|currently|"
+    r"no|not|and|but|"
     r"also|officially|actually|only|got|gets|been|being|to|if|that)\b)[\w'’.#/+-]+"
 )
 CORE = rf"{_WORD}(?: {_WORD}){{0,4}}?"
@@ -28,7 +29,8 @@ _SPELT = {
     "neighbor": "neighbour",
 }
 _NO_SUBJECTS = frozenset(
-    "this that it there here what who which when where why how everything nothing something everyone somebody nobody yes no "
+    "this that it there here what who which when where why how everything nothing something everyone somebody "
+    "nobody yes no "
     "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one".split()
 )
 

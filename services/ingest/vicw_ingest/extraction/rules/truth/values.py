@@ -10,23 +10,42 @@ type Quantity = str
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen "
         "eighteen nineteen twenty".split()
     )
 } | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "dozen": "12", "no": "0"}
-NUMBER = r"(?:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
-MONEY = rf"(?:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|coins?|coppers?|silvers?|crowns?|bucks))"
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_MONTH = r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+NUMBER = r"(?i:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
+MONEY = (
+    rf"(?i:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|coins?|"
+    rf"coppers?|silvers?|crowns?|bucks))"
+)
+_DAY = r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+_MONTH = (
+    r"\b(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|"
+    r"sept?|oct|nov|dec)\b"
+)
+_MAY = rf"(?:{_MONTH}|\bmay\b)"
 _CLOCK = r"(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?(?!\w)|noon|midnight)"
-_DATE = rf"(?:\d{{4}}-\d\d-\d\d|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|\d{{1,2}}(?:st|nd|rd|th)|{_MONTH}\b|may\b)"
-_HOUR = r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2})\b(?! \w|[.,:]?\d|\s?[$€£%])"
-TIME = rf"(?:{_CLOCK}|{_DAY}|{_DATE}|at {_HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
+_DATE = (
+    rf"(?:\d{{4}}-\d\d-\d\d|{_MAY}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MAY}|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)\b|{_MONTH})"
+)
+_HOUR = (
+    r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"\d{1,2})\b(?! \w|[.,:]?\d|\s?[$€£%])"
+)
+TIME = rf"(?i:{_CLOCK}|{_DAY}|{_DATE}|at {_HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
 _KINDS = (
     ("clock", re.compile(rf"{_CLOCK}|at {_HOUR}", re.IGNORECASE)),
     ("day", re.compile(_DAY, re.IGNORECASE)),
     ("date", re.compile(_DATE, re.IGNORECASE)),
-    ("code", re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.])|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b")),
+    (
+        "code",
+        re.compile(
+            r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.])|\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
+        ),
+    ),
     ("number", re.compile(NUMBER, re.IGNORECASE)),
 )
 
@@ -70,7 +89,7 @@ def _minutes(text: str) -> Quantity:
     if found is None:
         return text
     hour = int(_NUMBERS.get(found[1], found[1])) if found[1].isdigit() or found[1] in _NUMBERS else 0
-    if found[3] == "p" and hour < _NOON or found[3] is None and found[2] is None and hour < _MORNING:
+    if (found[3] == "p" and hour < _NOON) or (found[3] is None and found[2] is None and hour < _MORNING):
         hour += _NOON
     return str(60 * hour + int(found[2] or 0) + past)
 
