@@ -101,6 +101,8 @@ def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, st
     ``named`` are keys by folded names of what the text names.
     """
     words = subject.split()
+    if not words:
+        return None, ""
     if words[0] in {SPEAKER, ADDRESSEE}:
         return words[0], " ".join(words[1:])
     for count in range(len(words), 0, -1):
