@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from vicw_ingest.extraction.asserting import SLOT
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.knowledge.filing import Filed, Filing
@@ -23,6 +24,7 @@ from vicw_ingest.privacy.screening import Masked
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.sequence import Chains
 from vicw_ingest.stages import ingesting
+from vicw_ingest.supersession import Supersession
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
@@ -239,6 +241,9 @@ async def _write(
         links = await _file(command, transaction, drafts, nodes, latest, plan, root)
         told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
         await retirement.release(retired, root.context, told_of=told_of, told=told)
+    with ingesting("supersede"):
+        slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.beside
+        plan.described |= await Supersession(transaction, command.registry, command.now).settle(slots)
     plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
     return plan, links
 

@@ -19,6 +19,7 @@ from prometheus_client import Counter
 from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.sequence import Chains
+from vicw_ingest.supersession import Supersession
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Node
@@ -79,6 +80,7 @@ class Expiry:
             retired = await retirement.retire(over, {node.uid: node.expires_at for node in over})
             await let_go(transaction, self.registry, instant, over)
             await retirement.release(retired, context)
+            await Supersession(transaction, self.registry, instant).settle(retired.beside)
             return len(over)
 
         return await self.graph.write(tenant, context, work)

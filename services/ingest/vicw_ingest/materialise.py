@@ -191,7 +191,7 @@ class Materialiser:
 
     async def _add_reading(self, place: Place) -> list[Node]:
         placed = await self._placing.place(place)
-        for node in (*placed.named, *placed.events):
+        for node in (*placed.named, *placed.slots, *placed.events):
             self._naming.note(node)
         self._plan.edges += placed.edges
         return list({node.uid: node for node in (*placed.named, *placed.events)}.values())

@@ -16,6 +16,7 @@ from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.sequence import Chains
+from vicw_ingest.supersession import Supersession
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError
 from vicw_shared.model import EdgeRegistry, Node
@@ -75,8 +76,9 @@ async def _commit(
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
     await let_go(transaction, registry, instant, live)
     await retirement.release(retired, request.context)
+    told_anew = await Supersession(transaction, registry, instant).settle(retired.beside)
     touched = {node.uid for node in latest.values()}
-    touched |= {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
+    touched |= told_anew | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
     return _Done(_outcomes(request.ids, latest), tuple(touched))
 
 

@@ -20,7 +20,13 @@ _SPREADS = (
     ("NEXT", Direction.OUT),
     ("NEXT", Direction.IN),
 )
-_CAUSAL = (("CAUSED", Direction.OUT), ("CAUSED", Direction.IN))
+_OF_STATEMENTS = (
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("CONTRADICTS", Direction.OUT),
+    ("CONTRADICTS", Direction.IN),
+)
+_REPLACED = (("SUPERSEDES", Direction.OUT),)
 
 
 async def expand(
@@ -42,13 +48,15 @@ async def expand(
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
     sight = Sight(graph, scope)
     told = await _told_events(sight, [n for n in back if n.origin in owner], around)
-    for statements, spreads in ((False, _SPREADS), (True, _CAUSAL)):
-        if some := [uid for uid, proof in told.items() if proof.node.is_statement is statements]:
-            found += await graph.expand(scope.tenant, some, spreads, _FANOUT)
-    visible = await sight.visible(found)
-    # A sentence is in its passage already; one that says why is worth a line of its own.
-    causal = {neighbour.origin for neighbour in visible}
-    _add(around, [proof for uid, proof in told.items() if uid in causal or not proof.node.is_statement])
+    statements = [uid for uid, proof in told.items() if proof.node.is_statement]
+    events = [uid for uid in told if uid not in set(statements)]
+    found += await graph.expand(scope.tenant, events, _SPREADS, _FANOUT) if events else []
+    found += await graph.expand(scope.tenant, statements, _OF_STATEMENTS, _FANOUT) if statements else []
+    replaced = await graph.expand(scope.tenant, statements, _REPLACED, _FANOUT) if statements else []
+    visible = [*await sight.visible(found), *await Sight(graph, scope, ever=True).visible(replaced)]
+    # A sentence is in its passage already; one that says why, or instead of what, is worth a line of its own.
+    telling = {neighbour.origin for neighbour in visible}
+    _add(around, [proof for uid, proof in told.items() if uid in telling or not proof.node.is_statement])
     _add(around, visible)
     for neighbour in visible:
         proof = told.get(neighbour.origin)

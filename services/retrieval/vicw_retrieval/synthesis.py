@@ -19,6 +19,9 @@ _WORDS = {
     ("CAUSED", Direction.OUT): "led to",
     ("CAUSED", Direction.IN): "caused by",
     ("INITIATED", Direction.IN): "by",
+    ("SUPERSEDES", Direction.OUT): "replaces",
+    ("CONTRADICTS", Direction.OUT): "contradicts",
+    ("CONTRADICTS", Direction.IN): "contradicted by",
 }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
 
+from vicw_ingest.extraction.asserting import Asserting
 from vicw_ingest.extraction.meaning import GUESSES, PEOPLE, besides_users, fits, likeness, natural_name
 from vicw_ingest.extraction.reading import (
     ADDRESSEE,
@@ -69,9 +70,10 @@ class Place:
 
 @dataclass(slots=True)
 class Placed:
-    """What is stored of a reading: named things, events with the time they are of, and edges."""
+    """What is stored of a reading: named things, slots of attributes, events with the time they are of, and edges."""
 
     named: list[Node] = field(default_factory=list)
+    slots: list[Node] = field(default_factory=list)
     events: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
 
@@ -155,6 +157,10 @@ class Placing:
             placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.reading.by))
         placed.edges += self._edges(place.reading.links, ends, item)
         placed.edges += self._item_mentions(placed, item, described, place.reading.by)
+        about = frozenset(person.uid for person in place.whom)
+        asserted = Asserting(self._registry, self._now, item, about).parts(place.reading.asserted, ends)
+        placed.slots += asserted.slots
+        placed.edges += asserted.edges
         return placed
 
     async def _items(self, reading: Reading) -> dict[str, Node | None]:

@@ -85,6 +85,24 @@ class Link:
     desc: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Asserted:
+    """What a statement says that an attribute of something is now: a newer one may replace it.
+
+    It is of ``whose`` (the key of an end; None: of nobody who is named) and what is theirs, ``of`` (``car``, ``staging
+    server``; may be empty). ``ended``: what it was is over. ``source``: the key of whom the speaker has it from, an
+    empty one where that is not told; None: nobody, it is first-hand.
+    """
+
+    statement: str
+    whose: str | None
+    of: str
+    attribute: str
+    value: str
+    ended: bool = False
+    source: str | None = None
+
+
 @dataclass(slots=True)
 class Reading:
     """All that was read in one text, and who has read it. Spans are characters of that text."""
@@ -93,6 +111,7 @@ class Reading:
     kin: list[Kin] = field(default_factory=list)
     happenings: list[Happening] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    asserted: list[Asserted] = field(default_factory=list)
     by: str = "rules"
 
     def add(self, other: Reading) -> None:
@@ -101,6 +120,7 @@ class Reading:
         self.kin += other.kin
         self.happenings += other.happenings
         self.links += other.links
+        self.asserted += other.asserted
 
 
 @dataclass(frozen=True, slots=True)

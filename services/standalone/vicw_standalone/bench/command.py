@@ -30,6 +30,7 @@ from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, 
 from vicw_standalone.bench.pooled import Separation, separate
 from vicw_standalone.bench.sets import BenchDataError, FidelitySet, find_sets, load_set, pool
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
+from vicw_standalone.bench.supersession import StatementPair, measure_supersession
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
 from vicw_standalone.cli.console import err, fail, out
@@ -124,21 +125,33 @@ def extract(data: Path, *, json: Path | None) -> None:
     """Measure how well labelled sentences are read."""
     report: dict[str, Any] = {}
     texts: list[str] = []
-    if (data / "causes").is_dir():
-        causes = load_sentences(data / "causes", CauseSentence)
-        report["causes"] = asdict(measure_causes(causes))
-        texts += [joined(sentence.text) for sentence in causes]
-    if (data / "spo").is_dir():
-        facts = load_sentences(data / "spo", FactSentence)
-        report["spo"] = asdict(measure_facts(facts))
-        texts += [joined(sentence.text) for sentence in facts]
+    with progress_bars() as progress:
+        if (data / "causes").is_dir():
+            causes = load_sentences(data / "causes", CauseSentence)
+            report["causes"] = asdict(measure_causes(causes, progress))
+            texts += [joined(sentence.text) for sentence in causes]
+        if (data / "spo").is_dir():
+            facts = load_sentences(data / "spo", FactSentence)
+            report["spo"] = asdict(measure_facts(facts, progress))
+            texts += [joined(sentence.text) for sentence in facts]
+        for name, pairs in _pairs(data):
+            report[name] = {kind: asdict(scores) for kind, scores in measure_supersession(pairs, progress).items()}
+            texts += [said.text for pair in pairs for said in (pair.older, pair.newer)]
     if not report:
-        raise BenchDataError(f"{data} holds neither a folder causes nor a folder spo")
+        raise BenchDataError(f"{data} holds none of the folders causes, spo and supersession")
     report["sentences_per_second"] = sentences_per_second(texts)
     print_table(reporting.extract_table(report))
     out.print(f"{report['sentences_per_second']:,.0f} sentences a second of one core")
     if json is not None:
         reporting.write_json(json, report)
+
+
+def _pairs(data: Path) -> Iterator[tuple[str, list[StatementPair]]]:
+    """Yield the sets of pairs of statements, each a file."""
+    folder = data / "supersession"
+    for path in sorted(folder.glob("*.jsonl*")) if folder.is_dir() else ():
+        name = path.name.partition(".")[0]
+        yield f"supersession/{name}", load_sentences(folder, StatementPair, name)
 
 
 async def _measure_speed(

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import batched
 from statistics import fmean
 
+from vicw_ingest.extraction.reading import Source
 from vicw_ingest.extraction.rules.causes import CauseFinder
 from vicw_ingest.extraction.rules.clauses import Clause, Phrases
-from vicw_shared.language.analysis import Analyst
+from vicw_ingest.extraction.rules.reader import RulesReader
+from vicw_shared.language.analysis import Analyst, Sentence
+from vicw_shared.progress import Progress, silent
 from vicw_standalone.bench.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap
+
+_BATCH = 100
+_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +46,13 @@ class FactScores:
     recall: float
 
 
-def measure_causes(sentences: Sequence[CauseSentence]) -> CauseScores:
+def measure_causes(sentences: Sequence[CauseSentence], progress: Progress = silent) -> CauseScores:
     """Judge what the finder of causes says of each sentence; one that is cut in several counts once."""
     texts = [joined(sentence.text) for sentence in sentences]
     finder = CauseFinder()
     said = correct = 0
     judged: list[tuple[float, float, bool]] = []
-    for text, sentence, analysed in zip(texts, sentences, Analyst().analyse(texts), strict=True):
+    for text, sentence, analysed in zip(texts, sentences, _analysed(texts, "reading causes", progress), strict=True):
         found = [cause for cause in finder.find(analysed) if cause is not None]
         if not found:
             continue
@@ -73,11 +81,11 @@ def _judge(cause: str, effect: str, pairs: Sequence[tuple[str, str]]) -> tuple[f
     return token_overlap(cause, nearest[0]), token_overlap(effect, nearest[1]), straight > crossed
 
 
-def measure_facts(sentences: Sequence[FactSentence]) -> FactScores:
+def measure_facts(sentences: Sequence[FactSentence], progress: Progress = silent) -> FactScores:
     """Judge the main clause of each sentence: a subject that overlaps by half, and the verb."""
     texts = [joined(sentence.text) for sentence in sentences]
     verdicts: list[tuple[bool, bool]] = []
-    for sentence, analysed in zip(sentences, Analyst().analyse(texts), strict=True):
+    for sentence, analysed in zip(sentences, _analysed(texts, "reading facts", progress), strict=True):
         main = next((found for one in analysed if (found := _main_clause(Phrases(one))) is not None), None)
         if main is not None and sentence.relations:
             verdicts.append(_judge_fact(*main, sentence.relations[0]))
@@ -105,15 +113,18 @@ def _judge_fact(phrases: Phrases, clause: Clause, gold: Fact) -> tuple[bool, boo
     return subject, any(word.lower in predicate for word in said)
 
 
+def _analysed(texts: Sequence[str], step: str, progress: Progress) -> Iterator[Sequence[Sentence]]:
+    analyst = Analyst()
+    for done, part in enumerate(batched(texts, _BATCH)):
+        yield from analyst.analyse(part)
+        progress(step, min((done + 1) * _BATCH, len(texts)), len(texts))
+
+
 def sentences_per_second(texts: Sequence[str]) -> float:
-    """Return how many sentences a second of processor time are analysed and read, all rules together."""
-    analyst, finder = Analyst(), CauseFinder()
-    list(finder.find([sentence for found in analyst.analyse(texts[:50]) for sentence in found]))
+    """Return how many sentences a second of processor time are read, all rules together."""
+    sentences = sum(map(len, Analyst().analyse(texts)))
+    reader, sources = RulesReader(), [Source(text, _AT) for text in texts]
+    reader.read(sources[:50])
     started = time.process_time()
-    sentences = [sentence for found in analyst.analyse(texts) for sentence in found]
-    for _ in finder.find(sentences):
-        pass
-    for sentence in sentences:
-        for _ in Phrases(sentence).clauses():
-            pass
-    return len(sentences) / (time.process_time() - started)
+    reader.read(sources)
+    return sentences / (time.process_time() - started)

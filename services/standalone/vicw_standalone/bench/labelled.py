@@ -16,18 +16,20 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from vicw_standalone.bench.sets import BenchDataError
 
 
-class _Line(BaseModel):
+class Line(BaseModel):
+    """A line of a set."""
+
     model_config = ConfigDict(frozen=True)  # further fields are a set's own business
 
 
-class CausePair(_Line):
+class CausePair(Line):
     """A cause and its effect, in the words of the sentence."""
 
     cause: str
     effect: str
 
 
-class CauseSentence(_Line):
+class CauseSentence(Line):
     """A sentence, whether it holds a cause with its effect, and which."""
 
     text: str
@@ -35,7 +37,7 @@ class CauseSentence(_Line):
     relations: tuple[CausePair, ...] = ()
 
 
-class Fact(_Line):
+class Fact(Line):
     """Who does what."""
 
     subject: str
@@ -43,18 +45,18 @@ class Fact(_Line):
     object: str = ""
 
 
-class FactSentence(_Line):
+class FactSentence(Line):
     """A sentence and its facts, the main one first."""
 
     text: str
     relations: tuple[Fact, ...]
 
 
-def load_sentences[T: _Line](folder: Path, kind: type[T]) -> list[T]:
+def load_sentences[T: Line](folder: Path, kind: type[T], name: str = "sentences") -> list[T]:
     """Read a set's sentences. Raises BenchDataError with the file and the line."""
-    path = next((path for path in sorted(folder.glob("sentences.jsonl*"))), None)
+    path = next((path for path in sorted(folder.glob(f"{name}.jsonl*"))), None)
     if path is None:
-        raise BenchDataError(f"{folder} holds no sentences.jsonl[.gz]")
+        raise BenchDataError(f"{folder} holds no {name}.jsonl[.gz]")
     content = path.read_bytes()
     lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8").splitlines()
     sentences = []

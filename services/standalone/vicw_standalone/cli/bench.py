@@ -100,11 +100,15 @@ def ingest(
 
 def extract(
     data: Annotated[
-        Path, typer.Option(help="Folder with the sets causes and spo, or one of them.", exists=True, file_okay=False)
+        Path,
+        typer.Option(
+            help="Folder with the sets causes, spo and supersession, or some of them.", exists=True, file_okay=False
+        ),
     ],
     json_file: JsonOption = None,
 ) -> None:
-    """Measure how well texts are read without an LLM: causes with their effects, who does what, sentences a second.
+    """Measure how well texts are read without an LLM: causes with their effects, who does what,
+    what replaces what, sentences a second.
 
     The package's model of causes has learnt from the Causal News Corpus' training part: on that one, ask
     `python -m training.causes` of the source, which judges by sentences it has not learnt from.

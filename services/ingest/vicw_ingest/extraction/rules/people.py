@@ -63,7 +63,7 @@ class People:
 
     def add(self, key: str, name: Name, words: Sequence[Word]) -> None:
         """Note that a name was spoken in this sentence, if it may be a person's."""
-        first = next(place for place, word in enumerate(words) if word.start == name.span.start)
+        first = next(place for place, word in enumerate(words) if name.span.start < word.end)
         before = words[first - 1].lower if first > 0 else ""
         if name.kind is not Kind.NAME or before in _BEFORE_PLACES:
             return
@@ -112,7 +112,7 @@ def seems_person(name: Name, words: Sequence[Word]) -> bool:
     """Tell whether a title, or what it does, says that a name is a person's."""
     if name.kind is not Kind.NAME:
         return False
-    first = next(place for place, word in enumerate(words) if word.start == name.span.start)
+    first = next(place for place, word in enumerate(words) if name.span.start < word.end)
     before = words[first - 1].lower if first > 0 else ""
     if before in _TITLES or (words[first].lower in _TITLES and words[first].end < name.span.end):
         return True

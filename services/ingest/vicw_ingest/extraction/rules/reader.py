@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from vicw_ingest.extraction.asserting import whose_and_of
 from vicw_ingest.extraction.reading import (
     ADDRESSEE,
     ITEM,
     PREVIOUS,
     SPEAKER,
     STATEMENT,
+    Asserted,
     Happening,
     Kin,
     Link,
@@ -28,6 +30,7 @@ from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relations
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.times import times_in
+from vicw_ingest.extraction.rules.truth import claims
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
@@ -96,6 +99,7 @@ class _Text:
             yield from (Link(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._statement(number, mentioned)
+        self._reading.asserted += self._asserted(number, statement)
         yield from (Link(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[Happening] = []
         if cause is not None:
@@ -136,6 +140,18 @@ class _Text:
         key = self._statements[number] = f"statement {number}"
         self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
         return key
+
+    def _asserted(self, number: int, statement: str) -> Iterator[Asserted]:
+        """Yield what the sentence says of attributes of things that are known."""
+        named = {name: thing.key for (_, name), thing in self._things.items()}
+        for claim in claims(self._sentences[number]):
+            first, _, rest = claim.subject.partition(" ")
+            meant = self._people.meant_by(first)
+            found = (meant, rest) if meant is not None else whose_and_of(claim.subject, named)
+            if found is None:
+                continue
+            source = named.get(claim.source, "") if claim.source is not None else None
+            yield Asserted(statement, *found, claim.attribute, claim.value, ended=claim.ended, source=source)
 
     def _relationships(self, number: int, ends: _Ends) -> Iterator[Link]:
         """Yield who is whose, and note whom the sentence names by a relationship alone."""

@@ -1,0 +1,115 @@
+"""What statements say of attributes, as it is stored: a slot for each attribute of each thing, and who says it.
+
+A slot is a Concept of subtype ``attribute``. Statements of one slot are about the same thing's same attribute, in one
+domain, and seen by the same people: only such can replace each other (docs/decisions/0021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Asserted
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.text import fold
+from vicw_shared.uids import edge_id, make_uid
+
+SLOT = "attribute"
+BY = "rules:attribute"
+"""Who has made a MENTIONS edge from a statement to a slot: its properties are what it says."""
+
+
+@dataclass(slots=True)
+class AssertedParts:
+    """Slots, and the edges from statements to them and to who says so."""
+
+    slots: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Asserting:
+    """Stores what the statements of one item say of attributes. ``about`` are those whom the item is about."""
+
+    registry: EdgeRegistry
+    now: datetime
+    item: Node
+    about: frozenset[str]
+
+    def parts(self, asserted: list[Asserted], ends: Mapping[str, Node | None]) -> AssertedParts:
+        """Return what is stored. What is said of somebody unknown is left out."""
+        made = AssertedParts()
+        for order, each in enumerate(asserted):
+            statement = ends[each.statement]
+            owner = ends.get(each.whose) if each.whose is not None else None
+            if statement is None or (each.whose is not None and owner is None):
+                continue
+            slot = self._slot(each, owner)
+            made.slots.append(slot)
+            made.edges += self._edges(each, order, statement, slot, ends)
+        return made
+
+    def _slot(self, asserted: Asserted, owner: Node | None) -> Node:
+        item = self.item
+        name = " ".join(filter(None, (owner.name if owner else "", asserted.of, f"· {asserted.attribute}")))
+        seen_by = [item.sensitivity.value, str(item.portable), str(item.expires_at is None), *sorted(self.about)]
+        whose = owner.uid if owner is not None else ""
+        parts = (item.domain, " ".join(seen_by), whose, fold(asserted.of), asserted.attribute)
+        return Node(
+            uid=make_uid(item.tenant, item.context, SLOT, *parts),
+            label=Label.CONCEPT,
+            tenant=item.tenant,
+            context=item.context,
+            name=name,
+            title=name,
+            subtype=SLOT,
+            domain=item.domain,
+            created_at=self.now,
+        )
+
+    def _edges(
+        self, asserted: Asserted, order: int, statement: Node, slot: Node, ends: Mapping[str, Node | None]
+    ) -> Iterator[Edge]:
+        hearsay = asserted.source is not None
+        said: dict[str, object] = {"attribute": asserted.attribute, "value": asserted.value, "order": order}
+        said |= {"ended": True} if asserted.ended else {}
+        said |= {"hearsay": True} if hearsay else {}
+        said |= {"own": True} if asserted.whose == SPEAKER else {}
+        yield self._edge("MENTIONS", statement, slot, BY, said)
+        source = ends.get(asserted.source or SPEAKER) if asserted.source != "" else None
+        if source is not None and source.label is Label.ENTITY:
+            yield self._edge("STATED_BY", statement, source, "rules:hearsay" if hearsay else "rules:speaker", {})
+
+    def _edge(self, edge_type: str, source: Node, target: Node, by: str, said: Mapping[str, object]) -> Edge:
+        return Edge(
+            id=edge_id(edge_type, source.uid, target.uid, told_by=self.item.uid),
+            type=edge_type,
+            source=source.uid,
+            target=target.uid,
+            weight=self.registry.get(edge_type).weight,
+            created_at=self.now,
+            created_by=by,
+            properties={**said, TOLD_BY: self.item.uid},
+        )
+
+
+def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
+    """Return the key of whom a claim's subject begins with, and the rest; None if nobody is known by a pronoun.
+
+    ``named`` are keys by folded names of what the text names.
+    """
+    words = subject.split()
+    if not words:
+        return None, ""
+    if words[0] in {SPEAKER, ADDRESSEE}:
+        return words[0], " ".join(words[1:])
+    for count in range(len(words), 0, -1):
+        key = named.get(" ".join(words[:count]))
+        if key is not None:
+            return key, " ".join(words[count:])
+    return (None, subject) if words[0] not in _PRONOUNS else None
+
+
+_PRONOUNS = frozenset("i you he she it we they him her us them this that".split())

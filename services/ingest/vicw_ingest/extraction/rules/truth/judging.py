@@ -1,0 +1,57 @@
+"""Whether two claims of one subject's one attribute exclude each other."""
+
+from __future__ import annotations
+
+import re
+
+from vicw_ingest.extraction.rules.truth.model import Claim
+from vicw_ingest.extraction.rules.truth.values import Quantity, quantities
+
+_STOP = frozenset(
+    "a an the my our your his her its their in at on of to for from by with near and now just still currently "
+    "here there "
+    "new old about around only this that really very".split()
+)
+
+
+def supersedes(newer: Claim, older: Claim) -> bool:
+    """Tell whether ``newer`` gives another value than ``older``, or says that it has ended."""
+    if newer.ended:
+        return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
+    if older.ended:
+        return True
+    return _excludes(newer.value, older.value)
+
+
+def agrees(newer: Claim, older: Claim) -> bool:
+    """Tell whether both say the same, one perhaps more of it."""
+    if newer.ended or older.ended:
+        return newer.ended == older.ended and _words(newer.value) == _words(older.value)
+    if _excludes(newer.value, older.value):
+        return False
+    new, old = quantities(newer.value), quantities(older.value)
+    return bool(new.keys() & old.keys()) if new or old else _overlap(newer.value, older.value)
+
+
+def _excludes(new: str, old: str) -> bool:
+    """Tell whether two values cannot both be: other numbers of one kind, or words that have nothing in common."""
+    now, then = quantities(new), quantities(old)
+    if now and then:
+        shared = now.keys() & then.keys()
+        return any(_differs(now[kind], then[kind]) for kind in shared)
+    if bool(now) != bool(then) and (now or then).keys() != {"code"}:
+        return False
+    return bool(_words(new)) and bool(_words(old)) and not _overlap(new, old)
+
+
+def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
+    return new.isdisjoint(old)
+
+
+def _overlap(new: str, old: str) -> bool:
+    return not _words(new).isdisjoint(_words(old))
+
+
+def _words(value: str) -> frozenset[str]:
+    words = (word.removesuffix("'s").removesuffix("’s") for word in re.findall(r"[\w'’.+#-]+", value.casefold()))
+    return frozenset(word.strip(".'’-") for word in words) - _STOP - {""}

@@ -1,0 +1,71 @@
+"""How a sentence is meant: only what is asserted of the present can replace anything."""
+
+from __future__ import annotations
+
+import re
+
+_ANY_CASE = re.IGNORECASE
+_NOT_ASSERTED = re.compile(
+    r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|"
+    r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
+    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned|planning|plans?|intends?|intended|going to|gonna|"
+    r"thinking|thought|thinks?|considers?|considered|considering|propos\w+|suggest\w+|recommend\w+|announc\w+|"
+    r"promis\w+|about to|"
+    r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"
+    r"try\w*|tried|"
+    r"as though|as if|supposed to|decide[sd]? (?:against|not)|instead of|not yet|yet to|when i was|as a (?:kid|child)|"
+    r"back (?:then|when|in)|in those days|at (?:that|the) time|formerly|previously|originally|once (?:upon|was|"
+    r"were|lived|worked)|"
+    r"years? ago|decades? ago|last (?:century|decade)|in (?:1\d|20[01])\d\d|during (?:my|his|her|the)|"
+    r"for (?:today|tonight|now|the (?:day|night|weekend|week|time being|moment)|a (?:day|few|while|week|couple|bit))|"
+    r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|on holidays?|on vacation|visiting|for fun|"
+    r"also|as well|too|another|additional(?:ly)?|in addition|a second|both|or)\b",
+    _ANY_CASE,
+)
+_FUTURE = re.compile(
+    r"\b(?:will|won['’]t|['’]ll|tomorrow|soon|next (?:week|month|year|quarter|spring|summer|autumn|fall|winter|"
+    r"season|term)|"
+    r"from next|starting (?:in|next|on|from)|as of next|by (?:next|the end of))\b",
+    _ANY_CASE,
+)
+_QUOTED = re.compile(r"[\"“][^\"”]{4,}[\"”]|(?<!\w)['‘][^'’]{12,}['’](?!\w)")
+_WHO = r"(?P<who>[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my \w+|he|she|they|somebody|someone|people)"
+_HEARSAY = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"^{_WHO} (?:says|said|tells me|told (?:me|us|everyone)|claims|claimed|mentioned|reckons|believes|"
+        rf"swears|heard|wrote|reports?|"
+        r"reported)(?: to me)?,?(?: that)? (?P<rest>.+)$",
+        r"^(?:I|We) (?:heard|hear|read|gather|understand|was told|were told|['’]m told|"
+        r"am told)(?: from (?P<who>[A-Z]\w+(?: [A-Z]\w+)?))?"
+        r"(?: somewhere)?,?(?: that)? (?P<rest>.+)$",
+        r"^(?:[Aa]ccording to (?P<who>[\w .]+?)|[Aa]pparently|[Ss]upposedly|[Aa]llegedly|"
+        r"[Rr]umou?r has it(?: that)?|[Tt]he rumou?r is(?: that)?|"
+        r"[Ww]ord is(?: that)?|[Tt]hey say(?: that)?|[Ii]t is said that),? (?P<rest>.+)$",
+    )
+)
+
+
+def is_asserted(text: str) -> bool:
+    """Tell whether a sentence says what is so: no question, wish, plan, quotation or memory."""
+    return _NOT_ASSERTED.search(text) is None and _QUOTED.search(text) is None
+
+
+def is_future(text: str) -> bool:
+    """Tell whether a sentence is of what is yet to come; of a date that is the present plan."""
+    return _FUTURE.search(text) is not None
+
+
+def hearsay(text: str) -> tuple[str | None, str]:
+    """Return whom a sentence has from somebody else is from, empty if that is not told, and what it is that was told.
+
+    >>> hearsay("Tom said that Ana lives in Oslo.")
+    ('tom', 'Ana lives in Oslo.')
+    >>> hearsay("Ana lives in Oslo.")
+    (None, 'Ana lives in Oslo.')
+    """
+    for pattern in _HEARSAY:
+        if found := pattern.match(text):
+            who = found["who"] or ""
+            return (who.casefold() if who[:1].isupper() else ""), found["rest"]
+    return None, text

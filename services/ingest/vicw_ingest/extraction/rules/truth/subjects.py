@@ -1,0 +1,85 @@
+"""What a claim is of: a phrase at the start of a clause, in the form in which another sentence would say it."""
+
+from __future__ import annotations
+
+import re
+
+from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
+
+NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
+_WORD = (
+    r"(?!(?:is|are|am|was|were|has|have|had|do|does|did|will|now|just|still|recently|already|finally|currently|"
+    r"no|not|and|but|"
+    r"also|officially|actually|only|got|gets|been|being|to|if|that)\b)[\w'’.#/+-]+"
+)
+CORE = rf"{_WORD}(?: {_WORD}){{0,4}}?"
+SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er) {CORE}|{NAME}(?: {CORE})?)"
+THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{NAME}(?: {CORE})?)"
+_OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
+_PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker"}
+_WEAK = frozenset(
+    "new old current main own usual present actual latest next weekly monthly annual daily yearly".split()
+)
+_SPELT = {
+    "color": "colour",
+    "favorite": "favourite",
+    "max": "maximum",
+    "min": "minimum",
+    "center": "centre",
+    "neighbor": "neighbour",
+}
+_NO_SUBJECTS = frozenset(
+    "this that it there here what who which when where why how everything nothing something everyone somebody "
+    "nobody yes no "
+    "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one".split()
+)
+
+
+def subject_of(text: str) -> str | None:
+    """Return the subject that a phrase means, None if it is no definite one.
+
+    >>> subject_of("my new car"), subject_of("the port of the staging server"), subject_of("Ana's boss")
+    ('$speaker car', 'staging server port', 'ana boss')
+    """
+    words = re.sub(r"['’]s\b", " 's", text).split()
+    if not words or words[0].casefold() in _NO_SUBJECTS:
+        return None
+    first = words[0].casefold()
+    if first in _PEOPLE:
+        return _PEOPLE[first] if len(words) == 1 else None
+    if first in {"he", "she", "they"}:
+        return first if len(words) == 1 else None
+    of = next((at for at, word in enumerate(words) if word == "of" or (word == "for" and at > 1)), None)
+    if of is not None and of + 1 < len(words):
+        whole = subject_of(" ".join(words[of + 1 :])) or " ".join(words[of + 1 :]).casefold()
+        return f"{whole} {_plain(words[:of])}".strip()
+    owner = _OWNERS.get(first)
+    rest = _plain(words[1:] if owner is not None else words)
+    return f"{owner} {rest}".strip() if owner else rest or None
+
+
+def attribute_of(subject: str) -> tuple[str, str] | None:
+    """Part a subject from the attribute that it ends in: *staging server port*; None if that is none.
+
+    What is the favourite of its kind is an attribute, whatever it is.
+    """
+    words = subject.split()
+    if "favourite" in words[:-1]:
+        at = words.index("favourite")
+        return " ".join(words[:at]), " ".join(words[at:])
+    if len(words) > 1 and words[-1] in ATTRIBUTES:
+        return " ".join(words[:-1]), words[-1]
+    return ("", words[0]) if len(words) == 1 and words[0] in ATTRIBUTES else None
+
+
+def _plain(words: list[str]) -> str:
+    kept = [_SPELT.get(w.casefold(), w) for w in words]
+    kept = [w.casefold() for w in kept if w.casefold() not in {"the", "a", "an", "'s", "my", "our", *_WEAK}]
+    return " ".join(_singular(word.strip(".,")) for word in kept)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > _SHORT else word
+
+
+_SHORT = 3

@@ -1,0 +1,180 @@
+"""What replaced what: the statements of a slot in order of time, each judged against those that stand before it.
+
+Who is concerned is believed before others who were there, and these before hearsay. A newer statement replaces what it
+differs from unless that is better known; then both stand, and contradict each other. Runs after all else that a
+transaction stores, for every slot that it has touched, and always from all that is live in the slot: so what comes
+late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.extraction.asserting import BY
+from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.uids import edge_id
+
+_RULE = "rules:attribute"
+_TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
+_SLOT, _UNTIL = "slot", "until"
+_MOST = 200
+"""Statements of a slot that are judged, the newest: what is older has been replaced, or is told all the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A live statement in a slot, and how well it is known: by the one concerned 3, others 2, from hearsay 1."""
+
+    statement: Node
+    item: Node
+    claim: Claim
+    rank: int
+    order: int
+
+    @property
+    def at(self) -> tuple[object, ...]:
+        return (*(chain_key(HAPPENED_AFTER, self.item) or (0,)), self.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """Keeps slots in order inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+
+    async def settle(self, touched: Collection[str]) -> set[str]:
+        """Judge the slots among nodes that were touched; return the items whose passages changed."""
+        mentions = await self.transaction.edges(sorted(touched), ["MENTIONS"], Direction.IN)
+        told = [edge for edge in mentions if edge.created_by == BY and edge.target in touched]
+        if not told:
+            return set()
+        said = await self._said(told)
+        wanted = {edge.id: edge for slot, all_said in said.items() for edge in self._judged(slot, all_said)}
+        statements = sorted({edge.source for edge in told})
+        known = await self.transaction.edges(statements, _TYPES)
+        mine = [edge for edge in known if edge.created_by == _RULE and edge.properties.get(_SLOT) in said]
+        stale = [edge for edge in mine if edge.id not in wanted or wanted[edge.id].properties != edge.properties]
+        kept = {edge.id for edge in mine} - {edge.id for edge in stale}
+        added = [edge for uid, edge in wanted.items() if uid not in kept]
+        await self.transaction.drop_edges(stale)
+        await self.transaction.put_edges(added)
+        return await self._date({edge.target for edge in (*stale, *added)})
+
+    async def _said(self, told: Sequence[Edge]) -> dict[str, list[_Said]]:
+        """Return what is live in each slot, in order of time; slots where nothing is are there, too."""
+        uids = {uid for edge in told for uid in (edge.source, str(edge.properties[TOLD_BY]))}
+        nodes = await self.transaction.nodes(sorted(uids))
+        said: dict[str, list[_Said]] = {edge.target: [] for edge in told}
+        for edge in told:
+            statement, item = nodes.get(edge.source), nodes.get(str(edge.properties[TOLD_BY]))
+            if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
+                continue
+            tells = edge.properties
+            claim = Claim(edge.target, str(tells["attribute"]), str(tells["value"]), ended=bool(tells.get("ended")))
+            rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
+            said[edge.target].append(_Said(statement, item, claim, rank, int(str(tells["order"]))))
+        return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}
+
+    def _judged(self, slot: str, said: Iterable[_Said]) -> list[Edge]:
+        """Return the edges between the statements of a slot."""
+        edges: list[Edge] = []
+        standing: list[_Said] = []
+        for new in said:
+            left = []
+            for old in standing:
+                verdict = _verdict(new, old)
+                if verdict is not None:
+                    edges.append(self._edge(verdict, slot, new, old))
+                if verdict != "SUPERSEDES":
+                    left.append(old)
+            standing = [*left, new]
+        return edges
+
+    def _edge(self, edge_type: str, slot: str, new: _Said, old: _Said) -> Edge:
+        properties: dict[str, object] = {_SLOT: slot, TOLD_BY: new.item.uid}
+        if edge_type == "SUPERSEDES":
+            properties[_UNTIL] = _until(new, old).isoformat()
+        source, target = new.statement.uid, old.statement.uid
+        return Edge(
+            id=edge_id(edge_type, source, target, desc=slot, told_by=new.item.uid),
+            type=edge_type,
+            source=source,
+            target=target,
+            weight=self.registry.get(edge_type).weight,
+            created_at=self.now,
+            created_by=_RULE,
+            properties=properties,
+        )
+
+    async def _date(self, changed: Collection[str]) -> set[str]:
+        """Say of statements, and of passages that say nothing else, until when they were true."""
+        ends = await self._ends(sorted(changed))
+        nodes = await self.transaction.nodes(sorted(changed))
+        live = [node for node in nodes.values() if node.retired_at is None]
+        dated = {node.uid: replace(node, valid_to=ends[node.uid]) for node in live}
+        proofs = await self.transaction.edges(list(dated), ["EVIDENCED_BY"], Direction.OUT)
+        chunks = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
+        said = await self.transaction.edges(list(chunks), ["EVIDENCED_BY"], Direction.IN)
+        others = await self.transaction.nodes(sorted({edge.source for edge in said} - dated.keys()))
+        sentences: dict[str, list[Node]] = defaultdict(list)
+        for edge in said:
+            node = dated.get(edge.source) or others[edge.source]
+            if node.is_statement and node.retired_at is None:
+                sentences[edge.target].append(node)
+        passages = [
+            replace(chunk, valid_to=_last([one.valid_to for one in sentences[uid]]))
+            for uid, chunk in chunks.items()
+            if chunk.retired_at is None
+        ]
+        await self.transaction.put_nodes([*dated.values(), *passages])
+        items = await self.transaction.edges([chunk.uid for chunk in passages], ["EVIDENCED_BY"], Direction.IN)
+        return {edge.source for edge in items} - sentences_of(sentences)
+
+    async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
+        """Return until when each was true: until the last of all that it says was replaced."""
+        slots: dict[str, dict[str, datetime | None]] = defaultdict(dict)
+        for edge in await self.transaction.edges(statements, ["MENTIONS"], Direction.OUT):
+            if edge.created_by == BY:
+                slots[edge.source][edge.target] = None
+        for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
+            if edge.created_by == _RULE:
+                slots[edge.target][str(edge.properties[_SLOT])] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
+        return {uid: _last(list(slots[uid].values())) for uid in statements}
+
+
+def sentences_of(sentences: Mapping[str, Sequence[Node]]) -> set[str]:
+    """Return the uids of all of them."""
+    return {node.uid for nodes in sentences.values() for node in nodes}
+
+
+def _verdict(new: _Said, old: _Said) -> str | None:
+    """Return the type of the edge from a newer statement to an older one, None where both stand side by side."""
+    if agrees(new.claim, old.claim):
+        if new.rank > old.rank == 1:
+            return "SUPERSEDES"  # what was hearsay is known first-hand now
+        return "SUPPORTS" if new.item.speaker != old.item.speaker else None
+    if not supersedes(new.claim, old.claim):
+        return None
+    return "SUPERSEDES" if new.rank >= old.rank else "CONTRADICTS"
+
+
+def _until(new: _Said, old: _Said) -> datetime:
+    """Return when the older stopped being true: when the newer began to be, if that is after it was said."""
+    began, said = new.statement.timestamp, old.item.timestamp
+    told = new.item.timestamp or new.item.created_at
+    return began if began is not None and (said is None or began > said) else told
+
+
+def _last(ends: Sequence[datetime | None]) -> datetime | None:
+    """Return the latest of ends, None if one is open."""
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None

@@ -1,0 +1,79 @@
+"""How well it is seen that a newer statement takes an older one's place: pairs of statements, each read by itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import batched
+
+from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Reading, Source
+from vicw_ingest.extraction.rules.reader import RulesReader
+from vicw_ingest.extraction.rules.truth import Claim, supersedes
+from vicw_shared.progress import Progress
+from vicw_shared.text import fold
+from vicw_standalone.bench.labelled import Line
+
+_BATCH = 20
+_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Said(Line):
+    """A statement, and who says it."""
+
+    text: str
+    speaker: str | None = None
+
+
+class StatementPair(Line):
+    """Two statements, whether the newer replaces the older, and the kind of attribute."""
+
+    older: Said
+    newer: Said
+    supersedes: bool
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """Of all pairs: how many, how many of the verdicts are right, how many of the replacements are seen."""
+
+    pairs: int
+    precision: float
+    recall: float
+
+
+def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> dict[str, PairScores]:
+    """Judge each pair as a memory would that holds nothing else; return the scores by kind, ``all`` first."""
+    reader = RulesReader()
+    verdicts: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for done, part in enumerate(batched(pairs, _BATCH), 1):
+        sources = [Source(said.text, _AT, speaker=said.speaker) for pair in part for said in (pair.older, pair.newer)]
+        readings = iter(reader.read(sources))
+        for pair in part:
+            older, newer = _slots(next(readings), pair.older), _slots(next(readings), pair.newer)
+            found = any(supersedes(new, old) for slot, new in newer for at, old in older if at == slot)
+            for kind in ("all", pair.kind):
+                verdicts[kind].append((found, pair.supersedes))
+        progress("judging pairs", min(done * _BATCH, len(pairs)), len(pairs))
+    first = {"all": verdicts.pop("all", [])}
+    return {kind: _scores(each) for kind, each in (first | dict(sorted(verdicts.items()))).items()}
+
+
+def _slots(reading: Reading, said: Said) -> Iterator[tuple[tuple[str, str, str], Claim]]:
+    """Yield what a statement claims first-hand, and of what: names stand for the nodes that they would be."""
+    names = {SPEAKER: fold(said.speaker or SPEAKER), ADDRESSEE: ADDRESSEE}
+    names |= {thing.key: fold(thing.name) for thing in reading.things}
+    found = []
+    for each in reading.asserted:
+        if each.source is None and (each.whose is None or each.whose in names):
+            slot = (names[each.whose] if each.whose is not None else "", each.of, each.attribute)
+            found.append((slot, Claim("", each.attribute, each.value, ended=each.ended)))
+    return iter(found)
+
+
+def _scores(verdicts: Sequence[tuple[bool, bool]]) -> PairScores:
+    right = sum(found and true for found, true in verdicts)
+    said, there = sum(found for found, _ in verdicts), sum(true for _, true in verdicts)
+    return PairScores(len(verdicts), right / max(said, 1), right / max(there, 1))
