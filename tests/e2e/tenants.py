@@ -22,8 +22,9 @@ RETRACT = "POST /items/retract"
 KNOWLEDGE = "GET /knowledge"
 THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
 MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
+IDENTIFY = "POST /entities/identify"
 OF_ONE_THING = {THING, RENAME}
-IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, *OF_ONE_THING}
+IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
 FIND, WALK, THREAD = "POST /graph/find", "POST /graph/walk", "POST /graph/thread"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
 GRAPH = {FIND, WALK, THREAD, *OF_A_NODE}
@@ -229,7 +230,7 @@ class Intruder:
             assert answer.status_code == 404
         if endpoint in OF_ONE_THING:
             assert answer.status_code == 404, "it is the neighbour's"
-        if endpoint in {MERGE, SPLIT}:
+        if endpoint in {MERGE, SPLIT, IDENTIFY}:
             assert answer.status_code == 422, "at least one of the two is the neighbour's"
         if endpoint in OPERATORS:
             assert answer.status_code == 403, endpoint
@@ -348,5 +349,7 @@ def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, An
     yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
     merge = st.fixed_dictionaries({"entity": uids, "into": uids})
     yield st.fixed_dictionaries({"endpoint": st.just(MERGE), "body": merge})
+    identify = st.fixed_dictionaries({"user": uids, "person": uids, "holds": st.booleans()})
+    yield st.fixed_dictionaries({"endpoint": st.just(IDENTIFY), "body": identify})
     split = st.fixed_dictionaries({"entity": uids, "apart_from": uids})
     yield st.fixed_dictionaries({"endpoint": st.just(SPLIT), "body": split})
