@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,16 +14,31 @@ from unit.ingest.test_reading import told
 from unit.ingest.test_repository import bridges
 from unit.ingest.test_retraction import live_names
 from vicw_ingest.expiry import Expiry
+from vicw_ingest.knowledge.bridging.drawing import Bridges, Fresh
 from vicw_ingest.knowledge.listing import list_pages
 from vicw_shared.clock import now
-from vicw_shared.errors import InvalidInputError
+from vicw_shared.errors import InvalidInputError, UnavailableError
 from vicw_shared.model.knowledge import page_uid
-from vicw_shared.ports import Direction
+from vicw_shared.ports import Direction, VectorStore
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPage
 
 POLICY = "# Deployment policy\n\nEvery deployment must be approved by a second person."
 DEPLOYED = {"id": "m1", "speaker": "Ines", "text": "We deployed the tide model without asking."}
+
+
+class Flaky:
+    """Bridges that cannot be drawn ``fails`` times."""
+
+    def __init__(self, bridges: Bridges) -> None:
+        self.fails = 0
+        self._bridges = bridges
+
+    async def draw(self, fresh: Sequence[Fresh], vectors: VectorStore) -> None:
+        if self.fails:
+            self.fails -= 1
+            raise UnavailableError("graph", "away for the moment")
+        await self._bridges.draw(fresh, vectors)
 
 
 async def put(memory: Memory, context: str = "ctx", folder: str = "f", **files: str) -> IngestResponse:
@@ -172,6 +188,18 @@ async def test_bridges_follow_either_side(memory: Memory) -> None:
     assert await bridges(memory) == {("Deployment policy", "GOVERNS", "m1")}
     await memory.retract("policy_md")
     assert await bridges(memory) == set()
+
+
+async def test_bridges_that_could_not_be_drawn_are_drawn_at_the_next_try(memory: Memory) -> None:
+    indexer = memory.standalone.indexer
+    assert indexer.bridges is not None
+    tried = Flaky(indexer.bridges)
+    indexer.bridges = tried  # type: ignore[assignment]
+    await memory.ingest(DEPLOYED, context="chat", extract="rules")
+    tried.fails = 1
+    await put(memory, policy_md=POLICY)
+    assert tried.fails == 0, "the passages were not taken for indexed before"
+    assert await bridges(memory) == {("Deployment policy", "GOVERNS", "m1")}
 
 
 async def test_what_is_bridged_only_rests_on_nothing(memory: Memory) -> None:
