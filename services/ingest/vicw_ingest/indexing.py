@@ -19,7 +19,8 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_ingest.knowledge.bridging.drawing import Bridges, Fresh
+from vicw_ingest.knowledge.bridging.drawing import Bridges
+from vicw_ingest.knowledge.bridging.looking import Fresh
 from vicw_ingest.leases import Claim, Lease
 from vicw_ingest.points import PointMaker
 from vicw_ingest.stages import indexing

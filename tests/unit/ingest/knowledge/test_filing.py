@@ -14,7 +14,8 @@ from unit.ingest.test_reading import told
 from unit.ingest.test_repository import bridges
 from unit.ingest.test_retraction import live_names
 from vicw_ingest.expiry import Expiry
-from vicw_ingest.knowledge.bridging.drawing import Bridges, Fresh
+from vicw_ingest.knowledge.bridging.drawing import Bridges
+from vicw_ingest.knowledge.bridging.looking import Fresh
 from vicw_ingest.knowledge.listing import list_pages
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError, UnavailableError
