@@ -155,5 +155,5 @@ def test_other_languages_give_names_and_statements(rules: RulesReader) -> None:
 
 
 def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RulesReader) -> None:
-    text = r"$ 200 million of bonds due Nov. 16, 1994, indicating a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
+    text = r"$ 200 million due Nov. 16, 1994, with a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
     assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).things}

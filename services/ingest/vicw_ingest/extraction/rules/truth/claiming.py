@@ -15,6 +15,7 @@ _PARTS = re.compile(
     r"(?:[,;:–—.]|\s-)\s+(?:so |and |but |as |then )?(?:now )?|\s(?:and|so|but|because|since)\s(?=(?:I|[Ww]e|"
     r"[Mm]y|[Oo]ur|the|he|she|it)\b)"
 )
+_SO = ", so "
 _LEADING = re.compile(
     r"^(?:(?i:well|oh|so|and|but|actually|by the way|btw|fyi|update|news|also|yes|no|yeah|good news|anyway|now|ok|okay|"
     r"as of (?:today|now|this \w+)|since \w+|from now on|these days|today|yesterday|last \w+|this \w+)[,:]? )+"
@@ -29,7 +30,16 @@ _AND = re.compile(
 
 def claims(sentence: Sentence) -> list[Claim]:
     """Return what a sentence claims of attributes; most claim nothing."""
-    source, text = hearsay(_expanded(_written(sentence)))
+    whole = _expanded(_written(sentence))
+    told, _, own = whole.partition(_SO)
+    source, told = hearsay(told)
+    if source is None:
+        return _claims_of(whole)
+    # What follows from hearsay is the speaker's own: "Priya says that it is off, so we moved it".
+    return [*(replace(claim, source=source) for claim in _claims_of(told)), *_claims_of(_capital(own))]
+
+
+def _claims_of(text: str) -> list[Claim]:
     text = _LEADING.sub("", text)
     if not is_asserted(text):
         return []
@@ -37,8 +47,7 @@ def claims(sentence: Sentence) -> list[Claim]:
     if (who := _ACTOR.match(text)) is not None:
         parts += [f"{who[0]} {rest}" for rest in _AND.split(text)[1:]]
     future = is_future(text)
-    found = list(dict.fromkeys(claim for part in (text, *parts[1:]) for claim in _claims(_capital(part), future)))
-    return [replace(claim, source=source) for claim in found]
+    return list(dict.fromkeys(claim for part in (text, *parts[1:]) for claim in _claims(_capital(part), future)))
 
 
 def _capital(text: str) -> str:

@@ -79,7 +79,7 @@ def valued(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
     """An attribute in so many words, or a number that its subject has: a price, an age, a size."""
     value = re.sub(r"^(?:a|an|at|to|set to|called|named) ", "", groups["v"])
     part = attribute_of(subject)
-    if part is not None:
+    if part is not None and (part[0] or not value.islower() or quantities(value)):
         yield of_attribute(*part, value)
     elif re.match(MONEY, value, re.I):
         yield Claim(subject, "price", value)
@@ -223,7 +223,10 @@ def owns(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
 
 def parted(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
     """What somebody has, drives or uses no longer."""
-    noun = bare(groups["v"]).split()[-1]
+    thing = re.split(r" (?:to|for|on|at|in) ", groups["v"])[0].split()[-1]
+    noun = thing.casefold()
+    if noun not in OWNED and not thing[:1].isupper():
+        return
     for verb in ("own", "drive", "use"):
         yield Claim(subject, f"use of {noun}" if verb == "use" else f"{verb} {noun}", noun, ended=True)
 

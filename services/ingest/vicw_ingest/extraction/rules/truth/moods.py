@@ -8,7 +8,7 @@ _ANY_CASE = re.IGNORECASE
 _NOT_ASSERTED = re.compile(
     r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|"
     r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
-    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned|planning|plans?|intends?|intended|going to|gonna|"
+    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning|plans?|intends?|intended|going to|gonna|"
     r"thinking|thought|thinks?|considers?|considered|considering|propos\w+|suggest\w+|recommend\w+|announc\w+|"
     r"promis\w+|about to|"
     r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"

@@ -16,7 +16,7 @@ from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME
 
 _ADV = (
     r"(?:(?:now|currently|still|just|recently|already|finally|actually|officially|only|always|since|have|has|"
-    r"['’]ve|['’]s|had) )*"
+    r"['’]ve|['’]s) )*"
 )
 _BE = (
     r"(?:(?: is| are| am|['’]s|['’]re|['’]m| has been| have been|['’]s been|['’]ve been| has become|"

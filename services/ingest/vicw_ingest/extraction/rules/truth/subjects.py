@@ -18,7 +18,7 @@ THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{
 _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker"}
 _WEAK = frozenset(
-    "new old current main own usual present actual latest next weekly monthly annual daily yearly".split()
+    "new old current main own usual present actual latest next weekly monthly annual daily yearly nightly".split()
 )
 _SPELT = {
     "color": "colour",
@@ -73,9 +73,15 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
 
 
 def _plain(words: list[str]) -> str:
-    kept = [_SPELT.get(w.casefold(), w) for w in words]
+    kept = [_spelt(word, words[at + 1 :]) for at, word in enumerate(words)]
     kept = [w.casefold() for w in kept if w.casefold() not in {"the", "a", "an", "'s", "my", "our", *_WEAK}]
     return " ".join(_singular(word.strip(".,")) for word in kept)
+
+
+def _spelt(word: str, behind: list[str]) -> str:
+    """Return a word in one spelling; *Max* is somebody, *Max size* is not."""
+    common = word.islower() or (behind and behind[0].islower())
+    return _SPELT.get(word.casefold(), word) if common else word
 
 
 def _singular(word: str) -> str:
