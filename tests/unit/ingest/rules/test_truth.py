@@ -92,6 +92,14 @@ def test_what_is_not_asserted_of_now_claims_nothing(text: str) -> None:
         ("Our manager is Dana.", "Omar took over as manager."),
         ("I'm single.", "I got married in June."),
         ("The concert is on 4 May.", "The concert was cancelled."),
+        ("The match is on Saturday.", "Match is off, the pitch is flooded."),
+        ("My place is in Accra.", "I moved to Kumasi last month."),
+        ("The retention period is 30 days.", "The retention period was changed from 30 to 90 days."),
+        ("Quinn is head of procurement.", "Rosa took over from Quinn as head of procurement."),
+        ("The board meets on the first Monday.", "The board now meets every second Wednesday."),
+        ("BX-21 is open.", "Update: BX-21 closed, fix shipped in 1.8.2."),
+        ("TLS 1.1 is accepted.", "TLS 1.1 is no longer accepted."),
+        ("The suite has 900 tests.", "The suite is at 1,004 tests."),
     ],
 )
 def test_another_value_or_an_end_replaces(older: str, newer: str) -> None:

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.nouns import OCCUPATIONS, OWNED, PLACED, POSTS, STATES, STATIVES, UNCOUNTED
+from vicw_ingest.extraction.rules.truth.nouns import (
+    OCCUPATIONS,
+    OWNED,
+    PLACED,
+    PLANNED,
+    POSTS,
+    STATES,
+    STATIVES,
+    UNCOUNTED,
+)
 from vicw_ingest.extraction.rules.truth.subjects import attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
@@ -47,6 +56,18 @@ def home(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
         yield Claim(subject, "schedule", groups["v"])
     elif groups["v"][:1].isupper() or subject.startswith("$") or " " not in subject:
         yield Claim(subject, "home", groups["v"])
+
+
+def my_home(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
+    """*My place is in Accra*: where the speaker lives."""
+    if not is_time(groups["v"]):
+        yield Claim("$speaker", "home", groups["v"])
+
+
+def called_off(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
+    """*The match is off*."""
+    if subject.rpartition(" ")[2] in PLANNED:
+        yield Claim(subject, "schedule", "", ended=True)
 
 
 def placed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:

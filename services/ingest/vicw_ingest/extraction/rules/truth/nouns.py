@@ -50,6 +50,11 @@ STATES = (
     ("employed", "unemployed", "retired"),
     ("green", "red"),
     ("vegetarian", "vegan"),
+    ("accepted",),
+    ("supported",),
+    ("allowed",),
+    ("required",),
+    ("maintained",),
     ("healthy", "sick", "ill"),
     ("free", "occupied", "taken", "vacant"),
 )  # fmt: skip
@@ -60,6 +65,11 @@ PLACED = frozenset(
     "studio clinic factory lab standup stand-up conference archive repository repo library site".split()
 )
 """Things of which it matters where they are, and that are in one place at a time."""
+PLANNED = frozenset(
+    "match meeting party trip wedding game concert lesson class standup call dinner lunch picnic appointment show race "
+    "ceremony session review launch release rehearsal".split()
+)
+"""What may be called off: *the match is off*."""
 OWNED = frozenset(
     "dog cat car bike bicycle motorcycle motorbike horse boat house flat apartment piano guitar van truck parrot "
     "rabbit "

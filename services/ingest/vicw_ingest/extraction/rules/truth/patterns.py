@@ -35,6 +35,7 @@ _END = (
 _ANY = r"(?:[^.,;:!()]|[.,:](?=\d))+?"
 _V = rf"(?P<v>{_ANY}){_END}"
 _FROM = r"(?:from (?P<u>[^.,;:!]+?) )?"
+_UNITS = r"days?|hours?|minutes?|seconds?|weeks?|months?|years?|ms|[kmg]b|%|percent|requests?|characters?"
 _STEPS = (
     r"changed|increased|raised|reduced|lowered|bumped|upgraded|downgraded|switched|updated|extended|shortened|"
     r"set|cut|doubled|moved"
@@ -68,6 +69,7 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         rf"near) {_V}",
         make.said("home"),
     ),
+    _pattern(rf"^(?P<s>[Mm]y) (?:place|home|flat|house|apartment){_BE} (?:in|at|on) {_V}", make.my_home),
     # Dates of what is planned, and what is called off.
     _pattern(
         rf"^{THING}{_BEEN} (?:moved|postponed|pushed(?: back)?|rescheduled|brought forward|delayed|shifted|"
@@ -89,12 +91,13 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         planned=True,
     ),
     _pattern(
-        rf"^{THING} (?:will )?(?:now )?(?:starts?|begins?|takes? place|happens?|runs?|leaves?|departs?|"
+        rf"^{THING} (?:will )?(?:now )?(?:starts?|begins?|meets?|takes? place|happens?|runs?|leaves?|departs?|"
         rf"arrives?)(?: now)? (?P<v>(?:(?:on|at|in|every) )?{_ANY}){_END}",
         make.scheduled,
         planned=True,
     ),
     _pattern(rf"^{THING} (?:now )?(?:closes?|ends?|shuts?)(?: now)?(?: (?:on|at|in))? (?P<v>{TIME})", make.said("end")),
+    _pattern(rf"^{THING}{_BE} off\b(?! (?:the|to|at|limits))", make.called_off),
     # Work.
     _pattern(
         rf"^{SUBJECT} {_ADV}(?:left|quit|resigned from|retired from|(?:was|were|got|been) (?:fired|laid off|"
@@ -116,9 +119,9 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     _pattern(rf"^{SUBJECT} {_ADV}(?:(?:was |been |got )?promoted to) {_ARTICLE}{_V}", make.said("occupation")),
     _pattern(rf"^{SUBJECT}{_BE} (?:a|an|the) (?:new )?{_V}", make.occupation),
     # Who holds a post, who owns what.
-    _pattern(rf"^(?P<s>[Ii]|{NAME}){_BE} (?P<p>(?:the|our|my) [^.,;:!]+?){_END}", make.post),
+    _pattern(rf"^(?P<s>[Ii]|{NAME}){_BE} (?P<p>(?:(?:the|our|my) |(?=\w+ of ))[^.,;:!]+?){_END}", make.post),
     _pattern(
-        rf"^(?P<s>[Ii]|{NAME}) {_ADV}(?:became|took over as|was (?:elected|appointed|named|made)|"
+        rf"^(?P<s>[Ii]|{NAME}) {_ADV}(?:became|took over (?:from [^.,;:!]+? )?as|was (?:elected|appointed|named|made)|"
         rf"has been (?:elected|appointed|named|made)) (?P<p>(?:the |our )?[^.,;:!]+?){_END}",
         make.post,
     ),
@@ -154,13 +157,15 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         rf"changed|grew|shrank|risen|fallen) {_FROM}to {_V}",
         make.changed,
     ),
-    _pattern(rf"^(?:[Ww]e|[Tt]hey|I|{NAME}) {_ADV}(?:{_STEPS}) {THING} {_FROM}to {_V}", make.changed),
+    _pattern(
+        rf"^(?:(?:[Ww]e|[Tt]hey|I|{NAME}) {_ADV})?(?i:{_STEPS}|dropped|renamed) {THING} {_FROM}to {_V}", make.changed
+    ),
     _pattern(
         rf"^{THING} {_ADV}(?:costs?|sells for|goes for|is priced at){_ADV[:0]}(?: now)? (?P<v>{MONEY})",
         make.said("price"),
     ),
     _pattern(
-        rf"^{THING} {_ADV}(?:runs on|uses|listens on|is on|listens at|answers on)(?: now)? port (?P<v>\d+)",
+        rf"^{THING} {_ADV}(?:runs on|uses|listens on|is on|listens at|answers on)(?: now)? (?:port )?(?P<v>\d{{2,5}})\b",
         make.said("port"),
     ),
     _pattern(
@@ -182,7 +187,8 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     ),
     _pattern(rf"^(?P<v>{NAME}|[A-Z]\w+){_BE} my (?:new )?favou?rite(?: (?P<n>[\w]+))?", make.favourite),
     _pattern(
-        rf"^{SUBJECT} {_ADV}(?:ha(?:ve|s)|own|owns|got|employs?|keeps?) {_ADV}(?:only |"
+        rf"^{SUBJECT} {_ADV}(?:ha(?:ve|s)|own|owns|got|employs?|keeps?|contains?|includes?|holds?|"
+        rf"is (?:now )?at) {_ADV}(?:only |"
         rf"now )?(?P<v>{NUMBER}) (?P<n>[a-z][\w-]+(?: [a-z][\w-]+)??){_END}",
         make.counted,
     ),
@@ -196,6 +202,10 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     # What is the favourite, or any attribute in so many words.
     _pattern(rf"^{THING}{_BE} {_V}", make.valued),
     _pattern(rf"^{THING}{_BE} (?:in|at|on) {_V}", make.placed),
+    _pattern(
+        rf"^{THING}{_BE} (?P<v>{NUMBER} (?:{_UNITS}){_END})",
+        make.said("setting"),
+    ),
     # States.
     _pattern(
         rf"^{SUBJECT}(?:{_BE}|['’]s| (?:has|have) been| got| became)(?P<not> not|"
@@ -204,6 +214,7 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         rf"sun))[\w -]+?))?{_END}",
         make.state,
     ),
+    _pattern(rf"^(?P<s>(?:[Tt]icket |[Ii]ssue |[Oo]rder )?[A-Z]+-\d+) (?P<v>[a-z]+ed){_END}", make.state),
     # What somebody does, prefers and owns.
     _pattern(
         rf"^{SUBJECT} {_ADV}(?:switched|changed|migrated|moved|gone) from (?P<u>[^.,;:!]+?) to {_V}", make.switched

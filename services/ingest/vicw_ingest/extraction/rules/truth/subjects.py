@@ -16,7 +16,7 @@ CORE = rf"{_WORD}(?: {_WORD}){{0,4}}?"
 SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er) {CORE}|{NAME}(?: {CORE})?)"
 THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{NAME}(?: {CORE})?)"
 _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
-_PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker"}
+_PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker", "my": "$speaker"}
 _WEAK = frozenset(
     "new old current main own usual present actual latest next weekly monthly annual daily yearly nightly".split()
 )
@@ -45,7 +45,7 @@ def subject_of(text: str) -> str | None:
     if not words or words[0].casefold() in _NO_SUBJECTS:
         return None
     first = words[0].casefold()
-    if first in _PEOPLE:
+    if first in _PEOPLE and (first != "my" or len(words) == 1):
         return _PEOPLE[first] if len(words) == 1 else None
     if first in {"he", "she", "they"}:
         return first if len(words) == 1 else None
