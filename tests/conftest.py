@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -12,6 +13,10 @@ from memory import RAM, Memory, open_memory
 # How long an example takes says something of the machine, not of what is tested.
 settings.register_profile("vicw", deadline=None)
 settings.load_profile("vicw")
+
+# A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["servers.plugin"]
 
