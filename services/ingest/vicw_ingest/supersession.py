@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.asserting import BY
+from vicw_ingest.extraction.asserting import BY, SLOT
 from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
@@ -21,7 +21,6 @@ from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import edge_id
 
-_RULE = "rules:attribute"
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
 _SLOT, _UNTIL = "slot", "until"
 _MOST = 200
@@ -53,15 +52,17 @@ class Supersession:
 
     async def settle(self, touched: Collection[str]) -> set[str]:
         """Judge the slots among nodes that were touched; return the items whose passages changed."""
-        mentions = await self.transaction.edges(sorted(touched), ["MENTIONS"], Direction.IN)
-        told = [edge for edge in mentions if edge.created_by == BY and edge.target in touched]
+        nodes = await self.transaction.nodes(sorted(touched))
+        slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
+        mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
+        told = [edge for edge in mentions if edge.created_by == BY]
         if not told:
             return set()
         said = await self._said(told)
         wanted = {edge.id: edge for slot, all_said in said.items() for edge in self._judged(slot, all_said)}
         statements = sorted({edge.source for edge in told})
         known = await self.transaction.edges(statements, _TYPES)
-        mine = [edge for edge in known if edge.created_by == _RULE and edge.properties.get(_SLOT) in said]
+        mine = [edge for edge in known if edge.created_by == BY and edge.properties.get(_SLOT) in said]
         stale = [edge for edge in mine if edge.id not in wanted or wanted[edge.id].properties != edge.properties]
         kept = {edge.id for edge in mine} - {edge.id for edge in stale}
         added = [edge for uid, edge in wanted.items() if uid not in kept]
@@ -111,33 +112,28 @@ class Supersession:
             target=target,
             weight=self.registry.get(edge_type).weight,
             created_at=self.now,
-            created_by=_RULE,
+            created_by=BY,
             properties=properties,
         )
 
     async def _date(self, changed: Collection[str]) -> set[str]:
-        """Say of statements, and of passages that say nothing else, until when they were true."""
+        """Say of statements, and of passages that say nothing else, until when they were true; return their items."""
         ends = await self._ends(sorted(changed))
         nodes = await self.transaction.nodes(sorted(changed))
         live = [node for node in nodes.values() if node.retired_at is None]
         dated = {node.uid: replace(node, valid_to=ends[node.uid]) for node in live}
         proofs = await self.transaction.edges(list(dated), ["EVIDENCED_BY"], Direction.OUT)
-        chunks = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
-        said = await self.transaction.edges(list(chunks), ["EVIDENCED_BY"], Direction.IN)
-        others = await self.transaction.nodes(sorted({edge.source for edge in said} - dated.keys()))
-        sentences: dict[str, list[Node]] = defaultdict(list)
-        for edge in said:
-            node = dated.get(edge.source) or others[edge.source]
-            if node.is_statement and node.retired_at is None:
-                sentences[edge.target].append(node)
-        passages = [
-            replace(chunk, valid_to=_last([one.valid_to for one in sentences[uid]]))
-            for uid, chunk in chunks.items()
-            if chunk.retired_at is None
-        ]
-        await self.transaction.put_nodes([*dated.values(), *passages])
-        items = await self.transaction.edges([chunk.uid for chunk in passages], ["EVIDENCED_BY"], Direction.IN)
-        return {edge.source for edge in items} - sentences_of(sentences)
+        found = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
+        passages = {uid: passage for uid, passage in found.items() if passage.retired_at is None}
+        proven = await self.transaction.edges(list(passages), ["EVIDENCED_BY"], Direction.IN)
+        said = await self.transaction.nodes(sorted({edge.source for edge in proven})) | dated
+        until: dict[str, list[datetime | None]] = defaultdict(list)
+        for edge in proven:
+            if said[edge.source].is_statement and said[edge.source].retired_at is None:
+                until[edge.target].append(said[edge.source].valid_to)
+        over = [replace(passage, valid_to=_last(until[uid])) for uid, passage in passages.items()]
+        await self.transaction.put_nodes([*dated.values(), *over])
+        return {edge.source for edge in proven if said[edge.source].content_hash is not None}
 
     async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
         """Return until when each was true: until the last of all that it says was replaced."""
@@ -146,14 +142,9 @@ class Supersession:
             if edge.created_by == BY:
                 slots[edge.source][edge.target] = None
         for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
-            if edge.created_by == _RULE:
+            if edge.created_by == BY:
                 slots[edge.target][str(edge.properties[_SLOT])] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
         return {uid: _last(list(slots[uid].values())) for uid in statements}
-
-
-def sentences_of(sentences: Mapping[str, Sequence[Node]]) -> set[str]:
-    """Return the uids of all of them."""
-    return {node.uid for nodes in sentences.values() for node in nodes}
 
 
 def _verdict(new: _Said, old: _Said) -> str | None:

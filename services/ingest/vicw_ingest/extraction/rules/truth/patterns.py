@@ -165,7 +165,7 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
         make.said("price"),
     ),
     _pattern(
-        rf"^{THING} {_ADV}(?:runs on|uses|listens on|is on|listens at|answers on)(?: now)? (?:port )?(?P<v>\d{{2,5}})\b",
+        rf"^{THING} {_ADV}(?:runs on|uses|is on|listens (?:on|at)|answers on)(?: now)? (?:port )?(?P<v>\d{{2,5}})\b",
         make.said("port"),
     ),
     _pattern(
