@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.retirement import Retired, Retirement
+from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
@@ -105,12 +106,4 @@ class History:
         return carried
 
     def _supersedes(self, old: Node, new: Node) -> Edge:
-        return Edge(
-            id=edge_id("SUPERSEDES", new.uid, old.uid),
-            type="SUPERSEDES",
-            source=new.uid,
-            target=old.uid,
-            weight=self.registry.get("SUPERSEDES").weight,
-            created_at=self.now,
-            created_by="ingest",
-        )
+        return Ties(self.registry, self.now).edge("SUPERSEDES", new.uid, old.uid)

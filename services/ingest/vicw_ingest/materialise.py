@@ -16,8 +16,8 @@ from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.materialising.naming import Naming
 from vicw_ingest.materialising.telling import Telling
-from vicw_ingest.materialising.ties import CALLER, Ties
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
+from vicw_ingest.ties import CALLER, Ties
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, clock_key, next_key
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.uids import edge_id
 
 _MAKER = "ingest"
 
@@ -51,34 +51,24 @@ class Chains:
                 while end in gone and end in onward:
                     end = onward[end]
                 if end not in gone:
-                    bridges.append(self._edge(edge_type, start, end))
+                    bridges.append(Ties(self.registry, self.now).edge(edge_type, start, end, by=_MAKER))
         await self.transaction.put_edges(bridges)
 
     async def _splice(self, edge_type: str, flow: str | None, entries: Sequence[tuple[ChainKey, str]]) -> list[Edge]:
         gaps = await self.transaction.gaps(flow, [key for key, _ in entries])
         added: list[Edge] = []
         cut: list[Edge] = []
+        ties = Ties(self.registry, self.now)
         start = 0
         for gap in gaps:
             run = [uid for _, uid in entries[start : start + gap.count]]
             start += gap.count
             line = [uid for uid in (gap.before, *run, gap.after) if uid is not None]
             if gap.before is not None and gap.after is not None:
-                cut.append(self._edge(edge_type, *_oriented(edge_type, gap.before, gap.after)))
-            added += [self._edge(edge_type, *_oriented(edge_type, a, b)) for a, b in pairwise(line)]
+                cut.append(ties.edge(edge_type, *_oriented(edge_type, gap.before, gap.after), by=_MAKER))
+            added += [ties.edge(edge_type, *_oriented(edge_type, a, b), by=_MAKER) for a, b in pairwise(line)]
         await self.transaction.drop_edges(cut)
         return added
-
-    def _edge(self, edge_type: str, source: str, target: str) -> Edge:
-        return Edge(
-            id=edge_id(edge_type, source, target),
-            type=edge_type,
-            source=source,
-            target=target,
-            weight=self.registry.get(edge_type).weight,
-            created_at=self.now,
-            created_by=_MAKER,
-        )
 
 
 def _oriented(edge_type: str, earlier: str, later: str) -> tuple[str, str]:

@@ -15,11 +15,11 @@ from datetime import datetime
 
 from vicw_ingest.extraction.asserting import BY, SLOT
 from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
+from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.uids import edge_id
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
 _SLOT, _UNTIL = "slot", "until"
@@ -101,19 +101,12 @@ class Supersession:
         return edges
 
     def _edge(self, edge_type: str, slot: str, new: _Said, old: _Said) -> Edge:
-        properties: dict[str, object] = {_SLOT: slot, TOLD_BY: new.item.uid}
+        said: dict[str, object] = {_SLOT: slot}
         if edge_type == "SUPERSEDES":
-            properties[_UNTIL] = _until(new, old).isoformat()
-        source, target = new.statement.uid, old.statement.uid
-        return Edge(
-            id=edge_id(edge_type, source, target, desc=slot, told_by=new.item.uid),
-            type=edge_type,
-            source=source,
-            target=target,
-            weight=self.registry.get(edge_type).weight,
-            created_at=self.now,
-            created_by=BY,
-            properties=properties,
+            said[_UNTIL] = _until(new, old).isoformat()
+        item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
+        return Ties(self.registry, self.now).edge(
+            edge_type, *uids, by=BY, item=item, told_by=item, desc=slot, said=said
         )
 
     async def _date(self, changed: Collection[str]) -> set[str]:

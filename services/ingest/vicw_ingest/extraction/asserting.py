@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Asserted
-from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_ingest.ties import Ties
+from vicw_shared.model import Edge, Label, Node
 from vicw_shared.text import fold
-from vicw_shared.uids import edge_id, make_uid
+from vicw_shared.uids import make_uid
 
 SLOT = "attribute"
 BY = "rules:attribute"
@@ -33,8 +32,7 @@ class AssertedParts:
 class Asserting:
     """Stores what the statements of one item say of attributes. ``about`` are those whom the item is about."""
 
-    registry: EdgeRegistry
-    now: datetime
+    ties: Ties
     item: Node
     about: frozenset[str]
 
@@ -66,7 +64,7 @@ class Asserting:
             title=name,
             subtype=SLOT,
             domain=item.domain,
-            created_at=self.now,
+            created_at=self.ties.now,
         )
 
     def _edges(
@@ -83,16 +81,8 @@ class Asserting:
             yield self._edge("STATED_BY", statement, source, "rules:hearsay" if hearsay else "rules:speaker", {})
 
     def _edge(self, edge_type: str, source: Node, target: Node, by: str, said: Mapping[str, object]) -> Edge:
-        return Edge(
-            id=edge_id(edge_type, source.uid, target.uid, told_by=self.item.uid),
-            type=edge_type,
-            source=source.uid,
-            target=target.uid,
-            weight=self.registry.get(edge_type).weight,
-            created_at=self.now,
-            created_by=by,
-            properties={**said, TOLD_BY: self.item.uid},
-        )
+        item = self.item.uid
+        return self.ties.edge(edge_type, source.uid, target.uid, by=by, item=item, told_by=item, said=said)
 
 
 def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:

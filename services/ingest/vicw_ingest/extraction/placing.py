@@ -27,15 +27,16 @@ from vicw_ingest.extraction.reading import (
 )
 from vicw_ingest.extraction.relatives import Relatives
 from vicw_ingest.planning.drafts import headline
+from vicw_ingest.ties import Ties
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
-from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
+from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
-from vicw_shared.uids import edge_id, make_uid, named_uid, told_event_uid
+from vicw_shared.uids import make_uid, named_uid, told_event_uid
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _POINTING = frozenset(
@@ -92,6 +93,7 @@ class Placing:
         self._transaction = transaction
         self._registry = registry
         self._now = now
+        self._ties = Ties(registry, now)
         self._root = root
         self._hub_edges = hub_edges
         self.given: dict[str, Node] = {}  # files by their folded paths: pages that are being filed
@@ -158,7 +160,7 @@ class Placing:
         placed.edges += self._edges(place.reading.links, ends, item)
         placed.edges += self._item_mentions(placed, item, described, place.reading.by)
         about = frozenset(person.uid for person in place.whom)
-        asserted = Asserting(self._registry, self._now, item, about).parts(place.reading.asserted, ends)
+        asserted = Asserting(self._ties, item, about).parts(place.reading.asserted, ends)
         placed.slots += asserted.slots
         placed.edges += asserted.edges
         return placed
@@ -276,15 +278,15 @@ class Placing:
     ) -> Edge:
         said = {name: value for name, value in properties.items() if value is not None}
         told_by = "" if source.uid == item.uid else item.uid  # what others may tell, too, is an edge for each telling
-        return Edge(
-            id=edge_id(edge_type, source.uid, target.uid, desc=str(said.get("desc", "")), told_by=told_by),
-            type=edge_type,
-            source=source.uid,
-            target=target.uid,
-            weight=self._registry.get(edge_type).weight,
-            created_at=self._now,
-            created_by=by,
-            properties={**said, TOLD_BY: item.uid},
+        return self._ties.edge(
+            edge_type,
+            source.uid,
+            target.uid,
+            by=by,
+            item=item.uid,
+            told_by=told_by,
+            desc=str(said.get("desc", "")),
+            said=said,
         )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from vicw_ingest.identity.ends import thing_of, things
 from vicw_ingest.identity.merges import Decision
 from vicw_ingest.identity.users import USER
+from vicw_ingest.ties import Ties
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
 from vicw_shared.text import fold
-from vicw_shared.uids import edge_id, is_uid
+from vicw_shared.uids import is_uid
 
 _BY = "caller"
 
@@ -48,16 +49,8 @@ async def identify(graph: GraphStore, decision: Decision, user: str, person: str
 
 
 def _decided(edge_type: str, user: str, person: str, decision: Decision) -> Edge:
-    return Edge(
-        # Apart from what items say of the two: what nothing says any more is taken back without this.
-        id=edge_id(edge_type, user, person, told_by=_BY),
-        type=edge_type,
-        source=user,
-        target=person,
-        weight=decision.registry.get(edge_type).weight,
-        created_at=decision.at,
-        created_by=_BY,
-    )
+    # Apart from what items say of the two: what nothing says any more is taken back without this.
+    return Ties(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, told_by=_BY)
 
 
 async def _between(transaction: GraphTransaction, edge_type: str, user: str, person: str) -> list[Edge]:

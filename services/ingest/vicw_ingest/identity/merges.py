@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_ingest.identity.ends import thing_of, things
+from vicw_ingest.ties import Ties
 from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
 from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO, canonical_in
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
-from vicw_shared.uids import edge_id
 
 _LOCK = ""
 """The context whose lock merges hold: no caller's, since a name is never empty."""
@@ -118,12 +118,4 @@ async def _merged_into(transaction: GraphTransaction, uid: str) -> Edge | None:
 
 
 def _edge(edge_type: str, source: str, target: str, decision: Decision) -> Edge:
-    return Edge(
-        id=edge_id(edge_type, source, target),
-        type=edge_type,
-        source=source,
-        target=target,
-        weight=decision.registry.get(edge_type).weight,
-        created_at=decision.at,
-        created_by=_BY,
-    )
+    return Ties(decision.registry, decision.at).edge(edge_type, source, target, by=_BY)

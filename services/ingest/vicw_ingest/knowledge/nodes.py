@@ -10,8 +10,8 @@ from vicw_ingest.knowledge.leading import External
 from vicw_ingest.knowledge.markdown import Heading
 from vicw_ingest.knowledge.pages import INDEXES, Page, stem_of
 from vicw_ingest.knowledge.record import PageRecord
+from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import (
     FOLDER,
     PAGE,
@@ -22,7 +22,6 @@ from vicw_shared.model.knowledge import (
     page_uid,
     section_uid,
 )
-from vicw_shared.uids import edge_id
 
 _NAME_CHARS = 512
 
@@ -138,13 +137,4 @@ def edge_of(
     item: str | None = None,
 ) -> Edge:
     """Return an edge, told by an item or by none."""
-    return Edge(
-        id=edge_id(edge_type, source, target, told_by=item or ""),
-        type=edge_type,
-        source=source,
-        target=target,
-        weight=registry.get(edge_type).weight,
-        created_at=now,
-        created_by=by,
-        properties={TOLD_BY: item} if item is not None else {},
-    )
+    return Ties(registry, now).edge(edge_type, source, target, by=by, item=item, told_by=item or "")

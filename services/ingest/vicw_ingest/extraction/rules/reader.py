@@ -143,8 +143,9 @@ class _Text:
 
     def _asserted(self, number: int, statement: str) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
-        named = {name: thing.key for (_, name), thing in self._things.items()}
-        for claim in claims(self._sentences[number]):
+        said = claims(self._sentences[number])
+        named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
+        for claim in said:
             first, _, rest = claim.subject.partition(" ")
             meant = self._people.meant_by(first)
             found = (meant, rest) if meant is not None else whose_and_of(claim.subject, named)

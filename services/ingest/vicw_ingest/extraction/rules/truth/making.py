@@ -145,15 +145,6 @@ def holder(attribute: str) -> Made:
     return made
 
 
-def held(attribute: str) -> Made:
-    """Return what yields who has something: ``s`` is had by ``v``."""
-
-    def made(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-        yield Claim(subject, attribute, groups["v"])
-
-    return made
-
-
 def aged(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
     """How old somebody is, or the number that an attribute is."""
     part = attribute_of(subject)

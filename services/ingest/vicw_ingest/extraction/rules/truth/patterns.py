@@ -137,10 +137,10 @@ PATTERNS: Sequence[tuple[re.Pattern[str], Made, bool]] = (
     _pattern(
         rf"^{THING}(?: now)? (?:belongs? to|is (?:now )?owned by|was (?:handed over|sold|given|transferred) to|"
         rf"has been (?:handed over|sold|transferred) to) {_V}",
-        make.held("owner"),
+        make.said("owner"),
     ),
-    _pattern(rf"^{THING}{_BE} (?:led|headed|managed|run) by {_V}", make.held("lead")),
-    _pattern(rf"^{THING}(?:{_BE}|{_BEEN}) (?:re)?assigned to {_V}", make.held("assignee")),
+    _pattern(rf"^{THING}{_BE} (?:led|headed|managed|run) by {_V}", make.said("lead")),
+    _pattern(rf"^{THING}(?:{_BE}|{_BEEN}) (?:re)?assigned to {_V}", make.said("assignee")),
     # Names.
     _pattern(rf"^{THING}{_BE} (?:called|named|known as) {_V}", make.named),
     _pattern(rf"^{THING} (?:goes|went) by (?:the name )?{_V}", make.named),

@@ -1,0 +1,50 @@
+"""Edges as ingestion makes them, each of a registered type and its default weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from vicw_shared.model import Edge, EdgeRegistry
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.uids import edge_id
+
+INGEST, CALLER = "ingest", "caller"
+"""Who makes an edge: what follows from an item itself, or what a caller says of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Makes edges."""
+
+    registry: EdgeRegistry
+    now: datetime
+
+    def edge(
+        self,
+        edge_type: str,
+        source: str,
+        target: str,
+        *,
+        by: str = INGEST,
+        item: str | None = None,
+        told_by: str = "",
+        desc: str = "",
+        said: Mapping[str, object] | None = None,
+    ) -> Edge:
+        """Return an edge between two uids, with what is ``said`` of it; ``item`` is the one whose text tells of it.
+
+        ``told_by`` and ``desc`` tell apart edges of one type between the same two.
+        """
+        told = {TOLD_BY: item} if item is not None else {}
+        return Edge(
+            id=edge_id(edge_type, source, target, desc=desc, told_by=told_by),
+            type=edge_type,
+            source=source,
+            target=target,
+            weight=self.registry.get(edge_type).weight,
+            created_at=self.now,
+            created_by=by,
+            properties={**(said or {}), **told},
+        )
