@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from e2e.problems import post, problem_of
 from e2e.serving import Server, count_nodes
 from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
 from vicw_shared.wire.ingest import IngestRequest, Item
+from vicw_shared.wire.knowledge import PageRef
 from vicw_shared.wire.retrieve import Budget, Expand, RetrieveRequest, TagFilter, Viewer
 
 pytestmark = pytest.mark.process
@@ -33,16 +35,21 @@ _JSON = st.recursive(
 )
 
 
-def _object(model: type[BaseModel], **known: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def _object(
+    model: type[BaseModel], without: Collection[str] = (), **known: st.SearchStrategy[Any]
+) -> st.SearchStrategy[dict[str, Any]]:
     """Objects with fields of a model, each most often of its own kind and sometimes anything."""
+    fields = {name: info for name, info in model.model_fields.items() if name not in without}
+    for name in fields.keys() - known.keys():  # a field that words do not fit would make nearly all wrong
+        model.__pydantic_validator__.validate_assignment(model.model_construct(), name, "word")
 
     @st.composite
     def build(draw: st.DrawFn) -> dict[str, Any]:
-        wanted = [n for n, info in model.model_fields.items() if info.is_required() or not draw(st.integers(0, 2))]
-        body = {name: draw(known.get(name, _WORDS) if draw(st.integers(0, 29)) else _JSON) for name in wanted}
-        if not draw(st.integers(0, 19)):
+        wanted = [n for n, info in fields.items() if info.is_required() or not draw(st.integers(0, 2))]
+        body = {name: draw(known.get(name, _WORDS) if draw(st.integers(0, 99)) else _JSON) for name in wanted}
+        if not draw(st.integers(0, 59)):
             body["surprise"] = draw(_JSON)
-        if body and not draw(st.integers(0, 29)):
+        if body and not draw(st.integers(0, 99)):
             body.pop(next(iter(body)))
         return body
 
@@ -70,8 +77,14 @@ _EXTRACTION = _object(
         max_size=1,
     ),
 )
+_PAGE = _object(
+    Item,
+    without=set(Item.model_fields) - {"id", "text", "page"},
+    page=_object(PageRef, path=_WORDS.map("{}.md".format)),
+)
 _ITEM = _object(
     Item,
+    without={"page"},
     flow_step=st.integers(-5, 5),
     tags=_NAMES,
     about=_NAMES,
@@ -87,7 +100,7 @@ _ITEM = _object(
 )
 _INGEST = _object(
     IngestRequest,
-    items=st.lists(_ITEM, min_size=1, max_size=3),
+    items=st.one_of(st.lists(one, min_size=1, max_size=3) for one in (_ITEM, _ITEM, _PAGE)),
     wait=st.just(False),
     extract=st.sampled_from(["auto", "caller"]),
 )
