@@ -81,7 +81,10 @@ async def test_the_present_is_found_by_default_and_the_past_as_of_then(side: Sid
 async def test_a_passage_that_says_more_is_found_still(side: Side) -> None:
     await tell(side, turn("a", 1, f"{LYON} My violin lesson is on Monday."), turn("b", 5, PORTO))
     assert await ends(side) == {LYON: at(5), "My violin lesson is on Monday.": None, PORTO: None}
-    assert "a" in await found(side, "violin lesson")
+    answer = await asked(side, "violin lesson")
+    assert "a" in {result.id for result in answer.results}
+    assert f"{LYON} replaced by: {PORTO}" in answer.text, answer.text
+    assert "replaced by" not in (await asked(side, "violin lesson", as_of=at(3))).text
 
 
 async def test_what_is_taken_back_or_told_anew_has_replaced_nothing(side: Side) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from vicw_retrieval.sight import Sight, say
 from vicw_retrieval.standing import Known, settle_identities
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Label
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _FANOUT = 20
 _TOLD_EVENTS = 100
@@ -27,6 +27,7 @@ _OF_STATEMENTS = (
     ("CONTRADICTS", Direction.IN),
 )
 _REPLACED = (("SUPERSEDES", Direction.OUT),)
+_REPLACED_BY = (("SUPERSEDES", Direction.IN),)
 
 
 async def expand(
@@ -46,14 +47,21 @@ async def expand(
     around = Surroundings(nodes=dict(nodes))
     around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
-    sight = Sight(graph, scope)
-    told = await _told_events(sight, [n for n in back if n.origin in owner], around)
+    sight, ever = Sight(graph, scope), Sight(graph, scope, ever=True)
+    proving = [n for n in back if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
+    told = {n.node.uid: n for n in await sight.visible(proving)}
+    # A passage that says more is shown with what is true no more: what replaced that is said beside it.
+    past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
+
+    async def reach(uids: Collection[str], spreads: Sequence[Spread]) -> list[Neighbour]:
+        return await graph.expand(scope.tenant, list(uids), spreads, _FANOUT) if uids else []
+
     statements = [uid for uid, proof in told.items() if proof.node.is_statement]
-    events = [uid for uid in told if uid not in set(statements)]
-    found += await graph.expand(scope.tenant, events, _SPREADS, _FANOUT) if events else []
-    found += await graph.expand(scope.tenant, statements, _OF_STATEMENTS, _FANOUT) if statements else []
-    replaced = await graph.expand(scope.tenant, statements, _REPLACED, _FANOUT) if statements else []
-    visible = [*await sight.visible(found), *await Sight(graph, scope, ever=True).visible(replaced)]
+    found += await reach([uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS)
+    found += await reach(statements, _OF_STATEMENTS)
+    found += await reach(past, _REPLACED_BY)
+    visible = [*await sight.visible(found), *await ever.visible(await reach(statements, _REPLACED))]
+    told |= past
     # A sentence is in its passage already; one that says why, or instead of what, is worth a line of its own.
     telling = {neighbour.origin for neighbour in visible}
     _add(around, [proof for uid, proof in told.items() if uid in telling or not proof.node.is_statement])
@@ -67,10 +75,9 @@ async def expand(
     return around
 
 
-async def _told_events(sight: Sight, proving: Sequence[Neighbour], around: Surroundings) -> dict[str, Neighbour]:
-    """Return the events that the found passages prove, each with its passage."""
-    events = [n for n in proving if n.node.label is Label.EVENT and n.node.uid not in around.nodes]
-    return {n.node.uid: n for n in await sight.visible(events)}
+def _is_past(proof: Neighbour, told: Collection[str]) -> bool:
+    node = proof.node
+    return node.is_statement and node.uid not in told and node.valid_to is not None and node.retired_at is None
 
 
 def _add(around: Surroundings, neighbours: Iterable[Neighbour]) -> None:

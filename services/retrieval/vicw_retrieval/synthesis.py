@@ -20,6 +20,7 @@ _WORDS = {
     ("CAUSED", Direction.IN): "caused by",
     ("INITIATED", Direction.IN): "by",
     ("SUPERSEDES", Direction.OUT): "replaces",
+    ("SUPERSEDES", Direction.IN): "replaced by",
     ("CONTRADICTS", Direction.OUT): "contradicts",
     ("CONTRADICTS", Direction.IN): "contradicted by",
 }

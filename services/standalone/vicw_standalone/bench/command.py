@@ -46,6 +46,7 @@ def fidelity(
     store: Path | None,
     pool_sets: str | None,
     *,
+    extract: Extract,
     ablate: bool,
     categories: bool,
     json: Path | None,
@@ -56,7 +57,7 @@ def fidelity(
     """Measure how much of the evidence is found."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    run = _Run(settings, store or default_store(), url, retrieve_url)
+    run = _Run(settings, store or default_store(), extract, url, retrieve_url)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # How a server fuses is its own setting: from outside it is asked as it is.
@@ -106,7 +107,7 @@ def ingest(
     """Measure the write path on the first ``items`` of a set, on synthetic chats without one."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    given = list(requests(load_set(data).items[:items]) if data else Chat().requests(items))
+    given = list(requests(load_set(data).items[:items], extract) if data else Chat().requests(items))
     if not given:
         raise BenchDataError(f"{data} holds no items")
     try:
@@ -181,9 +182,12 @@ async def _measure_ingest(
 class _Run:
     """One run of ``bench fidelity``."""
 
-    def __init__(self, settings: Settings, store: Path, url: str | None, retrieve_url: str | None) -> None:
+    def __init__(
+        self, settings: Settings, store: Path, extract: Extract, url: str | None, retrieve_url: str | None
+    ) -> None:
         self._settings = settings
         self._root = store
+        self._extract = extract
         self._url = url
         self._retrieve_url = retrieve_url
         self._described: dict[str, Any] = {}
@@ -194,14 +198,14 @@ class _Run:
         for data in sets:
             store = self._store(data)
             async with self._open(store) as target:
-                self._described = await target.describe()
-                self._reports.append(await measure(target, data, store, variants, progress))
+                self._described = {**await target.describe(), "extract": self._extract}
+                self._reports.append(await measure(target, data, store, self._extract, variants, progress))
 
     async def separation(self, sets: list[FidelitySet], progress: Progress) -> None:
         store = self._store(pool(sets))
         async with self._open(store) as target:
-            self._described = await target.describe()
-            self._pools.append(await separate(target, sets, store, progress))
+            self._described = {**await target.describe(), "extract": self._extract}
+            self._pools.append(await separate(target, sets, store, self._extract, progress))
 
     def show(self, *, categories: bool) -> None:
         if self._reports:
@@ -217,7 +221,9 @@ class _Run:
         return reporting.fidelity_json(self._described, self._reports, self._pools)
 
     def _store(self, data: FidelitySet) -> Path | None:
-        return None if self._url else self._root / f"{data.name}-{store_key(self._settings, data.digest)}"
+        return (
+            None if self._url else self._root / f"{data.name}-{store_key(self._settings, data.digest, self._extract)}"
+        )
 
     def _open(self, store: Path | None) -> AbstractAsyncContextManager[Target]:
         if self._url is not None:

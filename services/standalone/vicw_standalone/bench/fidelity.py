@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from vicw_shared.progress import Progress
 from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.ingest import Extract
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_standalone.bench.filling import Filled, fill, read_marker, write_marker
 from vicw_standalone.bench.metrics import Answered, Scores, by_category, score
@@ -77,14 +78,14 @@ type Opener = Callable[[Path], AbstractAsyncContextManager[Target]]
 
 
 async def ensure_filled(
-    target: Target, data: FidelitySet, store: Path | None, progress: Progress
+    target: Target, data: FidelitySet, store: Path | None, extract: Extract, progress: Progress
 ) -> tuple[Filled, bool]:
     """Fill the memory if it is not; return what that took, and whether it was now. Without ``store``: always."""
     known = read_marker(store) if store is not None else None
     if known is not None:
         return known, False
     total = len(data.items)
-    filled = await fill(target, data, lambda done: progress(f"{data.name}: remembering", done, total))
+    filled = await fill(target, data, extract, lambda done: progress(f"{data.name}: remembering", done, total))
     if store is not None:
         write_marker(store, filled)
     return filled, True
@@ -135,10 +136,15 @@ def _request(question: Question, variant: Variant, *, pooled: bool, strict: bool
 
 
 async def measure(
-    target: Target, data: FidelitySet, store: Path | None, variants: tuple[Variant, ...], progress: Progress
+    target: Target,
+    data: FidelitySet,
+    store: Path | None,
+    extract: Extract,
+    variants: tuple[Variant, ...],
+    progress: Progress,
 ) -> SetReport:
     """Fill the memory with ``data`` where needed, and ask its questions in every way."""
-    filled, now = await ensure_filled(target, data, store, progress)
+    filled, now = await ensure_filled(target, data, store, extract, progress)
     ways = []
     for variant in variants:
         answers = await ask_all(target, data, variant, progress)

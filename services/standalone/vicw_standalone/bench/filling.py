@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vicw_shared.wire.ingest import IngestRequest, IngestResponse
+from vicw_shared.wire.ingest import Extract, IngestRequest, IngestResponse
 from vicw_standalone.bench.sets import FidelitySet, Remembered
 from vicw_standalone.bench.targets import Target
 
@@ -46,7 +46,7 @@ class Filled:
         return count / self.seconds if count and self.items == self.created and self.seconds > 0 else None
 
 
-async def fill(target: Target, data: FidelitySet, progress: Callable[[int], None]) -> Filled:
+async def fill(target: Target, data: FidelitySet, extract: Extract, progress: Callable[[int], None]) -> Filled:
     """Remember every item of ``data`` and return when all are found.
 
     Items go in one request after the other, so that flows keep their order; indexing follows behind, a few
@@ -65,7 +65,7 @@ async def fill(target: Target, data: FidelitySet, progress: Callable[[int], None
             done += len(response.items)
             progress(done)
 
-    for request in requests(data.items):
+    for request in requests(data.items, extract):
         response = await target.remember(request)
         created += sum(item.status == "created" for item in response.items)
         waiting.append(response)
@@ -77,11 +77,13 @@ async def fill(target: Target, data: FidelitySet, progress: Callable[[int], None
     return Filled(len(data.items), created, chars, seconds, tokens)
 
 
-def requests(items: Sequence[Remembered]) -> Iterator[IngestRequest]:
+def requests(items: Sequence[Remembered], extract: Extract) -> Iterator[IngestRequest]:
     """Yield the items as requests of one context and domain each, at most ``BATCH`` items, in order."""
     for (context, domain), run in itertools.groupby(items, key=lambda entry: (entry.context, entry.domain)):
         for part in itertools.batched(run, BATCH):
-            yield IngestRequest(context=context, domain=domain, wait=False, items=tuple(e.item for e in part))
+            yield IngestRequest(
+                context=context, domain=domain, wait=False, extract=extract, items=tuple(e.item for e in part)
+            )
 
 
 def read_marker(store: Path) -> Filled | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vicw_shared.progress import Progress
+from vicw_shared.wire.ingest import Extract
 from vicw_standalone.bench.fidelity import LIMIT, Variant, ask_all, ensure_filled
 from vicw_standalone.bench.metrics import Answered, foreign_slots, narrowings, score
 from vicw_standalone.bench.sets import FidelitySet, pool
@@ -47,11 +48,11 @@ class Separation:
 
 
 async def separate(
-    target: Target, sets: Sequence[FidelitySet], store: Path | None, progress: Progress
+    target: Target, sets: Sequence[FidelitySet], store: Path | None, extract: Extract, progress: Progress
 ) -> list[Separation]:
     """Return the separation of each of ``sets`` and, last, of all together (every slot counts once)."""
     data = pool(sets)
-    await ensure_filled(target, data, store, progress)
+    await ensure_filled(target, data, store, extract, progress)
     free = await ask_all(target, data, Variant("no domain"), progress, pooled=True, strict=False)
     given = await ask_all(target, data, Variant("domain given"), progress, pooled=True)
     rows, start = [], 0

@@ -147,12 +147,12 @@ async def open_http(url: str, retrieve_url: str | None = None) -> AsyncIterator[
         yield HttpTarget(client)
 
 
-def store_key(settings: Settings, digest: str) -> str:
+def store_key(settings: Settings, *data: str) -> str:
     """Return a short name for what a filled store depends on: data, model, and how texts are cut and wrapped."""
     embedding, ingest_settings = settings.embedding, settings.ingest
     if embedding.url is None:
         model = library.resolve(embedding, settings.models_dir).digest
     else:
         model = f"{embedding.url} {embedding.model}"
-    parts = (digest, model, embedding.dimensions, WRAPPER_VERSION, ingest_settings.chunk_chars)
+    parts = (*data, model, embedding.dimensions, WRAPPER_VERSION, ingest_settings.chunk_chars)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]

@@ -37,6 +37,7 @@ def fidelity(
     ablate: Annotated[bool, typer.Option("--ablate", help="Ask single channels and all fusions side by side.")] = False,
     categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
     json_file: JsonOption = None,
+    extract: Annotated[Extract, typer.Option(help="Who reads the items.")] = Extract.AUTO,
     url: Annotated[str | None, typer.Option(help="Measure a running server. \\[default: in this process]")] = None,
     retrieve_url: Annotated[
         str | None, typer.Option(help="Where that server answers questions, if retrieval is a service of its own.")
@@ -55,6 +56,7 @@ def fidelity(
         sets,
         store,
         pool_sets,
+        extract=extract,
         ablate=ablate,
         categories=categories,
         json=json_file,
