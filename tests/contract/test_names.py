@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.names import SLOT
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
@@ -117,7 +118,8 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     things = [replace(person(name), uid=make_uid("thing", name)) for name in called]
     away = replace(person("Ann"), context="d")
     tag = node("anchor", Label.CONCEPT, subtype="Tag")
-    await put(graph, [*things, tag, away, node("and so on", content_hash="h"), person("ancient", retired_at=AT)])
+    slot = node("ana's age", Label.CONCEPT, subtype=SLOT)
+    await put(graph, [*things, tag, slot, away, node("and so on", content_hash="h"), person("ancient", retired_at=AT)])
 
     async def listed(**only: str) -> list[str]:
         found: list[Node] = []
@@ -135,6 +137,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     )
     assert [fold(name) for name in await listed(prefix="an")] == ["an", "ana", "ana", "anb", "anchor"]
     assert await listed(prefix="an", subtype="tag") == ["anchor"]
+    assert await listed(prefix="an", subtype=SLOT) == ["ana's age"]
     assert await listed(prefix="q") == []
     assert await graph.list_named("u", "c", limit=9) == []
 

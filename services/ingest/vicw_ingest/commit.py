@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from vicw_ingest.extraction.asserting import SLOT
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.knowledge.filing import Filed, Filing
@@ -29,6 +28,7 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.model.names import SLOT
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid

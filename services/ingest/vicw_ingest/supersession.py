@@ -13,12 +13,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.asserting import BY, SLOT
+from vicw_ingest.extraction.asserting import BY
 from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
 from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
 from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.names import SLOT
 from vicw_shared.ports import Direction, GraphTransaction
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")

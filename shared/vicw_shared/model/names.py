@@ -19,6 +19,8 @@ NAME_PREFIX = 200
 """Characters of a folded name by which names are at least put in order."""
 UNCOUNTED = ("BELONGS_TO", "MERGED_INTO", "DISTINCT_FROM")
 """Edges that say nothing of how much is known of a thing."""
+SLOT = "attribute"
+"""Subtype of the Concepts that hold what is said of one attribute of a thing: kept in order, not called by anybody."""
 NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 _MOST_WORDS = 4
 _INSIDE_WORDS = "-'’."

@@ -34,7 +34,7 @@ class NameIndex(Protocol):
         after: tuple[str, str] | None = None,
         limit: int,
     ) -> list[Node]:
-        """Return a page of a context's live named things, by folded name, then uid.
+        """Return a page of a context's live named things, by folded name, then uid; without ``subtype`` no SLOTs.
 
         ``prefix`` is the folded beginning of the name, ``after`` the folded name and the uid that end the page before.
         Names are told apart, and put in order, by their first NAME_PREFIX characters at least.

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Asserted
 from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.names import SLOT
 from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 
-SLOT = "attribute"
 BY = "rules:attribute"
 """Who has made a MENTIONS edge from a statement to a slot: its properties are what it says."""
 

@@ -19,7 +19,7 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.rows import node_of
 from vicw_shared.model import Node
-from vicw_shared.model.names import NAMED_LABELS
+from vicw_shared.model.names import NAMED_LABELS, SLOT
 from vicw_shared.model.triggers import foremost
 from vicw_shared.text import fold
 
@@ -90,7 +90,7 @@ async def list_named(
         after=max(first, start),
         uid=uid,
         end=first + _LAST,
-        kind=fold(subtype) if subtype is not None else None,
+        kind=fold(subtype) if subtype is not None else SLOT,
         limit=limit,
     )
     return [node_of(row["node"]) for row in rows]

@@ -9,7 +9,7 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of, pack, unpack
 from vicw_shared.model import Label, Node
-from vicw_shared.model.names import TermKind, terms_of
+from vicw_shared.model.names import SLOT, TermKind, terms_of
 
 _BATCH = 500
 _WHOLES = (TermKind.NAME, TermKind.ALIAS)
@@ -64,8 +64,8 @@ def list_named(
     rows = connection.execute(
         f"SELECT {columns_of('n')} FROM term t CROSS JOIN node n ON n.pk = t.node "  # noqa: S608
         f"WHERE t.tenant = ? AND t.context = ? AND t.kind = {TermKind.NAME:d} AND {where} "
-        "AND (? IS NULL OR fold(n.subtype) = ?) ORDER BY t.text, n.uid LIMIT ?",
-        (tenant, context, *values, *([pack(after[1])] if after else []), subtype, subtype, limit),
+        f"AND fold(n.subtype) {'<>' if subtype is None else '='} ? ORDER BY t.text, n.uid LIMIT ?",
+        (tenant, context, *values, *([pack(after[1])] if after else []), subtype or SLOT, limit),
     )
     return [node_of(row) for row in rows]
 

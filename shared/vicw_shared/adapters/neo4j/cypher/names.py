@@ -53,11 +53,11 @@ def triggered(of_contexts: bool) -> str:
 @cache
 def page(of_subtype: bool) -> str:
     """Return a page of a context's things by the places of their names; ties by uid."""
-    kind = "AND n.kind = $kind " if of_subtype else ""
+    kind = "n.kind = $kind" if of_subtype else "n.kind <> $kind"
     return (
         f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place >= $after AND t.place < $end "
         "AND t.place STARTS WITH $prefix MATCH (t)-[:term_of]->(n) "
-        f"WHERE (t.place > $after OR n.uid > $uid) {kind}"
+        f"WHERE (t.place > $after OR n.uid > $uid) AND {kind} "
         f"RETURN {node('n')} AS node ORDER BY t.place, n.uid LIMIT $limit"
     )
 
