@@ -199,13 +199,13 @@ class _Run:
             store = self._store(data)
             async with self._open(store) as target:
                 self._described = {**await target.describe(), "extract": self._extract}
-                self._reports.append(await measure(target, data, store, self._extract, variants, progress))
+                self._reports.append(await measure(target, data, store, variants, progress, self._extract))
 
     async def separation(self, sets: list[FidelitySet], progress: Progress) -> None:
         store = self._store(pool(sets))
         async with self._open(store) as target:
             self._described = {**await target.describe(), "extract": self._extract}
-            self._pools.append(await separate(target, sets, store, self._extract, progress))
+            self._pools.append(await separate(target, sets, store, progress, self._extract))
 
     def show(self, *, categories: bool) -> None:
         if self._reports:

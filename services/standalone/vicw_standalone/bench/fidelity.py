@@ -15,8 +15,9 @@ from vicw_shared.wire.ingest import Extract
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_standalone.bench.filling import Filled, fill, read_marker, write_marker
 from vicw_standalone.bench.metrics import Answered, Scores, by_category, score
+from vicw_standalone.bench.names import BY_NAMES, ask_by_names
 from vicw_standalone.bench.sets import FidelitySet, Question
-from vicw_standalone.bench.targets import Target
+from vicw_standalone.bench.targets import LocalTarget, Target
 
 LIMIT = 10
 NOTICEABLE = 0.02
@@ -78,14 +79,14 @@ type Opener = Callable[[Path], AbstractAsyncContextManager[Target]]
 
 
 async def ensure_filled(
-    target: Target, data: FidelitySet, store: Path | None, extract: Extract, progress: Progress
+    target: Target, data: FidelitySet, store: Path | None, progress: Progress, extract: Extract = Extract.AUTO
 ) -> tuple[Filled, bool]:
     """Fill the memory if it is not; return what that took, and whether it was now. Without ``store``: always."""
     known = read_marker(store) if store is not None else None
     if known is not None:
         return known, False
     total = len(data.items)
-    filled = await fill(target, data, extract, lambda done: progress(f"{data.name}: remembering", done, total))
+    filled = await fill(target, data, lambda done: progress(f"{data.name}: remembering", done, total), extract)
     if store is not None:
         write_marker(store, filled)
     return filled, True
@@ -139,14 +140,17 @@ async def measure(
     target: Target,
     data: FidelitySet,
     store: Path | None,
-    extract: Extract,
     variants: tuple[Variant, ...],
     progress: Progress,
+    extract: Extract = Extract.AUTO,
 ) -> SetReport:
-    """Fill the memory with ``data`` where needed, and ask its questions in every way."""
-    filled, now = await ensure_filled(target, data, store, extract, progress)
+    """Fill the memory with ``data`` where needed, and ask its questions in every way; of several, by names, too."""
+    filled, now = await ensure_filled(target, data, store, progress, extract)
     ways = []
     for variant in variants:
         answers = await ask_all(target, data, variant, progress)
         ways.append(Measured(variant.name, score(answers), by_category(answers)))
+    if len(variants) > 1 and isinstance(target, LocalTarget):
+        answers = await ask_by_names(target.graph, target.tenant, data, progress)
+        ways.append(Measured(BY_NAMES, score(answers), by_category(answers)))
     return SetReport(data.name, len(data.items), data.blank, len(data.questions), filled, now, tuple(ways))

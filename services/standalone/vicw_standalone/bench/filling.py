@@ -46,7 +46,9 @@ class Filled:
         return count / self.seconds if count and self.items == self.created and self.seconds > 0 else None
 
 
-async def fill(target: Target, data: FidelitySet, extract: Extract, progress: Callable[[int], None]) -> Filled:
+async def fill(
+    target: Target, data: FidelitySet, progress: Callable[[int], None], extract: Extract = Extract.AUTO
+) -> Filled:
     """Remember every item of ``data`` and return when all are found.
 
     Items go in one request after the other, so that flows keep their order; indexing follows behind, a few
@@ -77,7 +79,7 @@ async def fill(target: Target, data: FidelitySet, extract: Extract, progress: Ca
     return Filled(len(data.items), created, chars, seconds, tokens)
 
 
-def requests(items: Sequence[Remembered], extract: Extract) -> Iterator[IngestRequest]:
+def requests(items: Sequence[Remembered], extract: Extract = Extract.AUTO) -> Iterator[IngestRequest]:
     """Yield the items as requests of one context and domain each, at most ``BATCH`` items, in order."""
     for (context, domain), run in itertools.groupby(items, key=lambda entry: (entry.context, entry.domain)):
         for part in itertools.batched(run, BATCH):

@@ -48,11 +48,15 @@ class Separation:
 
 
 async def separate(
-    target: Target, sets: Sequence[FidelitySet], store: Path | None, extract: Extract, progress: Progress
+    target: Target,
+    sets: Sequence[FidelitySet],
+    store: Path | None,
+    progress: Progress,
+    extract: Extract = Extract.AUTO,
 ) -> list[Separation]:
     """Return the separation of each of ``sets`` and, last, of all together (every slot counts once)."""
     data = pool(sets)
-    await ensure_filled(target, data, store, extract, progress)
+    await ensure_filled(target, data, store, progress, extract)
     free = await ask_all(target, data, Variant("no domain"), progress, pooled=True, strict=False)
     given = await ask_all(target, data, Variant("domain given"), progress, pooled=True)
     rows, start = [], 0

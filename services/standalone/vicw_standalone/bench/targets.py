@@ -57,17 +57,18 @@ class LocalTarget:
 
     def __init__(self, standalone: Standalone) -> None:
         self._standalone = standalone
-        self._tenant = standalone.settings.server.tenant
+        self.tenant = standalone.settings.server.tenant
+        self.graph = standalone.ingest_ports().graph
 
     async def remember(self, request: IngestRequest) -> IngestResponse:
         """Store items through the use case."""
-        response, _ = await ingest(request, self._tenant, self._standalone.ingest_ports())
+        response, _ = await ingest(request, self.tenant, self._standalone.ingest_ports())
         return response
 
     async def settled(self, response: IngestResponse) -> None:
         """Wait for the indexer."""
         items = [item.uid for item in response.items]
-        await self._standalone.indexer.finish(self._tenant, items, _SETTLED_SECONDS)
+        await self._standalone.indexer.finish(self.tenant, items, _SETTLED_SECONDS)
 
     async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
         """Ask through the use case."""
@@ -75,7 +76,7 @@ class LocalTarget:
         if retrieval:
             settings = RetrievalSettings.model_validate(ports.settings.model_dump() | dict(retrieval))
             ports = replace(ports, settings=settings)
-        return await retrieve(request, self._tenant, ports)
+        return await retrieve(request, self.tenant, ports)
 
     def tokens_read(self) -> int | None:
         """Return what the embedding server has told of so far."""

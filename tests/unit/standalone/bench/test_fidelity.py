@@ -16,6 +16,7 @@ from unit.standalone.bench.small_set import CODE, TALES, write_set
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.ingest import Extract
 from vicw_standalone.bench.fidelity import ABLATION, AS_SET, Measured, SetReport, measure
 from vicw_standalone.bench.filling import Filled, read_marker
 from vicw_standalone.bench.metrics import Answered, score
@@ -48,8 +49,8 @@ async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> No
     assert (report.items, report.questions, report.filled.created, report.filled_now) == (4, 4, 4, True)
     assert report.filled.chars == sum(map(len, CODE))
     fusions = get_args(RetrievalSettings.model_fields["fusion"].annotation)
-    assert [way.variant for way in report.ways] == ["dense", "bm25", *fusions]
-    for way in report.ways:
+    assert [way.variant for way in report.ways] == ["dense", "bm25", *fusions, "names"]
+    for way in report.ways[:-1]:
         assert (way.overall.recall_at_5, way.overall.mrr) == (1.0, 1.0)
         assert {name: scores.questions for name, scores in way.categories.items()} == {"c0": 2, "c1": 2}
     assert report.against_single == dict.fromkeys(fusions, 1.0 - max(1.0, 1.0))
@@ -168,8 +169,19 @@ async def test_the_report_is_complete(tmp_path: Path) -> None:
     assert written["sets"][0]["ways"][0]["overall"]["recall_at_10"] == 1.0
     assert written["sets"][0]["against_single"]["rrf"] == 0.0
     assert written["measured"]["retrieval"]["fusion"] == RetrievalSettings().fusion
-    assert fidelity_table([report], categories=True).row_count == len(ABLATION) * (1 + 2)
+    assert fidelity_table([report], categories=True).row_count == (len(ABLATION) + 1) * (1 + 2)
     assert separation_table([compare("x", [], [])]).row_count == 1
+
+
+async def test_names_alone_find_who_is_mentioned_once_somebody_reads_the_items(tmp_path: Path) -> None:
+    texts = ["Marta Kowalska met Olek in Gdansk.", "Marta Kowalska was late again.", "The ferry was late."]
+    data = load_set(write_set(tmp_path / "talk", texts, domain="general"))
+    found = {}
+    for extract in (Extract.AUTO, Extract.NONE):
+        async with opened(tmp_path / extract) as target:
+            report = await measure(target, data, None, ABLATION, quiet, extract)
+        found[extract] = {way.variant: way.overall.mrr for way in report.ways}["names"]
+    assert found == {Extract.AUTO: (1 + 1 / 2 + 0) / 3, Extract.NONE: 0.0}
 
 
 def test_only_a_noticeable_loss_is_marked() -> None:
