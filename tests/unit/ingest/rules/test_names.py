@@ -27,6 +27,7 @@ def found(analyst: Analyst, text: str) -> dict[str, str]:
         ("She lives in the United Kingdom now.", "United Kingdom"),
         ("We met on Monday in July 2011.", ""),
         ("The weather was fine.", ""),
+        ("Whoa, Gonna see Rome with Olga! Kudos!", "Rome|Olga"),
         ("We moved everything to PostgreSQL yesterday.", "PostgreSQL"),
     ],
 )

@@ -66,7 +66,9 @@ _AMOUNT = re.compile(
 _JOINING = frozenset("of the de da do del della di van von der den la le al &".split())
 _NEVER = frozenset(
     "i monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december today tomorrow yesterday ok okay lol haha wow hey hi hello thanks".split()
+    "september october november december mon tue tues wed thu thur thurs fri sat today tomorrow yesterday ok okay lol "
+    "haha wow hey hi hello bye thanks gonna gotta wanna gimme lemme kinda dunno gotcha yeah yep yup nope nah whoa woah "
+    "oof oops ugh yay aww hmm omg btw imo tbh kudos congrats".split()
 )
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
