@@ -25,6 +25,7 @@ from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.hashing import Lexicon, rows
 from vicw_shared.language.tokens import Span
 from vicw_shared.language.weights import quantised
+from vicw_standalone.bench.extract import judge_pair
 from vicw_standalone.bench.labelled import CauseSentence, joined, load_sentences
 
 Floats = npt.NDArray[np.float32]
@@ -233,16 +234,8 @@ def _report(
 
 
 def _judged(sentence: Sentence, said: causes.Cause, gold: Sequence[Cut]) -> tuple[float, float, bool]:
-    """Return the overlaps of cause and effect with the nearest labelled pair, and whether they are not swapped."""
     cause, effect = (_words_in(sentence, span) for span in (said.cause, said.effect))
-
-    def fits(other: Cut) -> tuple[float, float]:
-        one, two = parts(other)
-        return overlap(cause, one) + overlap(effect, two), overlap(cause, two) + overlap(effect, one)
-
-    best = max(gold, key=lambda other: max(fits(other)))
-    straight, crossed = fits(best)
-    return overlap(cause, parts(best)[0]), overlap(effect, parts(best)[1]), straight > crossed
+    return judge_pair(cause, effect, [parts(cut) for cut in gold], overlap)
 
 
 def _words_in(sentence: Sentence, span: Span) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import batched
@@ -61,7 +61,8 @@ def measure_causes(sentences: Sequence[CauseSentence], progress: Progress = sile
         if sentence.causal and sentence.relations:
             best = max(found, key=lambda cause: cause.certainty)
             cause, effect = (text[span.start : span.end] for span in (best.cause, best.effect))
-            judged.append(_judge(cause, effect, [(joined(r.cause), joined(r.effect)) for r in sentence.relations]))
+            labelled = [(joined(r.cause), joined(r.effect)) for r in sentence.relations]
+            judged.append(judge_pair(cause, effect, labelled, token_overlap))
     causal = sum(sentence.causal for sentence in sentences)
     return CauseScores(
         len(sentences),
@@ -71,14 +72,18 @@ def measure_causes(sentences: Sequence[CauseSentence], progress: Progress = sile
     )
 
 
-def _judge(cause: str, effect: str, pairs: Sequence[tuple[str, str]]) -> tuple[float, float, bool]:
-    def fit(pair: tuple[str, str]) -> tuple[float, float]:
-        straight = token_overlap(cause, pair[0]) + token_overlap(effect, pair[1])
-        return straight, token_overlap(cause, pair[1]) + token_overlap(effect, pair[0])
+def judge_pair[T](
+    cause: T, effect: T, labelled: Sequence[tuple[T, T]], overlap: Callable[[T, T], float]
+) -> tuple[float, float, bool]:
+    """Return the overlaps of cause and effect with the nearest labelled pair, and whether they are not swapped."""
 
-    nearest = max(pairs, key=lambda pair: max(fit(pair)))
+    def fit(pair: tuple[T, T]) -> tuple[float, float]:
+        straight = overlap(cause, pair[0]) + overlap(effect, pair[1])
+        return straight, overlap(cause, pair[1]) + overlap(effect, pair[0])
+
+    nearest = max(labelled, key=lambda pair: max(fit(pair)))
     straight, crossed = fit(nearest)
-    return token_overlap(cause, nearest[0]), token_overlap(effect, nearest[1]), straight > crossed
+    return overlap(cause, nearest[0]), overlap(effect, nearest[1]), straight > crossed
 
 
 def measure_facts(sentences: Sequence[FactSentence], progress: Progress = silent) -> FactScores:
