@@ -6,8 +6,6 @@ clients only carry the steps out, so they cannot differ in behaviour.
 
 from __future__ import annotations
 
-import ipaddress
-import os
 import random
 import uuid
 from collections.abc import Callable, Generator, Mapping
@@ -18,9 +16,9 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from vicw_client._connecting import timeout_of
 from vicw_client._problems import failing_in, failure_of, invalid_request
 from vicw_client.errors import (
-    AddressError,
     JobFailedError,
     JobTimeoutError,
     RetryLaterError,
@@ -36,7 +34,6 @@ from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
-DEFAULT_URL = "http://127.0.0.1:8080"
 _POLL_FIRST_SECONDS = 0.1
 _POLL_LONGEST_SECONDS = 2.0
 
@@ -55,7 +52,7 @@ class Send:
     @property
     def timeout(self) -> dict[str, Any]:
         """Return the argument for httpx, where there is one."""
-        return {} if self.timeout_seconds is None else {"timeout": _timeout(self.timeout_seconds)}
+        return {} if self.timeout_seconds is None else {"timeout": timeout_of(self.timeout_seconds)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,44 +100,6 @@ class Readiness:
 
     def __bool__(self) -> bool:
         return self.ready
-
-
-def options(base_url: str | None, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
-    """Return the arguments that both kinds of httpx client take. Raises AddressError."""
-    url = _address(base_url or os.environ.get("VICW_URL") or DEFAULT_URL)
-    api_key = api_key or os.environ.get("VICW_API_KEY")
-    return {
-        "base_url": url,
-        "headers": {"Authorization": f"Bearer {api_key}"} if api_key else {},
-        "timeout": _timeout(timeout_seconds),
-        # A proxy from the environment must not swallow what is meant for this machine.
-        "trust_env": not _loopback(url.host),
-    }
-
-
-def _timeout(seconds: float) -> httpx.Timeout:
-    return httpx.Timeout(seconds, connect=min(5.0, seconds))
-
-
-def asked_at(retrieve_url: str | None, base_url: str | None) -> str:
-    """Return what the paths of questions begin with: nothing at the client's address; else retrieval's own address.
-
-    Raises AddressError.
-
-    The variable stands beside ``VICW_URL``, so an address that was given by hand is not mixed with it.
-    """
-    given = retrieve_url or (None if base_url else os.environ.get("VICW_RETRIEVE_URL"))
-    return str(_address(given)).rstrip("/") if given else ""
-
-
-def _address(given: str) -> httpx.URL:
-    try:
-        url = httpx.URL(given)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise AddressError(f"{given!r} is no address: {error}") from error
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise AddressError(f"{given!r} is no address: give one such as {DEFAULT_URL}")
-    return url
 
 
 def ingest(
@@ -315,10 +274,3 @@ def _parse[M: BaseModel](model: type[M], reply: httpx.Response) -> M:
             f"{reply.url} answered {reply.status_code} with something else than a {model.__name__}: "
             f"{error.error_count()} fields are wrong; is this VICW, and of this version?"
         ) from error
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
