@@ -69,7 +69,7 @@ def _slots(reading: Reading, said: Said) -> Iterator[tuple[tuple[str, str, str],
     for each in reading.asserted:
         if each.source is None and (each.whose is None or each.whose in names):
             slot = (names[each.whose] if each.whose is not None else "", each.of, each.attribute)
-            found.append((slot, Claim("", each.attribute, each.value, ended=each.ended)))
+            found.append((slot, Claim("", each.attribute, each.value, ended=each.ended, weak=each.weak)))
     return iter(found)
 
 

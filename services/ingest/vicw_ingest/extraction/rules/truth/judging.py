@@ -7,10 +7,11 @@ import re
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.values import Quantity, quantities
 
+_WORD = re.compile(r"[\w'’.+#-]+")
 _STOP = frozenset(
     "a an the my our your his her its their in at on of to for from by with near and now just still currently "
     "here there "
-    "new old about around only this that really very".split()
+    "new old about around only this that really very mr mrs ms dr prof professor".split()
 )
 
 
@@ -18,6 +19,8 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     """Tell whether ``newer`` gives another value than ``older``, or says that it has ended."""
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
+    if newer.weak:
+        return older.ended and _overlap(newer.value, older.value)
     if older.ended:
         return True
     return _excludes(newer.value, older.value)
@@ -41,7 +44,13 @@ def _excludes(new: str, old: str) -> bool:
         return any(_differs(now[kind], then[kind]) for kind in shared)
     if bool(now) != bool(then) and (now or then).keys() != {"code"}:
         return False
-    return bool(_words(new)) and bool(_words(old)) and not _overlap(new, old)
+    return bool(_words(new)) and bool(_words(old)) and (not _overlap(new, old) or _are_variants(new, old))
+
+
+def _are_variants(new: str, old: str) -> bool:
+    """Tell whether two phrases are of one kind: *the window seat* and *the aisle seat*, *Oak Street* and *Elm Street*."""
+    now, then = ([word for word in _WORD.findall(each.casefold()) if word not in _STOP] for each in (new, old))
+    return len(now) == len(then) > 1 and now[-1] == then[-1] and set(now[:-1]).isdisjoint(then[:-1])
 
 
 def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
@@ -53,5 +62,5 @@ def _overlap(new: str, old: str) -> bool:
 
 
 def _words(value: str) -> frozenset[str]:
-    words = (word.removesuffix("'s").removesuffix("’s") for word in re.findall(r"[\w'’.+#-]+", value.casefold()))
+    words = (word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(value.casefold()))
     return frozenset(word.strip(".'’-") for word in words) - _STOP - {""}

@@ -13,7 +13,7 @@ _NOT_ASSERTED = re.compile(
     r"promis\w+|about to|"
     r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"
     r"try\w*|tried|"
-    r"as though|as if|supposed to|decide[sd]? (?:against|not)|instead of|not yet|yet to|when i was|as a (?:kid|child)|"
+    r"as though|as if|supposed to|decide[sd]? (?:against|not)|not yet|yet to|when i was|as a (?:kid|child)|"
     r"back (?:then|when|in)|in those days|at (?:that|the) time|formerly|previously|originally|once (?:upon|was|"
     r"were|lived|worked)|"
     r"years? ago|decades? ago|last (?:century|decade)|in (?:1\d|20[01])\d\d|during (?:my|his|her|the)|"

@@ -28,6 +28,8 @@ _SPELT = {
     "center": "centre",
     "neighbor": "neighbour",
 }
+_OWNED = re.compile(rf"({NAME.replace("'’", "")})['’]s ")
+"""Whose something is, by name."""
 _NO_SUBJECTS = frozenset(
     "this that it there here what who which when where why how everything nothing something everyone somebody "
     "nobody yes no "
@@ -39,8 +41,11 @@ def subject_of(text: str) -> str | None:
     """Return the subject that a phrase means, None if it is no definite one.
 
     >>> subject_of("my new car"), subject_of("the port of the staging server"), subject_of("Ana's boss")
-    ('$speaker car', 'staging server port', 'ana boss')
+    ('$speaker car', 'staging server port', "ana's boss")
     """
+    if (owned := _OWNED.match(text)) is not None:
+        rest = _plain(text[owned.end() :].split())
+        return f"{owned[1].casefold()}'s {rest}" if rest else None
     words = re.sub(r"['’]s\b", " 's", text).split()
     if not words or words[0].casefold() in _NO_SUBJECTS:
         return None
@@ -51,7 +56,10 @@ def subject_of(text: str) -> str | None:
         return first if len(words) == 1 else None
     of = next((at for at, word in enumerate(words) if word == "of" or (word == "for" and at > 1)), None)
     if of is not None and of + 1 < len(words):
-        whole = subject_of(" ".join(words[of + 1 :])) or " ".join(words[of + 1 :]).casefold()
+        rest = " ".join(words[of + 1 :])
+        whole = subject_of(rest) or rest.casefold()
+        if re.fullmatch(NAME, rest) and not rest[-1].isdigit():
+            whole += "'s"
         return f"{whole} {_plain(words[:of])}".strip()
     owner = _OWNERS.get(first)
     rest = _plain(words[1:] if owner is not None else words)
@@ -66,9 +74,9 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     words = subject.split()
     if "favourite" in words[:-1]:
         at = words.index("favourite")
-        return " ".join(words[:at]), " ".join(words[at:])
+        return " ".join(words[:at]).removesuffix("'s"), " ".join(words[at:])
     if len(words) > 1 and words[-1] in ATTRIBUTES:
-        return " ".join(words[:-1]), words[-1]
+        return " ".join(words[:-1]).removesuffix("'s"), words[-1]
     return ("", words[0]) if len(words) == 1 and words[0] in ATTRIBUTES else None
 
 

@@ -1,0 +1,131 @@
+"""When something is, begins and ends, and what is called off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from vicw_ingest.extraction.rules.truth.grammar import (
+    ACTOR,
+    ADV,
+    ANY,
+    BE,
+    BEEN,
+    BEING,
+    END,
+    FROM,
+    OBJECT,
+    Groups,
+    pattern,
+)
+from vicw_ingest.extraction.rules.truth.grammar import V as VALUE
+from vicw_ingest.extraction.rules.truth.making import changed, is_person, is_time, of_attribute, over
+from vicw_ingest.extraction.rules.truth.model import Claim
+from vicw_ingest.extraction.rules.truth.nouns import PLANNED
+from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribute_of
+from vicw_ingest.extraction.rules.truth.values import TIME
+
+_TIMES = rf"(?P<v>(?:the (?:\w+ )?)?{TIME}(?:[ ,]+(?:at |on |the |of )*{TIME})*)"
+_PUT_OFF = (
+    r"(?:moved|postponed|pushed(?: back| out)?|rescheduled|brought forward|delayed|shifted|moved (?:up|back|forward)|"
+    r"put (?:off|back)|extended|changed|bumped|deferred|pulled forward|set back)"
+)
+_BEGINS = (
+    r"(?:starts?|begins?|meets?|takes? place|happens?|runs?|leaves?|departs?|arrives?|falls? on|kicks? off|lands?)"
+)
+_DAILY = (
+    r"(?:opens?|is (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|released|published|updated|"
+    r"run|held|sent|backed up|restarted)|are (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|"
+    r"released|published|updated|run|held|sent)|comes?(?: out)?|goes? (?:off|out)|airs?|trains?|rehearses?|practises?|"
+    r"gets? (?:collected|delivered|paid)|rings?|flies|fly)"
+)
+
+
+def _scheduled(subject: str, groups: Groups) -> Iterator[Claim]:
+    """When something is."""
+    if is_time(groups["v"]) and not subject.startswith("$speaker $") and not _of_somebody(subject):
+        part = attribute_of(subject)
+        yield of_attribute(*part, groups["v"]) if part is not None else Claim(subject, "schedule", groups["v"])
+
+
+def _of_somebody(subject: str) -> bool:
+    return subject in {"$speaker", "$addressee", "he", "she", "they"}
+
+
+def _daily(subject: str, groups: Groups) -> Iterator[Claim]:
+    """When something is done, by what is done: the shop opens at nine, the rubbish is collected on Mondays."""
+    verb = groups["verb"].removeprefix("is ").removeprefix("are ").removesuffix("s")
+    yield Claim(subject, "schedule" if verb in {"run", "held"} else f"time of {verb}", groups["v"])
+
+
+def _called_off(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The match is off*."""
+    if subject.rpartition(" ")[2] in PLANNED:
+        yield Claim(subject, "schedule", "", ended=True)
+
+
+def _put(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*We moved the call to Thursday*: only what is a time."""
+    if is_time(groups["v"]) and not is_person(subject):
+        yield from changed(subject, groups)
+    elif is_time(groups["v"]) and re.match(r"[a-z]", subject) and " " not in subject:
+        yield from changed(subject, groups)
+
+
+PATTERNS = (
+    pattern(
+        "moved postponed pushed rescheduled brought delayed shifted put extended changed bumped deferred pulled set",
+        rf"^{THING}{BEEN} {_PUT_OFF}(?: again| once more)?(?: by [^.,;:!]+?)? {FROM}(?:to|until|till|for) {VALUE}",
+        _put,
+        planned=True,
+    ),
+    pattern(
+        "moved postponed pushed rescheduled brought delayed shifted put extended changed bumped deferred pulled",
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:moved|postponed|pushed(?: back)?|rescheduled|brought forward|delayed|"
+        rf"shifted|put off|extended|changed|bumped|deferred|pulled forward) {OBJECT}(?: back| forward| up| out)? "
+        rf"{FROM}(?:to|until|till) {VALUE}",
+        _put,
+        planned=True,
+    ),
+    pattern(
+        "moved slipped shifted changed",
+        rf"^{THING}(?: has| have)?(?: now| just| recently)? (?:moved|slipped|shifted|changed) {FROM}(?:to|until) {VALUE}",
+        _put,
+        planned=True,
+    ),
+    pattern(
+        "cancelled canceled off scrapped",
+        rf"^{THING}(?:{BEEN}|{BE}) (?:cancell?ed|called off|scrapped)\b",
+        over("schedule"),
+    ),
+    pattern(
+        "cancelled canceled called",
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:cancell?ed|called off) (?P<s>(?:the|my|our) [^.,;:!]+?){END}",
+        over("schedule"),
+    ),
+    pattern(
+        BEING + " be",
+        rf"^{THING}(?:{BE}| will be| will now be|{BE} (?:due|scheduled|set|planned|booked|fixed)(?: for)?)"
+        rf"(?: held)? (?:(?:on|for|in|by|at|every) )?{_TIMES}",
+        _scheduled,
+        planned=True,
+    ),
+    pattern(
+        "start starts begin begins meet meets take takes happen happens run runs leave leaves depart departs arrive "
+        "arrives fall falls kick kicks land lands",
+        rf"^{SUBJECT} (?:will )?(?:now )?{_BEGINS}(?: now)? (?P<v>(?:(?:on|at|in|every) )?{ANY}){END}",
+        _scheduled,
+        planned=True,
+    ),
+    pattern(
+        "close closes end ends shut shuts finish finishes",
+        rf"^{THING} (?:now )?(?:closes?|ends?|shuts?|finish(?:es)?)(?: now)?(?: (?:on|at|in))? {_TIMES}",
+        lambda subject, groups: iter([Claim(subject, "end", groups["v"])]),
+    ),
+    pattern(
+        "on at every",
+        rf"^{THING} (?:now )?(?P<verb>{_DAILY})(?: now)? (?:on |at |every )(?:the )?{_TIMES}",
+        _daily,
+    ),
+    pattern("off", rf"^{THING}{BE} off\b(?! (?:the|to|at|limits))", _called_off),
+)

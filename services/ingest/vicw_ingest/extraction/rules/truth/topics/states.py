@@ -1,0 +1,196 @@
+"""In which of several states that exclude each other something or somebody is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, BE, BEEN, BEING, END, Groups, pattern
+from vicw_ingest.extraction.rules.truth.making import is_person, is_work
+from vicw_ingest.extraction.rules.truth.model import Claim
+from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, subject_of
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """States of which one holds: words by the state that they say. ``of``: people, things, work, or any of them."""
+
+    name: str
+    words: dict[str, str]
+    of: str = "any"
+
+
+def _axis(of: str, *states: str, name: str = "") -> Axis:
+    words = {word.strip(): state.split("|")[0].strip() for state in states for word in state.split("|")}
+    return Axis("state " + (name or next(iter(words))), words, of)
+
+
+_AXES = (
+    _axis(
+        "work",
+        "open|reopened|unresolved", "closed|resolved|solved", "pending|under review|in review|being reviewed|awaiting approval|"
+        "waiting for approval|waiting for review|under examination|awaiting review|up for review",
+        "approved|accepted|granted|signed off", "rejected|refused|declined|denied|turned down", "merged",
+        "in progress|underway|under way|ongoing|being worked on|being processed|processing|started|half done", "blocked|stuck",
+        "unblocked|resumed|running again|back on track", "done|finished|completed|complete", "shipped|sent|dispatched|"
+        "on its way|in transit", "delivered|arrived", "paid|paid off|settled", "unpaid|overdue|outstanding", "draft|a draft",
+        "final|finalised|finalized|published", "live|deployed|released|rolled out|in production|generally available",
+        "in beta|beta", "on hold|paused|suspended", "cancelled|canceled|withdrawn|abandoned|scrapped", "archived",
+        "fixed|patched", "failed", "expired", "signed", "submitted", "assigned", "unassigned", "in testing|being tested",
+        "planned", "verified|confirmed", "reverted|rolled back", "refunded", "returned",
+        name="status",
+    ),
+    _axis("thing", "open|reopened|open again", "closed|shut"),
+    _axis(
+        "thing", "on|enabled|activated|switched on|turned on|true", "off|disabled|deactivated|switched off|turned off|false",
+        name="on",
+    ),
+    _axis(
+        "thing",
+        "working|up|online|running|fixed|repaired|operational|reachable|mended|back up|back online|up and running|"
+        "in service|in working order|back in service|working fine|working properly|back to normal|functional",
+        "broken|down|offline|out of order|out of service|broken down|jammed|unreachable|not responding|under repair|"
+        "being repaired|kaput|out of action|faulty|defective|flooded",
+    ),
+    _axis("any", "available|in stock|back in stock", "unavailable|sold out|out of stock"),
+    _axis("person", "single", "engaged", "married", "divorced", "widowed"),
+    _axis("person", "employed", "unemployed|out of work|between jobs|jobless", "retired", name="work"),
+    _axis("person", "sick|ill|unwell|in hospital|in the hospital|laid up", "well|healthy|recovered|out of hospital|back on my feet|better"),
+    _axis("person", "vegetarian|a vegetarian", "vegan|a vegan"),
+    _axis("person", "pregnant"),
+    _axis("any", "asleep", "awake"),
+    _axis("thing", "locked", "unlocked"),
+    _axis("thing", "full|fully booked|booked up", "empty"),
+    _axis("thing", "public|open source", "private|closed source", name="public"),
+    _axis("any", "dead", "alive"),
+    _axis("thing", "green|passing", "red|failing"),
+    _axis("thing", "free|vacant", "occupied|taken|rented out|let"),
+    _axis("thing", "clean", "dirty"),
+    _axis("thing", "wet", "dry"),
+    _axis("any", "missing|lost", "found|back home"),
+    _axis("thing", "supported|maintained|actively maintained", "unsupported|deprecated|unmaintained|retired|discontinued"),
+    _axis("thing", "required|mandatory|compulsory", "optional|voluntary"),
+    _axis("thing", "allowed|permitted|accepted", "banned|forbidden|prohibited"),
+    _axis("thing", "valid", "expired|invalid"),
+    _axis("thing", "stable|steady", "unstable|experimental|flaky"),
+    _axis("thing", "visible", "hidden"),
+    _axis("thing", "active", "inactive|dormant"),
+    _axis("thing", "charged|fully charged", "flat|out of battery"),
+    _axis("thing", "ready", "not ready"),
+    _axis("thing", "under construction|being built|being renovated|under renovation", "finished|built|renovated"),
+)  # fmt: skip
+_ALL = sorted({word for axis in _AXES for word in axis.words}, key=len, reverse=True)
+STATE = "|".join(re.escape(word) for word in _ALL)
+_MONTHS = (
+    "january|february|march|april|may|june|july|august|september|october|november|december|mon|tue|wed|thu|fri|sat|sun"
+)
+_Q = (
+    rf"(?: (?:in|for|on|to|at|into|by|from|between|out of|under|through|of) (?P<q>(?!(?i:{_MONTHS}|\d))[\w '’./-]+?))?"
+)
+_DONE = (
+    "opened|reopened|closed|merged|approved|rejected|accepted|fixed|repaired|resolved|solved|shipped|delivered|deployed|"
+    "released|cancelled|canceled|finished|completed|paid|unblocked|archived|disabled|enabled|locked|unlocked|deprecated|"
+    "published|signed|submitted|expired|arrived|activated|deactivated|suspended|paused|mended|recovered|withdrawn|"
+    "reverted|granted|dispatched|refunded|verified|finalised|finalized|discontinued"
+)
+_ACTS = {"opened": "open"}
+
+
+def _fits(axis: Axis, subject: str) -> bool:
+    if axis.of == "any":
+        return True
+    if axis.of == "work":
+        return is_work(subject)
+    somebody = is_person(subject) and (" " in subject or subject.startswith("$") or subject in {"he", "she", "they"})
+    return axis.of == "thing" and not somebody or axis.of == "person" and is_person(subject)
+
+
+def _claims(subject: str, word: str, *, where: str = "", ended: bool = False) -> Iterator[Claim]:
+    word = _ACTS.get(word, word)
+    for axis in _AXES:
+        state = axis.words.get(word)
+        if state is None or not _fits(axis, subject):
+            continue
+        place = "" if is_person(subject) or axis.of == "work" else where
+        states = list(dict.fromkeys(axis.words.values()))
+        if ended and len(states) == 2:
+            state, ended = states[1 - states.index(state)], False
+        yield Claim(subject, f"{axis.name} {place}".strip(), state, ended=ended)
+        return
+
+
+def _state(subject: str, groups: Groups) -> Iterator[Claim]:
+    yield from _claims(subject, groups["v"].casefold(), where=groups.get("q", "").casefold(), ended="not" in groups)
+
+
+def _done(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The ticket was merged*: what was done to it is how it is; only of what is worked on, and of what it ends."""
+    if is_work(subject) or groups["v"] not in {"paid", "finished", "completed", "signed", "submitted", "published"}:
+        yield from _claims(subject, groups["v"].casefold())
+
+
+def _works(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*My laptop works again*, *the lift doesn't work*."""
+    yield from _claims(subject, "working", ended="not" in groups)
+
+
+def _acted(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*We merged the patch*: it is merged."""
+    what = subject_of(groups["o"])
+    if what is not None:
+        yield from _done(what, groups | {"v": groups["v"].casefold()})
+
+
+def _turned(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*We turned the flag off in staging*."""
+    what = subject_of(groups["o"])
+    if what is not None:
+        yield from _claims(what, groups["v"], where=groups.get("q", "").casefold())
+
+
+PATTERNS = (
+    pattern(
+        BEING + " has have got gone stays not longer",
+        rf"^{SUBJECT}(?:{BE}| (?:has|have)(?: now| just| finally)*| got| stays)(?P<not> not| no longer)?"
+        rf"(?: (?:now|fully|completely|still|finally))? (?P<v>{STATE})(?: again)?{_Q}{END}",
+        _state,
+    ),
+    pattern(
+        _DONE.replace("|", " "),
+        rf"^{THING}(?:{BEEN}|{BE}| (?:just|finally|has|have))?(?: now)? (?P<v>{_DONE}){_Q}{END}",
+        _done,
+    ),
+    pattern(
+        "works work",
+        rf"^{SUBJECT} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?works?(?: again| fine| properly| now| well| perfectly)*{END}",
+        _works,
+    ),
+    pattern(
+        "broke crashed died stopped went",
+        rf"^{THING} {ADV}(?:broke(?: down)?|crashed|went down|stopped working|gave up the ghost)\b",
+        lambda subject, groups: _claims(subject, "broken"),
+    ),
+    pattern(
+        "came went back",
+        rf"^{SUBJECT} {ADV}(?:came back(?: up| online)?|went (?:back )?(?:online|live))\b",
+        lambda subject, groups: _claims(subject, "live" if "live" in groups["text"] and is_work(subject) else "working"),
+    ),
+    pattern(
+        _DONE.replace("|", " "),
+        rf"^(?:{ACTOR} {ADV})?(?P<v>(?i:{_DONE})) (?P<o>(?:the|my|our|your|his|her) [^.,;:!]+?|[A-Z]+-\d+|PR #?\d+){_Q}{END}",
+        _acted,
+    ),
+    pattern(
+        "on off",
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|switch|turn) (?P<o>(?:the |my |our )?[^.,;:!]+?) (?P<v>on|off)"
+        rf"(?: (?:in|for|on) (?P<q>[\w -]+?)| globally| everywhere)?{END}",
+        _turned,
+    ),
+    pattern(
+        "on off",
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|switch|turn) (?P<v>on|off) (?P<o>(?:the |my |our )?[^.,;:!]+?)"
+        rf"(?: (?:in|for|on) (?P<q>[\w -]+?)| globally| everywhere)?{END}",
+        _turned,
+    ),
+)
