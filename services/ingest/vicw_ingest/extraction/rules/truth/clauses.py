@@ -19,15 +19,16 @@ _LEADING = re.compile(
     r"^(?:(?i:well|oh|so|and|but|actually|by the way|btw|fyi|update|quick update|news|also|yes|no|yeah|good news|"
     r"bad news|anyway|now|ok|okay|ugh|hey|heads up|note|please note|reminder|correction|announcement|guess what|"
     r"sad news|big news|hooray|yay|finally|"
-    r"as of (?:today|now|this \w+|\d[\d.]*|\d+ \w+|version [\d.]+)|since \w+|from now on|these days|nowadays|today|"
+    r"as of (?:today|now|this \w+|\d[\d.]*|\d+ \w+|version [\d.]+)|since (?:mon|tues|wednes|thurs|fri|satur|sun)day|from now on|these days|nowadays|today|"
     r"yesterday|last \w+|this (?:morning|afternoon|evening|week|month|year)|effective \w+|after all|"
     r"with immediate effect)[,:!]? )+"
 )
 """What may stand before a claim without being part of it."""
 _FRONTED = re.compile(
     r"^(?:(?:[Aa]s of|[Ss]ince|[Ff]rom|[Aa]fter|[Ff]ollowing|[Ww]ith|[Bb]ecause of|[Dd]ue to|[Tt]hanks to|[Ee]ffective|"
-    r"[Aa]t last|[Oo]ver the (?:weekend|summer|holidays)) [^,;:.]{1,70}?,? "
-    rf"(?=(?:the|our|my|we|I|there|it|its|his|her)\b|[A-Z][\w'’-]+(?: [\w'’-]+){{0,5}}? (?:is|are|has|have|was|were|moved)\b))"
+    r"[Aa]t last|[Aa]ccording to (?:the|this|our|its|today['’]s)|[Aa]t the (?:[\w-]+ )?(?:meeting|election|conference|"
+    r"assembly)|[Oo]ver the (?:weekend|summer|holidays)) [^,;:.]{1,70}?,? "
+    rf"(?=(?:the|our|my|we|I|there|it|its|his|her|an?)\b|[A-Z][\w'’-]+(?: [\w'’-]+){{0,5}}? (?:is|are|has|have|was|were|moved)\b))"
 )
 _LIMITED = re.compile(
     r"^(?:On (?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
@@ -45,10 +46,12 @@ _INSTEAD_FIRST = re.compile(r"^Instead of (?P<what>[^,;.!]+), ")
 _ELIDED = re.compile(
     r"^(?:(?:Finally|Just|Recently|Already) )?(?:moved (?:out|to|back|from|into)|sold (?:my|the|our)|switched (?:from|to)|"
     r"quit|joined|adopted|retired|handed|gave (?:my|the|up|away|our)|got (?:married|divorced|engaged|promoted|rid|fired|"
-    r"laid|a)|started (?:at|as|working)|stopped|bought (?:a|the|my)|broke up|left (?:my|[A-Z])|raised|settled)\b",
+    r"laid|a)|started (?:at|as|working)|stopped|bought (?:a|the|my)|broke up|left (?:my|[A-Z])|raised|settled|"
+    r"still (?:renting|living|working|staying)|(?:living|working|renting|based|studying) (?:in|at|for|as))\b",
     re.IGNORECASE,
 )
 """Who writes notes or in a hurry leaves out who did it: themselves."""
+_ING = re.compile(r"^(?:[Ss]till )?(?:\w+ing|[Bb]ased)\b")
 _ACTOR = re.compile(rf"(?:I|We|{NAME})(?= (?!and\b))")
 _AND = re.compile(
     r" and (?=(?:now |just |then |have |has )?(?:joined|moved|started|became|switched|sold|bought|renamed|left|"
@@ -73,9 +76,10 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
     said: Groups = {}
     text = _without_instead(text, said)
     changing = _NOW.search(text[: _FRONT])
-    text = _LEADING.sub("", text)
     bare = _LEADING.sub("", _capital(_FRONTED.sub("", text)))
+    text = _LEADING.sub("", text)
     parts = [part for part in _PARTS.split(bare) if part]
+    first = parts[0] if parts else bare
     wholes = [bare] if bare == text else [text, bare]
     if (who := _ACTOR.match(bare)) is not None:
         parts += [f"{who[0]} {rest}" for rest in _AND.split(bare)[1:]]
@@ -87,10 +91,11 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
             part = _IT.sub(thing, part)
         part = _capital(part)
         if _ELIDED.match(part):
-            part = f"I {part[:1].lower()}{part[1:]}"
+            am = "am " if _ING.search(part) else ""
+            part = f"I {am}{part[:1].lower()}{part[1:]}"
         now = _NOW.search(part) or (changing if fronted else None)
         mark = {"now": now[0].casefold().strip(", ") or "now"} if now is not None else {}
-        yield Clause(part, is_future(part), {"text": part} | mark | said)
+        yield Clause(part, is_future(first if at < len(wholes) else part), {"text": part} | mark | said)
 
 
 _FRONT = 40

@@ -79,7 +79,10 @@ def over(attribute: str) -> Made:
 def of_attribute(subject: str, attribute: str, value: str, *, weak: bool = False) -> Claim:
     """Return the claim of an attribute, under one of its names."""
     attribute = _SAME.get(attribute, attribute)
+    if attribute == "rate" and re.search(r"(?:^| )(?:hourly|daily|day)$", subject):
+        subject, attribute = re.sub(r" ?(?:hourly|daily|day)$", "", subject), "price"
     if attribute == "price":
+        value = "0" if re.match(r"free\b|nothing\b", value) else value
         subject = re.sub(r" (?:list|asking|sale|selling|monthly|annual|yearly)$", "", subject)
     return Claim(subject, attribute, value, weak=weak)
 

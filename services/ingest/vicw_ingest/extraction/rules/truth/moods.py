@@ -8,7 +8,7 @@ _ANY_CASE = re.IGNORECASE
 _NOT_ASSERTED = re.compile(
     r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|"
     r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
-    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning|plans?|intends?|intended|going to|gonna|"
+    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning|plans? on|plans? to(?! [$€£\d])|intends?|intended|going to|gonna|"
     r"thinking|thought|thinks?|considers?|considered|considering|propos\w+|suggest\w+|recommend\w+|announc\w+|"
     r"promis\w+|about to|"
     r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"
@@ -19,7 +19,8 @@ _NOT_ASSERTED = re.compile(
     r"years? ago|decades? ago|last (?:century|decade)|in (?:1\d|20[01])\d\d|during (?:my|his|her|the)|"
     r"for (?:today|tonight|now|the (?:day|night|weekend|week|time being|moment)|a (?:day|few|while|week|couple|bit))|"
     r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|on holidays?|on vacation|visiting|for fun|"
-    r"also|as well|too|another|additional(?:ly)?|in addition|a second|both|or)\b",
+    r"(?:today|tonight|weekend|week) only|only (?:today|tonight|this)|with (?:the|a) (?:coupon|discount|voucher)|"
+    r"also|as well|too(?=\s*(?:[.!,;:)]|$))|another|additional(?:ly)?|in addition|a second|both|or)\b",
     _ANY_CASE,
 )
 _FUTURE = re.compile(
@@ -39,7 +40,7 @@ _HEARSAY = tuple(
         r"^(?:I|We) (?:heard|hear|read|gather|understand|was told|were told|['’]m told|"
         r"am told)(?: from (?P<who>[A-Z]\w+(?: [A-Z]\w+)?))?"
         r"(?: somewhere)?,?(?: that)? (?P<rest>.+)$",
-        r"^(?:[Aa]ccording to (?P<who>[\w .]+?)|[Aa]pparently|[Ss]upposedly|[Aa]llegedly|"
+        r"^(?:[Aa]ccording to (?P<who>(?!(?:the|this|our|its|today['’]s|its)\b)[\w .]+?)|[Aa]pparently|[Ss]upposedly|[Aa]llegedly|"
         r"[Rr]umou?r has it(?: that)?|[Tt]he rumou?r is(?: that)?|"
         r"[Ww]ord is(?: that)?|[Tt]hey say(?: that)?|[Ii]t is said that),? (?P<rest>.+)$",
     )

@@ -33,8 +33,20 @@ _OWNED = re.compile(rf"({NAME.replace("'’", "")})['’]s ")
 _NO_SUBJECTS = frozenset(
     "this that it there here what who which when where why how everything nothing something everyone somebody "
     "nobody yes no "
-    "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one".split()
+    "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one "
+    "for since from after before during with in on at by to of as if when while until because without within into over "
+    "under still once not never just yet each every all some any both most many few several another no than these "
+    "those like sounds looks feels got anyone anybody someone next last another".split()
 )
+_PRONOUNS = frozenset("i we you they he she it me us him them who which what".split())
+_JOINS = frozenset("for at in on from".split())
+"""*The piano in the hall* is the hall's piano."""
+_IDENTIFIER = re.compile(r"[A-Za-z]+[-_#][\w-]*|[a-z]+_\w+")
+_CLASSIFIERS = frozenset(
+    "the our my a ticket issue bug pr feature flag option setting endpoint service function method table column variable "
+    "branch repo repository file package command parameter".split()
+)
+"""What may be said before an identifier, or not."""
 
 
 def subject_of(text: str) -> str | None:
@@ -54,14 +66,18 @@ def subject_of(text: str) -> str | None:
         return _PEOPLE[first] if len(words) == 1 else None
     if first in {"he", "she", "they"}:
         return first if len(words) == 1 else None
-    of = next((at for at, word in enumerate(words) if word == "of" or (word == "for" and at > 1)), None)
+    of = next((at for at, word in enumerate(words) if word == "of" or (at > 1 and word in _JOINS)), None)
     if of is not None and of + 1 < len(words):
         rest = " ".join(words[of + 1 :])
         whole = subject_of(rest) or rest.casefold()
-        if re.fullmatch(NAME, rest) and not rest[-1].isdigit():
+        if words[of] == "of" and re.fullmatch(NAME, rest) and not rest[-1].isdigit():
             whole += "'s"
         return f"{whole} {_plain(words[:of])}".strip()
+    if any(word.casefold() in _PRONOUNS for word in words[1:]) or re.search(r"['’](?:d|ll|ve|re|m)\b", words[0]):
+        return None
     owner = _OWNERS.get(first)
+    if len(words) > 1 and _IDENTIFIER.fullmatch(words[-1]) and set(map(str.casefold, words[:-1])) <= _CLASSIFIERS:
+        return words[-1].casefold()
     rest = _plain(words[1:] if owner is not None else words)
     return f"{owner} {rest}".strip() if owner else rest or None
 
@@ -93,7 +109,20 @@ def _spelt(word: str, behind: list[str]) -> str:
 
 
 def _singular(word: str) -> str:
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > _SHORT else word
+    return singular(word) if len(word) > _SHORT else word
+
+
+def singular(noun: str) -> str:
+    """Return a noun's singular, near enough for both to be one.
+
+    >>> singular("branches"), singular("cities"), singular("hens"), singular("bus"), singular("boss")
+    ('branch', 'city', 'hen', 'bus', 'boss')
+    """
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    if noun.endswith(("ches", "shes", "sses", "xes")):
+        return noun[:-2]
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun
 
 
 _SHORT = 3

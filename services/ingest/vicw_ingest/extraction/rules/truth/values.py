@@ -29,7 +29,8 @@ _MAY = rf"(?:{_MONTH}|\bmay\b)"
 _CLOCK = r"(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?(?!\w)|noon|midnight)"
 _DATE = (
     rf"(?:\d{{4}}-\d\d-\d\d|{_MAY}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MAY}|"
-    rf"\d{{1,2}}(?:st|nd|rd|th)\b|{_MONTH})"
+    rf"\d{{1,2}}(?:st|nd|rd|th)\b(?! (?:floor|street|avenue|time|place|edition|version|attempt|try|grade|year|row|and))|"
+    rf"{_MONTH})"
 )
 _HOUR = (
     r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
@@ -43,7 +44,7 @@ _KINDS = (
     (
         "code",
         re.compile(
-            r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.])|\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
+            r"(?<![\w.])(?:v\d+(?:\.\d+){0,3}|\d+(?:\.\d+){2,3}|\d+\.(?:\d|\d{3,}))(?![\w.])|\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
         ),
     ),
     ("number", re.compile(NUMBER, re.IGNORECASE)),

@@ -29,7 +29,7 @@ from vicw_ingest.extraction.rules.truth.making import (
 )
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.nouns import KIN, UNCOUNTED
-from vicw_ingest.extraction.rules.truth.subjects import CORE, NAME, SUBJECT, THING, attribute_of, subject_of
+from vicw_ingest.extraction.rules.truth.subjects import CORE, NAME, SUBJECT, THING, attribute_of, singular, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
 _UNITS = (
@@ -44,7 +44,9 @@ _PER = r"(?:(?:an?|per|each|every) (?:hour|day|night|week|month|quarter|year|les
 _PRICE = rf"(?P<v>(?:{MONEY}|\d[\d,.]*\d(?=[ .]|$)|\d+)(?: {_PER})?)"
 _GOODS = rf"(?P<s>(?:(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?) {CORE}|{NAME}(?: {CORE})?))"
 _FREED = frozenset("delivery shipping entry admission parking entrance ticket wifi wi-fi access membership breakfast".split())
-_COUNT = rf"{ABOUT}(?P<v>{NUMBER}) (?P<n>[a-z][\w-]+(?: [a-z][\w-]+){{0,2}}?)"
+_SENTENCE = re.compile(r"\b(?:is|are|was|were|has|have|had|I|we|you|it|they|he|she)\b")
+_COUNT = rf"{ABOUT}(?P<v>{NUMBER}) (?P<n>(?!(?:now|left|still|in|on|at|for|so|already|today|each|per|of|more|and|a|to|or|but|"
+_COUNT += rf"again|as|if|until|by|with|when|yet|too)\b)[a-z][\w-]+(?: [a-z][\w-]+){{0,2}}?)"
 _WHERE = r"(?: (?:in|on|at|for) (?P<w>(?:the|my|our) [^.,;:!]+?|[A-Z][\w-]+))?"
 
 
@@ -74,7 +76,9 @@ def _priced(subject: str, groups: Groups) -> Iterator[Claim]:
     value = groups["v"]
     if "weak" in groups and "." not in value and not re.search(_PER, value) and not re.match(MONEY, value, re.I):
         return
-    yield of_attribute(subject.removesuffix(" price"), "price", value)
+    where = subject_of(groups["q"]) if "q" in groups else None
+    subject = subject.removesuffix(" price")
+    yield of_attribute(f"{where} {subject}" if where else subject, "price", value)
 
 
 def _free(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -105,6 +109,8 @@ def _charges(subject: str, groups: Groups) -> Iterator[Claim]:
 def _listed(subject: str, groups: Groups) -> Iterator[Claim]:
     """*Default model: minnow-small*, as in notes and settings."""
     value, part = groups["v"], attribute_of(subject)
+    if _SENTENCE.search(value):
+        return
     if part is not None and part[1] == "name":
         yield Claim(part[0], "name", value)
     elif part is not None:
@@ -113,9 +119,8 @@ def _listed(subject: str, groups: Groups) -> Iterator[Claim]:
         yield Claim(subject, "price", value)
     elif re.match(rf"(?:on |at )?{TIME}", value, re.I):
         yield Claim(subject, "schedule", value)
-    elif re.fullmatch(NUMBER, value):
-        noun = subject.split()[-1]
-        yield Claim("", f"count of {subject}") if False else Claim(subject.removesuffix(noun).strip(), f"count of {noun}", value)
+    elif re.fullmatch(NUMBER, value) and groups["s"].endswith("s"):
+        yield _count("", subject, value)
 
 
 def _counted(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -124,11 +129,11 @@ def _counted(subject: str, groups: Groups) -> Iterator[Claim]:
     if words[-1] in UNCOUNTED or words[0] in UNCOUNTED:
         return
     where = subject_of(groups["w"]) if "w" in groups else None
-    yield Claim(where or subject, "count of " + " ".join(_one(word) for word in words), groups["v"])
+    yield _count(where or subject, groups["n"], groups["v"])
 
 
-def _one(noun: str) -> str:
-    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+def _count(subject: str, noun: str, value: str) -> Claim:
+    return Claim(subject, "count of " + " ".join(singular(word) for word in noun.casefold().split()), value)
 
 
 def _there(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -138,14 +143,14 @@ def _there(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _number(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The number of open issues is 87*."""
-    words = groups["n"].casefold().split()
-    yield Claim("", "count of " + " ".join(_one(word) for word in words), groups["v"])
+    yield _count("", groups["n"], groups["v"])
 
 
 def _rated(subject: str, groups: Groups) -> Iterator[Claim]:
     """*I run 20 km a week*: by the verb, the unit and the time."""
     verb = re.sub(r"(?:n?ning|ing|s|e)$", "", groups["verb"])
-    yield Claim(subject, f"{verb} {_one(groups['n'].casefold())} {groups['per']}", groups["v"])
+    if not re.match(MONEY, f"{groups['v']} {groups['n']}", re.I):
+        yield Claim(subject, f"{verb} {singular(groups['n'].casefold())} {groups['per']}", groups["v"])
 
 
 def _amount(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -206,7 +211,7 @@ PATTERNS = (
     pattern(
         "cost costs sells goes priced listed 's sell sold sale going selling",
         rf"^{_GOODS} {ADV}(?:costs?(?: us| me)?|sells for|goes for|is (?:now )?(?:priced at|listed at|on sale for|going for|selling for))"
-        rf"(?: now)? {ABOUT}{_PRICE}",
+        rf"(?: now)? {ABOUT}{_PRICE}(?: per [\w-]+)?(?: (?:in|at|for) (?P<q>(?:(?:the|our|my) )?[^.,;:!]+?){END})?",
         _priced,
     ),
     pattern(
@@ -238,7 +243,7 @@ PATTERNS = (
     pattern("free", rf"^{THING}{BE} free(?: of charge)?(?: on| for|{END})", _free),
     pattern(
         "runs uses listens answers on port run use listen",
-        rf"^{THING} {ADV}(?:runs on|uses|is on|listens (?:on|at)|answers on|runs at)(?: now)? (?P<p>port )?(?P<v>\d{{2,5}})\b(?! %|%)",
+        rf"^{THING} {ADV}(?:runs on|uses|is on port|is on(?= \d{{4}})|listens (?:on|at)|answers on|runs at)(?: now)? (?:port )?(?P<v>\d{{2,5}})\b(?! %|%)",
         said("port"),
     ),
     pattern(
@@ -260,8 +265,8 @@ PATTERNS = (
     ),
     pattern(
         ": -",
-        rf"^(?P<s>(?:[Tt]he |[Mm]y |[Oo]ur )?{NAME}(?: [\w-]+){{0,3}}|"
-        rf"[A-Z][\w-]+(?: [\w-]+){{0,3}}): (?P<v>[^,;:!()]+?)(?=[,;:!()]|\.$|$)",
+        rf"^(?P<s>(?:[Tt]he |[Mm]y |[Oo]ur )?{NAME}(?: [\w-]+){{0,5}}|"
+        rf"[A-Z][\w-]+(?: [\w-]+){{0,5}}): (?P<v>[^,;:!()]+?)(?=[,;:!()]|\.$|$)",
         _listed,
     ),
     # Counts.
@@ -281,7 +286,7 @@ PATTERNS = (
     ),
     pattern("number", rf"^The (?:total )?number of (?P<n>[a-z][\w -]+?)(?:{BE}| (?:now )?stands) (?:at |now )*(?P<v>{NUMBER}){END}", _number),
     pattern("still", rf"^(?i:only |just )*(?P<v>{NUMBER}) (?P<n>(?:\w+ )?[a-z]+)(?: (?:are|is|remain)) (?:still )?(?P<a>open|left|missing|free){END}",
-            lambda subject, groups: iter([Claim("", f"count of {groups['a']} " + " ".join(_one(w) for w in groups["n"].casefold().split()), groups["v"])])),
+            lambda subject, groups: iter([_count("", f"{groups['a']} {groups['n']}", groups["v"])])),
     pattern(
         "down up",
         rf"^{SUBJECT}(?:{BE}| went| {ADV}gone| {ADV}dropped| {ADV}got)(?: back)? (?:down|up) to {ABOUT}(?P<v>{NUMBER})(?: (?P<n>[a-z%][\w-]*))?{END}",
@@ -298,12 +303,12 @@ PATTERNS = (
         rf"^{SUBJECT} {ADV}(?:takes?|lasts?|weighs?|measures?|stands at)(?: now)? {ABOUT}(?P<v>{NUMBER} ?(?:{_UNITS}))(?!\w)",
         _amount,
     ),
-    pattern("at", rf"^{THING}{BE} at {ABOUT}(?P<v>{NUMBER} ?(?:percent|per cent|%|degrees?)?)(?!\w|:)", lambda s, g: iter([c]) if (c := measured(s, g["v"])) is not None else iter(())),
+    pattern("at on", rf"^{THING}{BE} (?:at|on|set to|set at) {ABOUT}(?P<v>{NUMBER} ?(?:percent|per cent|%|degrees?)?)(?!\w|:)", lambda s, g: iter([c]) if (c := measured(s, g["v"])) is not None else iter(())),
     # Whatever is an attribute in so many words.
     pattern(BEING, rf"^{THING}{BE} {V}", _valued),
     pattern(
         BEING,
-        rf"^{THING}{BE} {ABOUT}(?:on |set to |at )?(?P<v>{NUMBER} ?(?:{_UNITS}){END})",
+        rf"^{THING}{BE} {ABOUT}(?P<v>{NUMBER} ?(?:{_UNITS}){END})",
         _amount,
     ),
     pattern(BEING, rf"^{THING}{BE} (?P<v>(?:Mr|Mrs|Ms|Dr) {NAME}|{NAME}|#[\w-]+|[\w-]*\d[\w.-]*){END}", _is_one),

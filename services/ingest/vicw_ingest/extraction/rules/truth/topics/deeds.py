@@ -131,10 +131,10 @@ PATTERNS = (
         _preferred,
     ),
     pattern("prefers prefer", rf"^{SUBJECT} {ADV}prefers? (?P<v>(?!to\b)[^.,;:!]+?)(?= (?:now|these|because|since|as|so)\b|[.,;:!]|$)", _prefers),
-    pattern("longer", rf"^{SUBJECT} (?:no longer (?P<verb>\w+(?: (?:on|to))??)) {V}", _no_more),
+    pattern("longer", rf"^{SUBJECT} (?:no longer (?P<verb>\w+(?: (?:on|to))?)) {V}", _no_more),
     pattern(
         "anymore more longer",
-        rf"^{SUBJECT} (?:do not|does not) (?P<verb>\w+(?: (?:on|to))??) (?P<v>[^.,;:!]+?) {_ANYMORE}",
+        rf"^{SUBJECT} (?:do not|does not) (?P<verb>\w+(?: (?:on|to))?) (?P<v>[^.,;:!]+?) {_ANYMORE}",
         _no_more,
     ),
     pattern("stopped quit gave given", rf"^{SUBJECT} {ADV}(?:stopped|quit|gave up|given up) (?P<verb>\w+ing) {V}", _no_more),

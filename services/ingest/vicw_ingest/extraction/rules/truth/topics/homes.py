@@ -45,7 +45,7 @@ _WHERE = (
 )
 _KEPT = (
     r"(?:located|situated|based|kept|stored|hosted|housed|parked|pitched|published|saved|archived|"
-    r"stationed|installed|placed|running|held)"
+    r"found|stationed|installed|placed|running|held)"
 )
 
 
@@ -128,7 +128,7 @@ PATTERNS = (
     ),
     pattern("staying stay renting rent", rf"^{SUBJECT}(?:{BE}|) (?:staying|stay|renting|rent)(?: now)? (?:in|at) {V}", _stays),
     pattern(
-        "based located situated kept stored hosted housed parked pitched published saved archived stationed "
+        "based located situated kept stored hosted housed parked pitched published saved archived stationed found "
         "installed placed running held",
         rf"^{SUBJECT}{BE} {_KEPT}(?: now)? (?:in|at|on|under|behind|near|by|next to|outside) {V}",
         _home,

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, BE, BEEN, END, FROM, OBJECT, Groups, V, pattern
+from vicw_ingest.extraction.rules.truth.making import of_attribute
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, subject_of
+from vicw_ingest.extraction.rules.truth.nouns import POSTS
+from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, attribute_of, subject_of
 
 _RENAMED = r"(?:renamed|rebranded|retitled|rechristened)(?: from)?"
 _GOES = (
@@ -20,6 +22,10 @@ def _named(subject: str, groups: Groups) -> Iterator[Claim]:
     """What something is called; what goes by a name is found by that, too."""
     name = groups["v"]
     if name.islower() and " " in name and not name.startswith("the "):
+        return
+    part = attribute_of(subject)
+    if part is not None and part[1] in POSTS:
+        yield of_attribute(*part, name)
         return
     yield Claim(subject, "name", name)
     old = groups.get("u")
@@ -56,8 +62,8 @@ PATTERNS = (
     pattern(
         "renamed rebranded retitled",
         rf"^(?:{ACTOR} {ADV})?(?i:renamed|rebranded|retitled) (?P<s>(?:(?:my|our|the|his|her|their) )?[\w'’.#/+-]+"
-        rf"(?: [\w'’.#/+-]+){{0,4}}?) {FROM}(?:to|as|into) {V}",
-        _named,
+        rf"(?: [\w'’.#/+-]+){{0,4}}?) {FROM}(?:to|as|into) (?:{V}|(?P<w>{NAME}|[\w#./-]+)(?= (?:in|on|at|by|to|from)\b))",
+        lambda subject, groups: _named(subject, groups | {"v": groups.get("v") or groups["w"]}),
     ),
     pattern("name", rf"^{SUBJECT} {ADV}changed (?:my|our|its|his|her|their|the) name {FROM}to {V}", _named),
     pattern(

@@ -47,8 +47,8 @@ def _parted(subject: str, groups: Groups) -> Iterator[Claim]:
 def _lost(subject: str, groups: Groups) -> Iterator[Claim]:
     """What somebody had, told of the thing itself."""
     owner, _, thing = subject.rpartition(" ")
-    if owner and _had(thing):
-        yield Claim(owner.removesuffix("'s"), f"own {thing}", thing, ended=True)
+    if _had(thing) and (owner or groups["s"].casefold().startswith("the ")):
+        yield Claim(owner.removesuffix("'s") or "$speaker", f"own {thing}", thing, ended=True)
 
 
 def _given(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -77,7 +77,7 @@ def _possessive(subject: str, groups: Groups) -> Iterator[Claim]:
 def _without(subject: str, groups: Groups) -> Iterator[Claim]:
     """*I don't have a car anymore*."""
     noun = _head(groups["v"])
-    if noun:
+    if noun and noun not in {"yet", "clue", "idea", "name", "time", "choice"}:
         yield Claim(subject, f"own {noun}", noun, ended=True)
 
 
@@ -129,7 +129,7 @@ PATTERNS = (
     ),
     pattern(
         "stolen sold scrapped totalled given died passed broke",
-        rf"^{THING}(?:{BEEN} (?:stolen|sold|scrapped|totalled|given away)| {ADV}(?:died|passed away|broke down for good))\b",
+        rf"^{THING}(?:(?:{BEEN}|{BE}) (?:stolen|sold|scrapped|totalled|given away)| {ADV}(?:died|passed away|broke down for good))\b",
         _lost,
     ),
     pattern(

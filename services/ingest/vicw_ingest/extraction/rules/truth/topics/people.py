@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from vicw_ingest.extraction.rules.truth.grammar import ADV, BE, END, Groups, V, pattern
-from vicw_ingest.extraction.rules.truth.making import of_attribute, said
+from vicw_ingest.extraction.rules.truth.making import is_person, of_attribute, said
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import NUMBER
@@ -72,7 +73,7 @@ def _aged(subject: str, groups: Groups) -> Iterator[Claim]:
     part = attribute_of(subject)
     if part is not None:
         yield of_attribute(*part, groups["v"])
-    elif subject.startswith("$") or groups["s"][:1].isupper():
+    elif is_person(subject) and re.fullmatch(r"\d{1,2}|1[01]\d|[a-z-]+", groups["v"], re.I):
         yield Claim(subject, "age", groups["v"])
 
 

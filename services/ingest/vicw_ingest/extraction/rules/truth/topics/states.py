@@ -69,11 +69,11 @@ _AXES = (
     _axis("thing", "clean", "dirty"),
     _axis("thing", "wet", "dry"),
     _axis("any", "missing|lost", "found|back home"),
-    _axis("thing", "supported|maintained|actively maintained", "unsupported|deprecated|unmaintained|retired|discontinued"),
+    _axis("thing", "supported|maintained|actively maintained|stable|steady", "unsupported|deprecated|unmaintained|retired|discontinued|end of life",
+          "unstable|experimental|flaky"),
     _axis("thing", "required|mandatory|compulsory", "optional|voluntary"),
     _axis("thing", "allowed|permitted|accepted", "banned|forbidden|prohibited"),
     _axis("thing", "valid", "expired|invalid"),
-    _axis("thing", "stable|steady", "unstable|experimental|flaky"),
     _axis("thing", "visible", "hidden"),
     _axis("thing", "active", "inactive|dormant"),
     _axis("thing", "charged|fully charged", "flat|out of battery"),
@@ -95,6 +95,7 @@ _DONE = (
     "reverted|granted|dispatched|refunded|verified|finalised|finalized|discontinued"
 )
 _ACTS = {"opened": "open"}
+_ALL_OF_THEM = frozenset({"everyone", "everybody", "all", "all users", "everything", "good", "real", "sure"})
 
 
 def _fits(axis: Axis, subject: str) -> bool:
@@ -112,7 +113,7 @@ def _claims(subject: str, word: str, *, where: str = "", ended: bool = False) ->
         state = axis.words.get(word)
         if state is None or not _fits(axis, subject):
             continue
-        place = "" if is_person(subject) or axis.of == "work" else where
+        place = "" if is_person(subject) or axis.of == "work" or where in _ALL_OF_THEM else where.casefold()
         states = list(dict.fromkeys(axis.words.values()))
         if ended and len(states) == 2:
             state, ended = states[1 - states.index(state)], False
@@ -121,7 +122,9 @@ def _claims(subject: str, word: str, *, where: str = "", ended: bool = False) ->
 
 
 def _state(subject: str, groups: Groups) -> Iterator[Claim]:
-    yield from _claims(subject, groups["v"].casefold(), where=groups.get("q", "").casefold(), ended="not" in groups)
+    if groups["v"] in {"found", "lost", "missing"} and "q" in groups:
+        return
+    yield from _claims(subject, groups["v"].casefold(), where=groups.get("q", ""), ended="not" in groups)
 
 
 def _done(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -146,7 +149,7 @@ def _turned(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We turned the flag off in staging*."""
     what = subject_of(groups["o"])
     if what is not None:
-        yield from _claims(what, groups["v"], where=groups.get("q", "").casefold())
+        yield from _claims(what, groups["v"], where=groups.get("q", ""))
 
 
 PATTERNS = (
@@ -165,6 +168,11 @@ PATTERNS = (
         "works work",
         rf"^{SUBJECT} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?works?(?: again| fine| properly| now| well| perfectly)*{END}",
         _works,
+    ),
+    pattern(
+        "job",
+        rf"^{SUBJECT} {ADV}(?:have|has|got|found|landed|started) (?:a|my|the|an?) (?:\w+ )?job{END}",
+        lambda subject, groups: _claims(subject, "employed"),
     ),
     pattern(
         "broke crashed died stopped went",

@@ -22,6 +22,7 @@ def _employed(subject: str, groups: Groups) -> Iterator[Claim]:
     """Whom somebody works for."""
     if groups["v"][:1].isupper() or groups["v"].startswith(("a ", "the ", "an ")):
         yield Claim(subject, "employer", groups["v"])
+        yield Claim(subject, "state work", "employed", also=True)
 
 
 def _occupation(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -83,7 +84,7 @@ PATTERNS = (
         "joined started hired job signed",
         rf"^{SUBJECT} {ADV}(?:joined|started (?:working )?(?:at|for)|(?:got|have) (?:a|the|a new) job (?:at|with)|"
         rf"(?:was |been )?hired by|signed with) (?P<v>[A-Z][^.,;:!]*?){END}",
-        said("employer"),
+        _employed,
     ),
     pattern(
         "work works working worked",
