@@ -53,6 +53,8 @@ def _claims(clause: Clause) -> list[Claim]:
             continue
         groups = {name: value.strip(" .") for name, value in match.groupdict().items() if value is not None}
         subject = subject_of(groups["s"]) if "s" in groups else ""
+        if subject is not None and "s" in groups and groups["s"].split()[0].casefold() in clause.no_subjects:
+            continue
         found = list(pattern.made(subject, groups | clause.said)) if subject is not None else []
         if found:
             return found

@@ -62,11 +62,15 @@ _IT = re.compile(r"^(?:[Ii]t|[Tt]hat)(?= (?:is|has|was|now|runs|costs|works|take
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause. ``said``: its ``text``, the word that says that something has changed (``now``), and ``instead`` of what."""
+    """A clause. ``said``: its ``text``, the word that says that something has changed (``now``), and ``instead`` of what.
+
+    ``no_subjects`` are words that begin no subject here, whatever their capital says: *Keep*, *Really*.
+    """
 
     text: str
     future: bool
     said: Groups
+    no_subjects: frozenset[str] = frozenset()
 
 
 def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
@@ -74,6 +78,7 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
     if _LIMITED.match(text):
         return
     said: Groups = {}
+    no_subjects = frozenset(word.lower for word in sentence.words if word.tag in _NO_NOUNS and word.lower not in _ALL)
     text = _without_instead(text, said)
     changing = _NOW.search(text[: _FRONT])
     bare = _LEADING.sub("", _capital(_FRONTED.sub("", text)))
@@ -95,9 +100,11 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
             part = f"I {am}{part[:1].lower()}{part[1:]}"
         now = _NOW.search(part) or (changing if fronted else None)
         mark = {"now": now[0].casefold().strip(", ") or "now"} if now is not None else {}
-        yield Clause(part, is_future(first if at < len(wholes) else part), {"text": part} | mark | said)
+        yield Clause(part, is_future(first if at < len(wholes) else part), {"text": part} | mark | said, no_subjects)
 
 
+_NO_NOUNS = frozenset({"ADV", "INTJ", "ADP", "SCONJ", "CCONJ", "VERB", "AUX", "PART"})
+_ALL = frozenset({"i", "we", "he", "she", "they", "the", "my", "our", "his", "her", "their", "your"})
 _FRONT = 40
 """Characters in which a word like *these days* is of the whole sentence."""
 

@@ -76,6 +76,8 @@ def subject_of(text: str) -> str | None:
     if any(word.casefold() in _PRONOUNS for word in words[1:]) or re.search(r"['’](?:d|ll|ve|re|m)\b", words[0]):
         return None
     owner = _OWNERS.get(first)
+    if owner is not None and len(words) == 1:
+        return None
     if len(words) > 1 and _IDENTIFIER.fullmatch(words[-1]) and set(map(str.casefold, words[:-1])) <= _CLASSIFIERS:
         return words[-1].casefold()
     rest = _plain(words[1:] if owner is not None else words)

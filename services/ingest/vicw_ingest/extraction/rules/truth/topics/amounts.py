@@ -55,6 +55,8 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
     value = re.sub(r"^(?:a|an|at|to|set to|set at|called|named) ", "", groups["v"])
     part = attribute_of(subject)
     if part is not None and (part[0] or not value.islower() or quantities(value)):
+        if not part[1].startswith("favourite") and not _is_value(value):
+            return
         if part[1] == "name":
             yield Claim(part[0], "name", value)
             if (other := subject_of(value)) is not None and other != part[0] and part[0]:
@@ -63,6 +65,24 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
             yield of_attribute(*part, value)
     elif re.match(MONEY, value, re.I):
         yield Claim(subject, "price", value)
+
+
+def _is_value(value: str) -> bool:
+    """Tell whether words are an attribute's value, and not what is said of it: *steeped in history*."""
+    words = re.sub(r"^(?:the|my|our|his|her|their) ", "", value).split()
+    return (
+        not value.islower()
+        or bool(quantities(value))
+        or (len(words) <= _MOST_WORDS and _NO_VALUE.match(value) is None and " of " not in value)
+    )
+
+
+_MOST_WORDS = 3
+_NO_VALUE = re.compile(
+    r"(?:been|being|home|very|so|too|not|more|most|less|quite|really|pretty|rather|in|on|at|to|for|from|with|of|by|about|"
+    r"under|over|up|down|out|off|a|an|what|that|how|where|still|good|bad|great|high|low|higher|lower|nice|fine|better|"
+    r"worse|best|important|essential|crucial|key|amazing|awesome|incredible|beautiful|huge|big|small|full|\w+ed|\w+ing)\b"
+)
 
 
 def _is_one(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -159,7 +179,7 @@ def _amount(subject: str, groups: Groups) -> Iterator[Claim]:
     if part is not None:
         yield of_attribute(*part, groups["v"])
     elif not is_person(subject) or not subject.startswith("$"):
-        yield Claim(subject, unit_of(groups["v"]), groups["v"])
+        yield Claim(subject, unit_of(groups["v"]), groups["v"], weak="takes" in groups and "now" not in groups)
 
 
 def _level(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -300,7 +320,7 @@ PATTERNS = (
     ),
     pattern(
         "takes take lasts last weighs weigh measures stands",
-        rf"^{SUBJECT} {ADV}(?:takes?|lasts?|weighs?|measures?|stands at)(?: now)? {ABOUT}(?P<v>{NUMBER} ?(?:{_UNITS}))(?!\w)",
+        rf"^{SUBJECT} {ADV}(?:(?P<takes>takes?|lasts?)|weighs?|measures?|stands at)(?: now)? {ABOUT}(?P<v>{NUMBER} ?(?:{_UNITS}))(?!\w)",
         _amount,
     ),
     pattern("at on", rf"^{THING}{BE} (?:at|on|set to|set at) {ABOUT}(?P<v>{NUMBER} ?(?:percent|per cent|%|degrees?)?)(?!\w|:)", lambda s, g: iter([c]) if (c := measured(s, g["v"])) is not None else iter(())),

@@ -48,10 +48,22 @@ def _deed(subject: str, verb: str, value: str) -> Claim:
 def _does(subject: str, groups: Groups) -> Iterator[Claim]:
     """What somebody does all the time, and what not, if it is told what this takes the place of."""
     verb = _lemma(groups["verb"])
-    if verb in STATIVES or " " in verb:
+    if (verb in STATIVES or " " in verb) and _is_thing(groups["v"]):
         yield _deed(subject, verb, groups["v"])
         if "instead" in groups:
             yield replace(_deed(subject, verb, groups["instead"]), ended=True)
+
+
+def _is_thing(value: str) -> bool:
+    """Tell whether what somebody likes or uses is said, and shortly."""
+    return len(value.split()) <= _MOST_WORDS and _POINTING.match(value) is None
+
+
+_MOST_WORDS = 6
+_POINTING = re.compile(
+    r"(?:it|this|that|these|those|you|them|him|her|me|us|one|how|when|what|where|why|who|being|and|to|my|your|everything|"
+    r"everyone|all|so|more|is|are|me)\b", re.IGNORECASE
+)
 
 
 def _no_more(subject: str, groups: Groups) -> Iterator[Claim]:

@@ -65,6 +65,8 @@ def _given(subject: str, groups: Groups) -> Iterator[Claim]:
 def _owned(subject: str, groups: Groups) -> Iterator[Claim]:
     """Whose a thing is; *mine* is the speaker's."""
     value = groups["v"]
+    if not re.match(r"(?:[A-Z]|(?:my|our|the|his|her|their|your|an?|another|somebody|mine|ours|me)\b)", value):
+        return
     if attribute_of(subject) is None or subject.split()[-1] in OWNED:
         yield Claim(subject, "owner", "I" if value.casefold() in {"mine", "me", "ours"} else value)
 

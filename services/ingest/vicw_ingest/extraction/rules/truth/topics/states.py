@@ -135,7 +135,8 @@ def _done(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _works(subject: str, groups: Groups) -> Iterator[Claim]:
     """*My laptop works again*, *the lift doesn't work*."""
-    yield from _claims(subject, "working", ended="not" in groups)
+    if "not" in groups or groups["verb"] == "works" or subject != groups["s"].casefold():
+        yield from _claims(subject, "working", ended="not" in groups)
 
 
 def _acted(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -166,7 +167,7 @@ PATTERNS = (
     ),
     pattern(
         "works work",
-        rf"^{SUBJECT} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?works?(?: again| fine| properly| now| well| perfectly)*{END}",
+        rf"^{THING} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?(?P<verb>works?)(?: again| fine| properly| now| well| perfectly)*{END}",
         _works,
     ),
     pattern(
