@@ -30,7 +30,7 @@ from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relations
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.times import times_in
-from vicw_ingest.extraction.rules.truth import Claim, claims
+from vicw_ingest.extraction.rules.truth import Claim, claims, is_common
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
@@ -148,7 +148,12 @@ class _Text:
         for claim in said:
             first, _, rest = claim.subject.partition(" ")
             meant = self._people.meant_by(first)
-            found = (meant, rest) if meant is not None else whose_and_of(claim.subject, named)
+            if meant is not None:
+                found: tuple[str | None, str] | None = (meant, rest)
+            elif is_common(claim.subject):
+                found = None, claim.subject
+            else:
+                found = whose_and_of(claim.subject, named)
             if found is None:
                 continue
             source = named.get(claim.source, "") if claim.source is not None else None

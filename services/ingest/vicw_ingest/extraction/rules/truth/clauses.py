@@ -32,7 +32,7 @@ _FRONTED = re.compile(
 )
 _LIMITED = re.compile(
     r"^(?:On (?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
-    r"At (?:night|weekends?|peak\b)|During|For (?:guests|members|students|children|\w+ (?:users|customers))|Until|Before)\b"
+    r"At (?:night|weekends?|peak\b)|During|For (?:the|an?|my|our) [\w ]+,|For (?:guests|members|students|children|\w+ (?:users|customers))|Until|Before)\b"
 )
 """What holds at some times, or of some, only; the rest of the sentence says nothing of the others."""
 _NOW = re.compile(
@@ -95,7 +95,7 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
         if thing is not None and at >= len(wholes):
             part = _IT.sub(thing, part)
         part = _capital(part)
-        if _ELIDED.match(part):
+        if at < len(wholes) and _ELIDED.match(part):
             am = "am " if _ING.search(part) else ""
             part = f"I {am}{part[:1].lower()}{part[1:]}"
         now = _NOW.search(part) or (changing if fronted else None)

@@ -29,10 +29,11 @@ BEEN = (
     r"(?: (?:was|were|is|are|got|gets|has been|have been|had been|has|have)|['’]s been|['’]ve been)(?: (?:just|"
     r"now|recently|officially|finally|already|been|since|permanently))*"
 )
+WAS = r"(?: (?:was|were|is|are|got|gets|has been|have been|had been)(?: (?:just|now|recently|officially|finally|already|since))*)"
 END = (
     r"(?=[.,:](?!\d)|[;!)]|$| (?:now|since|because|and|but|after|before|again|these|instead|with|as|so|while|"
     r"when|from now|from this|from today|by now|anymore|any more|for|until|where|who|which|this|last|again|any longer|"
-    r"at last|these days|nowadays|today|yesterday|on (?i:mon|tues|wednes|thurs|fri|satur|sun)day|in (?i:january|"
+    r"at last|yet|these days|nowadays|today|yesterday|on (?i:mon|tues|wednes|thurs|fri|satur|sun)day|in (?i:january|"
     r"february|march|april|may|june|july|august|september|october|november|december))\b)"
 )
 ANY = r"(?:[^.,;:!()]|[.,:](?=\d))+?"

@@ -19,6 +19,8 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     """Tell whether ``newer`` gives another value than ``older``, or says that it has ended."""
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
+    if newer.attribute.startswith("state "):
+        return not newer.ended and (older.ended or newer.value != older.value)
     if newer.weak:
         return older.ended and _overlap(newer.value, older.value)
     if older.ended:

@@ -11,8 +11,12 @@ from vicw_ingest.extraction.rules.truth.nouns import KIN, POSTS, WORK_ITEMS
 from vicw_ingest.extraction.rules.truth.subjects import attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
-_SAME = {"cost": "price", "fee": "price", "charge": "price", "leader": "lead", "head": "lead"} | dict.fromkeys(
+_SAME = {"cost": "price", "fee": "price", "charge": "price", "leader": "lead", "assignee": "owner", "head": "lead"} | dict.fromkeys(
     ("boyfriend", "girlfriend", "husband", "wife", "fiance", "fiancee"), "partner"
+)
+_PASSING = re.compile(
+    r"(?<!as of )(?<!from )(?<!since )(?<!starting )(?<!effective )\b(?:today(?! on\b)|tonight|last (?:year|month|week|time)|ago|"
+    r"in those|back then|yesterday)\b", re.IGNORECASE
 )
 _UNITS = (
     ("time", re.compile(r"\b(?:days?|hours?|minutes?|seconds?|weeks?|months?|years?|ms|min|mins|h|s)\b", re.I)),
@@ -30,6 +34,11 @@ def is_time(value: str) -> bool:
         bool(quantities(value).keys() & {"clock", "day", "date"})
         or re.fullmatch(rf"(?:{TIME})", value, re.I) is not None
     )
+
+
+def is_passing(text: str) -> bool:
+    """Tell whether a sentence is of today alone, or of what was: *it closes at six today*, *it cost ten last year*."""
+    return _PASSING.search(text) is not None
 
 
 def is_person(subject: str) -> bool:
@@ -103,10 +112,10 @@ def changed(subject: str, groups: Groups) -> Iterator[Claim]:
     """What something was changed to: a date, an attribute in so many words, a price, a number."""
     value = groups["v"]
     part = attribute_of(subject)
-    if is_time(value) and not (part and part[1] not in {"deadline"}):
-        yield Claim(subject, "schedule", value)
-    elif part is not None and part[1] == "name":
+    if part is not None and part[1] == "name":
         yield Claim(part[0], "name", value)
+    elif is_time(value):
+        yield of_attribute(*part, value) if part is not None else Claim(subject, "schedule", value)
     elif (found := measured(subject, value)) is not None:
         yield found
     elif "u" in groups:

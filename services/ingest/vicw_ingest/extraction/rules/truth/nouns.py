@@ -32,7 +32,7 @@ POSTS = frozenset(
     "assignee reviewer chief director head chair president treasurer secretary editor contact ceo cto cfo king "
     "queen mayor "
     "provider supplier vendor "
-    "mentor partner boyfriend girlfriend husband wife fiance fiancee roommate flatmate employer "
+    "neighbour neighbor mentor partner boyfriend girlfriend husband wife fiance fiancee roommate flatmate employer "
     "librarian caretaker gardener accountant lawyer cleaner nanny babysitter caterer carer tenant sponsor bassist "
     "drummer goalkeeper keeper conductor headteacher headmaster principal vet hairdresser sitter guardian operator "
     "curator spokesperson moderator admin administrator".split()
@@ -47,7 +47,7 @@ KIN = frozenset(
 """Heads of subjects that are somebody: where they are is not where they live."""
 WORK_ITEMS = frozenset(
     "ticket issue bug pr request order invoice incident case application claim finding task milestone proposal story "
-    "epic contract project migration release build report document draft parcel package shipment patch fix feature "
+    "epic contract project migration release build report document draft parcel package shipment position vacancy patch fix feature "
     "review audit visa permit refund payment booking change rfc deployment rollout thesis manuscript paper "
     "loan complaint job campaign study experiment patent renovation".split()
 )
@@ -72,7 +72,7 @@ OWNED = frozenset(
     "turtle cello drum harp trumpet saxophone accordion television tv console bookshop vineyard plot".split()
 )
 UNCOUNTED = frozenset(
-    "day days hour hours minute minutes second seconds week weeks month months year years time times thing "
+    "percent degree degrees gb mb kb tb ms km kg day days hour hours minute minutes second seconds week weeks month months year years time times thing "
     "things idea ideas "
     "question questions reason reasons option options call calls way ways point points more cup cups glass piece "
     "pieces "
@@ -83,7 +83,8 @@ UNCOUNTED = frozenset(
 STATIVES = (
     "like love hate enjoy eat drink smoke use own drive play study practise practice teach wear support prefer "
     "follow trust "
-    "speak need attend manage run maintain".split()
+    "speak need attend manage run maintain share rent lease serve accept sell host sponsor coach train collect require "
+    "provide produce publish employ supply stock".split()
 )
 """Verbs whose object is true for long: *I no longer eat meat* ends *I eat meat*."""
 OCCUPATIONS = frozenset(

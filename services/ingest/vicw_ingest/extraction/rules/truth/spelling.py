@@ -19,7 +19,7 @@ _RULES = tuple(
         (r"\b(I|[Ww]e|[Tt]hey|[Yy]ou)['’]ve\b", r"\1 have"),
         (r"\b([Ww]e|[Tt]hey|[Yy]ou|[Tt]here)['’]re\b", r"\1 are"),
         (r"\b([Hh]e|[Ss]he|[Ii]t|[Tt]here)['’]s\b", r"\1 is"),
-        (rf"\b(\w+)['’]s (?={_IS})(?!(?:a|an|the|my|our|your) (?:\w+)['’]s)", r"\1 is "),
+        (rf"(?<!\bis )(?<!\bare )\b(\w+)['’]s (?={_IS})(?!(?:a|an|the|my|our|your) (?:\w+)['’]s)", r"\1 is "),
         (rf"\b((?i:{'|'.join(ATTRIBUTES)}))['’]s (?=[A-Z\d#a-z])", r"\1 is "),
         (
             rf"\b(\w+)['’]s (?=(?:{STATE})(?: again| now| today)?(?:[.,;:!]|$| (?:and|but|since|for|until|because|in|on)\b))",

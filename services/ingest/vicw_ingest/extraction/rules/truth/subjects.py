@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
+from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, OWNED, PLACED, PLANNED, WORK_ITEMS
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _WORD = (
@@ -17,6 +17,7 @@ SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is
 THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{NAME}(?: {CORE})?)"
 _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker", "my": "$speaker"}
+_COMMON = (ATTRIBUTES | PLACED | PLANNED | WORK_ITEMS | OWNED) - {"may"}
 _WEAK = frozenset(
     "new old current main own usual present actual latest next weekly monthly annual daily yearly nightly".split()
 )
@@ -96,6 +97,12 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     if len(words) > 1 and words[-1] in ATTRIBUTES:
         return " ".join(words[:-1]).removesuffix("'s"), words[-1]
     return ("", words[0]) if len(words) == 1 and words[0] in ATTRIBUTES else None
+
+
+def is_common(subject: str) -> bool:
+    """Tell whether a subject is something that is no name, though a capital begins its sentence: *Standup*."""
+    last = subject.rpartition(" ")[2]
+    return "'s " not in subject and not subject.startswith("$") and last in _COMMON
 
 
 def _plain(words: list[str]) -> str:

@@ -15,7 +15,7 @@ _NUMBERS = {
         "eighteen nineteen twenty".split()
     )
 } | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "dozen": "12", "no": "0"}
-NUMBER = r"(?i:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
+NUMBER = r"(?<![\w.])(?i:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
 MONEY = (
     rf"(?i:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|coins?|"
     rf"coppers?|silvers?|crowns?|bucks))"
@@ -32,13 +32,14 @@ _DATE = (
     rf"\d{{1,2}}(?:st|nd|rd|th)\b(?! (?:floor|street|avenue|time|place|edition|version|attempt|try|grade|year|row|and))|"
     rf"{_MONTH})"
 )
-_HOUR = (
+HOUR = (
     r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"\d{1,2})\b(?! \w|[.,:]?\d|\s?[$€£%])"
+    r"\d{1,2})\b(?! (?!(?:now|these|instead|today|on|and|every|from|because|sharp|this|until|since|in|for|again|as|but|after)\b)\w|"
+    r"[.,:]?\d|\s?[$€£%])"
 )
-TIME = rf"(?i:{_CLOCK}|{_DAY}|{_DATE}|at {_HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
+TIME = rf"(?i:{_CLOCK}|{_DAY}|{_DATE}|at {HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
 _KINDS = (
-    ("clock", re.compile(rf"{_CLOCK}|at {_HOUR}", re.IGNORECASE)),
+    ("clock", re.compile(rf"{_CLOCK}|at {HOUR}", re.IGNORECASE)),
     ("day", re.compile(_DAY, re.IGNORECASE)),
     ("date", re.compile(_DATE, re.IGNORECASE)),
     (

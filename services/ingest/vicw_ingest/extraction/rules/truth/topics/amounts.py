@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from vicw_ingest.extraction.rules.truth.grammar import (
     ABOUT,
@@ -21,6 +22,7 @@ from vicw_ingest.extraction.rules.truth.grammar import (
 )
 from vicw_ingest.extraction.rules.truth.making import (
     changed,
+    is_passing,
     is_person,
     measured,
     of_attribute,
@@ -70,6 +72,8 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
 def _is_value(value: str) -> bool:
     """Tell whether words are an attribute's value, and not what is said of it: *steeped in history*."""
     words = re.sub(r"^(?:the|my|our|his|her|their) ", "", value).split()
+    if len(words) > 1 and re.match(r"[a-z]+(?:ed|ing)$", words[0]):
+        return False
     return (
         not value.islower()
         or bool(quantities(value))
@@ -95,6 +99,8 @@ def _is_one(subject: str, groups: Groups) -> Iterator[Claim]:
 def _priced(subject: str, groups: Groups) -> Iterator[Claim]:
     value = groups["v"]
     if "weak" in groups and "." not in value and not re.search(_PER, value) and not re.match(MONEY, value, re.I):
+        return
+    if is_passing(groups["text"]):
         return
     where = subject_of(groups["q"]) if "q" in groups else None
     subject = subject.removesuffix(" price")
@@ -129,7 +135,7 @@ def _charges(subject: str, groups: Groups) -> Iterator[Claim]:
 def _listed(subject: str, groups: Groups) -> Iterator[Claim]:
     """*Default model: minnow-small*, as in notes and settings."""
     value, part = groups["v"], attribute_of(subject)
-    if _SENTENCE.search(value):
+    if _SENTENCE.search(value) or (part is not None and not part[0]):
         return
     if part is not None and part[1] == "name":
         yield Claim(part[0], "name", value)
@@ -158,7 +164,8 @@ def _count(subject: str, noun: str, value: str) -> Claim:
 
 def _there(subject: str, groups: Groups) -> Iterator[Claim]:
     """*There are six tests in the suite*."""
-    yield from _counted("", groups)
+    for claim in _counted("", groups):
+        yield replace(claim, weak=not claim.subject and "now" not in groups)
 
 
 def _number(subject: str, groups: Groups) -> Iterator[Claim]:

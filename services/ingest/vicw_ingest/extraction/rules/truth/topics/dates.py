@@ -19,11 +19,11 @@ from vicw_ingest.extraction.rules.truth.grammar import (
     pattern,
 )
 from vicw_ingest.extraction.rules.truth.grammar import V as VALUE
-from vicw_ingest.extraction.rules.truth.making import changed, is_person, is_time, of_attribute, over
+from vicw_ingest.extraction.rules.truth.making import changed, is_passing, is_person, is_time, of_attribute, over
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.nouns import PLANNED
-from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribute_of
-from vicw_ingest.extraction.rules.truth.values import TIME
+from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribute_of, subject_of
+from vicw_ingest.extraction.rules.truth.values import HOUR, NUMBER, TIME
 
 _TIMES = rf"(?P<v>(?:the (?:\w+ )?)?{TIME}(?:[ ,]+(?:at |on |the |of )*{TIME})*)"
 _PUT_OFF = (
@@ -34,9 +34,8 @@ _BEGINS = (
     r"(?:starts?|begins?|meets?|takes? place|happens?|runs?|leaves?|departs?|arrives?|falls? on|kicks? off|lands?)"
 )
 _DAILY = (
-    r"(?:opens?|is (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|released|published|updated|"
-    r"run|held|sent|backed up|restarted)|are (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|"
-    r"released|published|updated|run|held|sent)|comes?(?: out)?|goes? (?:off|out)|airs?|trains?|rehearses?|practises?|"
+    r"(?:opens?|(?:is|are)(?: now)? (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|released|published|"
+    r"updated|run|held|sent|backed up|restarted)|comes?(?: out)?|goes? (?:off|out)|airs?|trains?|rehearses?|practises?|"
     r"gets? (?:collected|delivered|paid)|rings?|flies|fly)"
 )
 
@@ -54,8 +53,30 @@ def _of_somebody(subject: str) -> bool:
 
 def _daily(subject: str, groups: Groups) -> Iterator[Claim]:
     """When something is done, by what is done: the shop opens at nine, the rubbish is collected on Mondays."""
-    verb = groups["verb"].removeprefix("is ").removeprefix("are ").removesuffix("s")
-    yield Claim(subject, "schedule" if verb in {"run", "held"} else f"time of {verb}", groups["v"])
+    verb = re.sub(r"^(?:is|are) (?:now )?|s$", "", groups["verb"])
+    if not is_passing(groups["text"]):
+        yield Claim(subject, "schedule" if verb in {"run", "held"} else f"time of {verb}", groups["v"])
+
+
+def _appointed(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*I have a dentist appointment on Monday*; there may be another."""
+    what = subject_of(f"my {groups['o']}")
+    if what is not None and what.split()[-1] in PLANNED:
+        yield Claim(what, "schedule", groups["v"], weak=True)
+
+
+def _ends(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The library closes at six*."""
+    if not is_passing(groups["text"]):
+        yield Claim(subject, "end", groups["v"])
+
+
+def _every(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*Passwords expire after 90 days*, *backups run every hour*: by the verb."""
+    verb = re.sub(r"^(?:is|are) (?:now )?|(?<=[^s])s$", "", groups["verb"])
+    value = groups["v"] if re.match(NUMBER, groups["v"], re.I) else f"1 {groups['v']}"
+    if not _of_somebody(subject):
+        yield Claim(subject, f"time of {verb} {groups['how']}", value)
 
 
 def _called_off(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -66,6 +87,8 @@ def _called_off(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _put(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We moved the call to Thursday*: only what is a time."""
+    if re.fullmatch(HOUR, groups["v"]):
+        groups = groups | {"v": f"at {groups['v']}"}
     if is_time(groups["v"]) and not is_person(subject):
         yield from changed(subject, groups)
     elif is_time(groups["v"]) and re.match(r"[a-z]", subject) and " " not in subject:
@@ -120,12 +143,23 @@ PATTERNS = (
     pattern(
         "close closes end ends shut shuts finish finishes",
         rf"^{THING} (?:now )?(?:closes?|ends?|shuts?|finish(?:es)?)(?: now)?(?: (?:on|at|in))? {_TIMES}",
-        lambda subject, groups: iter([Claim(subject, "end", groups["v"])]),
+        _ends,
     ),
     pattern(
         "on at every",
-        rf"^{THING} (?:now )?(?P<verb>{_DAILY})(?: now)? (?:on |at |every )(?:the )?{_TIMES}",
+        rf"^{THING} (?:now )?(?P<verb>{_DAILY})(?: now)? (?:on |at |every )?(?:the )?{_TIMES}",
         _daily,
+    ),
+    pattern(
+        "after every within",
+        rf"^{SUBJECT} (?:now )?(?P<verb>(?:is |are )?(?:now )?[a-z]+)(?: now)? (?P<how>after|every|within) "
+        rf"(?P<v>(?:{NUMBER} )?(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)){END}",
+        _every,
+    ),
+    pattern(
+        "have has",
+        rf"^(?P<s>I|We) (?:have|have got) (?:a|an|my|our|the) (?P<o>[\w' -]+?) (?:on|at) (?:the )?{_TIMES}",
+        _appointed,
     ),
     pattern("off", rf"^{THING}{BE} off\b(?! (?:the|to|at|limits))", _called_off),
 )

@@ -17,13 +17,14 @@ _PREPOSITIONAL = {"depends": "depend", "relies": "rely", "works": "work", "talks
 _FORMS = " ".join(f"{verb} {verb}s {verb}es" for verb in STATIVES) + " depend depends rely relies"
 _ANYMORE = r"(?:anymore|any more|any longer)"
 _FELT = (
-    r"(?:afraid of|scared of|allergic to|interested in|responsible for|in favour of|in favor of|addicted to|"
+    r"(?:afraid of|scared of|allergic to|responsible for|in favour of|in favor of|addicted to|"
     r"subscribed to|dependent on|part of|a member of|a fan of|a partner of|a subsidiary of|a customer of|"
     r"compatible with|independent of|familiar with|a supporter of|a client of|a resident of|a citizen of|owned by)"
 )
 _CUT = re.compile(
     r" (?:for|in|on|at|with|to|from|every|each|most|all|when|while|pretty|quite|almost|about|daily|so|that|because)\b"
 )
+_LOOSE = re.compile(r" (?:for|with|as|since|when|because)\b")
 _CUTTING = frozenset("use eat drink drive play smoke teach wear study own".split())
 
 
@@ -41,7 +42,7 @@ def _lemma(verb: str) -> str:
 
 def _deed(subject: str, verb: str, value: str) -> Claim:
     """Return the claim that somebody does something."""
-    value = bare(_CUT.split(value)[0] if verb in _CUTTING else value)
+    value = bare((_CUT if verb in _CUTTING else _LOOSE).split(value)[0])
     return Claim(subject, f"use of {value}" if verb == "use" else f"{verb} {value}", value)
 
 
@@ -50,6 +51,9 @@ def _does(subject: str, groups: Groups) -> Iterator[Claim]:
     verb = _lemma(groups["verb"])
     if (verb in STATIVES or " " in verb) and _is_thing(groups["v"]):
         yield _deed(subject, verb, groups["v"])
+        words = bare(groups["v"]).split()
+        if len(words) == _KIND_AND_HEAD and verb in _CUTTING and groups["v"].islower():
+            yield Claim(subject, f"{verb} {words[1]} kind", words[0], weak="now" not in groups, also=True)
         if "instead" in groups:
             yield replace(_deed(subject, verb, groups["instead"]), ended=True)
 
@@ -59,7 +63,7 @@ def _is_thing(value: str) -> bool:
     return len(value.split()) <= _MOST_WORDS and _POINTING.match(value) is None
 
 
-_MOST_WORDS = 6
+_MOST_WORDS, _KIND_AND_HEAD = 6, 2
 _POINTING = re.compile(
     r"(?:it|this|that|these|those|you|them|him|her|me|us|one|how|when|what|where|why|who|being|and|to|my|your|everything|"
     r"everyone|all|so|more|is|are|me)\b", re.IGNORECASE
@@ -128,7 +132,18 @@ def _favourite(subject: str, groups: Groups) -> Iterator[Claim]:
         yield Claim("$speaker", f"favourite {groups['n'].casefold()}", groups["v"])
 
 
+def _with(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*We deploy with Jenkins*, *I commute by bus*: by the verb; another way excludes it if that is so now."""
+    yield Claim(subject, f"way to {groups['verb'].removesuffix('s')}", groups["v"], weak="now" not in groups)
+
+
+_WAYS = "deploy|build|test|pay|commute|travel|communicate|code|develop|record|heat|cook|track|invoice|get to work|go to work"
 PATTERNS = (
+    pattern(
+        "with by via using",
+        rf"^{SUBJECT} {ADV}(?P<verb>(?:{_WAYS})s?|goes to work|gets to work)(?: now)? (?:with|by|via|using) {V}",
+        _with,
+    ),
     pattern("favourite favorite", rf"^(?P<v>{NAME}|[A-Z]\w+){BE} my (?:new )?favou?rite(?: (?P<n>[\w]+))?", _favourite),
     pattern("is are am 's not longer", rf"^{SUBJECT}{BE}(?P<not> not| no longer)? (?P<felt>{_FELT}) {V}", _felt),
     pattern(

@@ -78,7 +78,7 @@ def _stays(subject: str, groups: Groups) -> Iterator[Claim]:
 def _is_there(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We're in Nara these days*: where somebody lives if it is so now, and where a thing is."""
     value = groups["v"]
-    if is_time(value) or _IDIOMS.match(value) or _PASSING.search(groups["text"]):
+    if re.fullmatch(r"\d{1,2}", value) or is_time(value) or _IDIOMS.match(value) or _PASSING.search(groups["text"]):
         return
     placed = subject.rsplit(maxsplit=1)[-1] in PLACED
     if is_person(subject) and not placed:
@@ -117,8 +117,8 @@ PATTERNS = (
         _went,
     ),
     pattern(
-        "moved relocated migrated transferred",
-        rf"^{THING}{BEEN} (?:moved|relocated|migrated|transferred)(?: over)? {FROM}(?:in)?to {V}",
+        "moved relocated migrated",
+        rf"^{THING}{BEEN} (?:moved|relocated|migrated)(?: over)? {FROM}(?:in)?to {V}",
         _went,
     ),
     pattern(

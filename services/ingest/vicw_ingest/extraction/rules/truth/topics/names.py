@@ -56,7 +56,7 @@ PATTERNS = (
     pattern("call", rf"^[Ww]e (?:now |all )?call {OBJECT} (?P<v>[A-Z#\"“][^.,;:!]*?|[a-z0-9][\w.-]*){END}", _named),
     pattern(
         "renamed rebranded retitled rechristened",
-        rf"^{THING}(?:{BEEN}|) {_RENAMED} {FROM}(?:to |as |into )?{V}",
+        rf"^{THING}{BEEN} {_RENAMED} {FROM}(?:to |as |into )?{V}",
         _named,
     ),
     pattern(

@@ -5,15 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, ANY, BE, BEEN, END, Groups, V, pattern
+from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, ANY, BE, BEEN, END, WAS, Groups, V, pattern
 from vicw_ingest.extraction.rules.truth.making import bare, holder, said
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.nouns import OWNED
-from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, attribute_of, subject_of
+from vicw_ingest.extraction.rules.truth.nouns import OWNED, POSTS
+from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, subject_of
 
 _WHO = rf"(?P<s>[Ii]|[Tt]he [\w-]+(?: [\w-]+)?|{NAME})"
 _WHAT = r"(?P<o>(?:the|our|my|his|her|their|[A-Z]+-\d+)(?: [^.,;:!]+?)?)"
 _GIVEN = r"(?:handed(?: over| on)?|sold|given|transferred|passed(?: on| over| down)?|assigned|reassigned|left|signed over)"
+
+
+def _holds(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*Ben has the key now*: where that has changed, or of what goes from hand to hand."""
+    what = subject_of(groups["o"])
+    if what is not None and ("now" in groups or what.split()[-1] in _HANDED):
+        yield Claim(what, "owner", groups["s"], weak="now" not in groups)
+
+
+_HANDED = frozenset("key badge ball card laptop remote projector trophy baton password login".split())
 
 
 def _had(noun: str) -> bool:
@@ -49,6 +59,8 @@ def _lost(subject: str, groups: Groups) -> Iterator[Claim]:
     owner, _, thing = subject.rpartition(" ")
     if _had(thing) and (owner or groups["s"].casefold().startswith("the ")):
         yield Claim(owner.removesuffix("'s") or "$speaker", f"own {thing}", thing, ended=True)
+        if "sold" in groups["text"]:
+            yield Claim(subject, "state for sale", "sold", also=True)
 
 
 def _given(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -65,9 +77,11 @@ def _given(subject: str, groups: Groups) -> Iterator[Claim]:
 def _owned(subject: str, groups: Groups) -> Iterator[Claim]:
     """Whose a thing is; *mine* is the speaker's."""
     value = groups["v"]
+    if subject.startswith("$") and " " not in subject:
+        return
     if not re.match(r"(?:[A-Z]|(?:my|our|the|his|her|their|your|an?|another|somebody|mine|ours|me)\b)", value):
         return
-    if attribute_of(subject) is None or subject.split()[-1] in OWNED:
+    if (subject := subject.removesuffix("ownership").strip()) and (subject.split()[-1] not in POSTS):
         yield Claim(subject, "owner", "I" if value.casefold() in {"mine", "me", "ours"} else value)
 
 
@@ -93,23 +107,24 @@ PATTERNS = (
     ),
     pattern(
         "has have",
-        rf"^{_WHO} {ADV}(?:has|have) (?:now )?(?P<o>(?:the) [^.,;:!]+?)(?= now\b| these days\b)",
-        holder("owner"),
+        rf"^{_WHO} {ADV}(?:has|have) (?:now )?(?P<o>the [^.,;:!]+?){END}",
+        _holds,
     ),
     pattern(
         "belong belongs belonged owned handed sold given transferred passed held assigned reassigned property left signed",
         rf"^{THING}(?: (?:now )?belongs?(?: now)? to|{BE} (?:owned|held|run and owned) by|{BE} the property of|"
-        rf"{BEEN} {_GIVEN}(?: [^.,;:!]+?)? to|{BEEN} (?:bought|acquired|taken over|inherited) by) {V}",
+        rf"{WAS} {_GIVEN}(?: [^.,;:!]+?)? to|{WAS} (?:bought|taken over|inherited) by) {V}",
         _owned,
     ),
-    pattern("bought acquired taken inherited", rf"^{THING}{BEEN} (?:bought|acquired|taken over|inherited) by {V}", _owned),
+    pattern("bought acquired taken inherited", rf"^{THING}{WAS} (?:bought|taken over|inherited) by {V}", _owned),
+    pattern("registered licensed", rf"^{THING}{BE} (?:registered|licensed) (?:to|in the name of) {V}", _owned),
     pattern("mine ours", rf"^{THING}{BE} (?:all )?(?P<v>mine|ours)\b", _owned),
     pattern("is are 's", rf"^{THING}{BE} (?P<v>{NAME}['’]s){END}", _possessive),
-    pattern("assigned reassigned", rf"^{THING}(?:{BEEN}|{BE}) (?:re)?assigned(?: [^.,;:!]+?)?? to {V}", said("assignee")),
+    pattern("assigned reassigned", rf"^{THING}(?:{WAS}|{BE}) (?:re)?assigned(?: [^.,;:!]+?)?? to {V}", said("owner")),
     pattern(
         "assigned reassigned",
         rf"^(?:{ACTOR} {ADV})?(?i:re)?assigned (?P<s>(?:the |my |our )?[^.,;:!]+?) to {V}",
-        said("assignee"),
+        said("owner"),
     ),
     pattern(
         "ownership",
@@ -119,7 +134,7 @@ PATTERNS = (
     ),
     pattern(
         "handed sold gave given passed transferred left signed",
-        rf"^(?P<s>[Ii]|[Ww]e|{NAME}) {ADV}(?:handed(?: over| on)?|sold|gave|given|passed(?: on)?|transferred|left|signed over)"
+        rf"^(?P<s>[Ii]|[Ww]e|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+) {ADV}(?:handed(?: over| on)?|sold|gave|given|passed(?: on)?|transferred|left|signed over)"
         rf" {_WHAT}(?: over| on| off)? to (?P<v>(?:my |the |our |his |her |their )?[^.,;:!]+?){END}",
         _given,
     ),

@@ -29,7 +29,7 @@ def _axis(of: str, *states: str, name: str = "") -> Axis:
 _AXES = (
     _axis(
         "work",
-        "open|reopened|unresolved", "closed|resolved|solved", "pending|under review|in review|being reviewed|awaiting approval|"
+        "open|reopened|unresolved", "closed|resolved|solved", "pending|under review|under discussion|under consideration|proposed|in review|being reviewed|awaiting approval|"
         "waiting for approval|waiting for review|under examination|awaiting review|up for review",
         "approved|accepted|granted|signed off", "rejected|refused|declined|denied|turned down", "merged",
         "in progress|underway|under way|ongoing|being worked on|being processed|processing|started|half done", "blocked|stuck",
@@ -38,7 +38,7 @@ _AXES = (
         "final|finalised|finalized|published", "live|deployed|released|rolled out|in production|generally available",
         "in beta|beta", "on hold|paused|suspended", "cancelled|canceled|withdrawn|abandoned|scrapped", "archived",
         "fixed|patched", "failed", "expired", "signed", "submitted", "assigned", "unassigned", "in testing|being tested",
-        "planned", "verified|confirmed", "reverted|rolled back", "refunded", "returned",
+        "filled", "to do|not started", "verified|confirmed", "reverted|rolled back", "refunded", "returned",
         name="status",
     ),
     _axis("thing", "open|reopened|open again", "closed|shut"),
@@ -51,17 +51,21 @@ _AXES = (
         "working|up|online|running|fixed|repaired|operational|reachable|mended|back up|back online|up and running|"
         "in service|in working order|back in service|working fine|working properly|back to normal|functional",
         "broken|down|offline|out of order|out of service|broken down|jammed|unreachable|not responding|under repair|"
-        "being repaired|kaput|out of action|faulty|defective|flooded",
+        "being repaired|kaput|out of action|faulty|defective|flooded|taken down|taken offline",
     ),
     _axis("any", "available|in stock|back in stock", "unavailable|sold out|out of stock"),
-    _axis("person", "single", "engaged", "married", "divorced", "widowed"),
+    _axis("person", "single", "dating", "engaged", "married", "divorced", "widowed"),
     _axis("person", "employed", "unemployed|out of work|between jobs|jobless", "retired", name="work"),
     _axis("person", "sick|ill|unwell|in hospital|in the hospital|laid up", "well|healthy|recovered|out of hospital|back on my feet|better"),
     _axis("person", "vegetarian|a vegetarian", "vegan|a vegan"),
     _axis("person", "pregnant"),
     _axis("any", "asleep", "awake"),
     _axis("thing", "locked", "unlocked"),
-    _axis("thing", "full|fully booked|booked up", "empty"),
+    _axis("thing", "full|fully booked|booked up|filled|filled up|topped up|refilled", "empty"),
+    _axis("thing", "blocked|congested|impassable", "clear|passable|unblocked"),
+    _axis("thing", "for sale|on the market|to let|for rent", "sold|under offer"),
+    _axis("person", "away|on holiday|on vacation|on leave|on parental leave|on maternity leave|on paternity leave|out of office|"
+          "out of the office|on sick leave", "back"),
     _axis("thing", "public|open source", "private|closed source", name="public"),
     _axis("any", "dead", "alive"),
     _axis("thing", "green|passing", "red|failing"),
@@ -73,7 +77,7 @@ _AXES = (
           "unstable|experimental|flaky"),
     _axis("thing", "required|mandatory|compulsory", "optional|voluntary"),
     _axis("thing", "allowed|permitted|accepted", "banned|forbidden|prohibited"),
-    _axis("thing", "valid", "expired|invalid"),
+    _axis("thing", "valid|renewed", "expired|invalid"),
     _axis("thing", "visible", "hidden"),
     _axis("thing", "active", "inactive|dormant"),
     _axis("thing", "charged|fully charged", "flat|out of battery"),
@@ -86,7 +90,7 @@ _MONTHS = (
     "january|february|march|april|may|june|july|august|september|october|november|december|mon|tue|wed|thu|fri|sat|sun"
 )
 _Q = (
-    rf"(?: (?:in|for|on|to|at|into|by|from|between|out of|under|through|of) (?P<q>(?!(?i:{_MONTHS}|\d))[\w '’./-]+?))?"
+    rf"(?: (?:in|for|on|to|at|into|by|from|between|out of|under|through|of) (?P<q>(?!(?i:{_MONTHS}|(?:19|20)\d\d))[\w '’./-]+?))?"
 )
 _DONE = (
     "opened|reopened|closed|merged|approved|rejected|accepted|fixed|repaired|resolved|solved|shipped|delivered|deployed|"
@@ -176,6 +180,34 @@ PATTERNS = (
         lambda subject, groups: _claims(subject, "employed"),
     ),
     pattern(
+        "back",
+        rf"^{SUBJECT}(?: is| are| am| has been| have been)(?: now| finally| just)* back (?:at work|in the office|from (?:my |his |her )?"
+        rf"(?:holiday|vacation|leave|maternity leave|parental leave|paternity leave|sick leave))\b",
+        lambda subject, groups: _claims(subject, "back"),
+    ),
+    pattern(
+        "girlfriend boyfriend partner fiance",
+        rf"^{SUBJECT} {ADV}(?:have|has|got) a (?:new )?(?:girlfriend|boyfriend|partner){END}",
+        lambda subject, groups: _claims(subject, "dating"),
+    ),
+    pattern("seeing dating", rf"^{SUBJECT}{BE} (?:seeing|dating) (?:someone|somebody)", lambda subject, groups: _claims(subject, "dating")),
+    pattern(
+        "flu cold covid fever",
+        rf"^{SUBJECT} {ADV}(?:have|has|got|caught) (?:the |a )?(?:bad )?(?:flu|cold|covid|fever)\b",
+        lambda subject, groups: _claims(subject, "sick"),
+    ),
+    pattern("died dead", rf"^{THING} {ADV}(?:died|passed away){END}", lambda subject, groups: _claims(subject, "dead")),
+    pattern(
+        "got had",
+        rf"^{ACTOR} {ADV}(?:got|had) (?P<o>(?:the|my|our) [^.,;:!]+?) (?P<v>fixed|repaired|mended|renewed){END}",
+        _acted,
+    ),
+    pattern(
+        "found lost",
+        rf"^(?:I|We) {ADV}(?P<v>found|lost) (?P<o>(?:my|our) [^.,;:!]+?){END}",
+        _acted,
+    ),
+    pattern(
         "broke crashed died stopped went",
         rf"^{THING} {ADV}(?:broke(?: down)?|crashed|went down|stopped working|gave up the ghost)\b",
         lambda subject, groups: _claims(subject, "broken"),
@@ -187,7 +219,7 @@ PATTERNS = (
     ),
     pattern(
         _DONE.replace("|", " "),
-        rf"^(?:{ACTOR} {ADV})?(?P<v>(?i:{_DONE})) (?P<o>(?:the|my|our|your|his|her) [^.,;:!]+?|[A-Z]+-\d+|PR #?\d+){_Q}{END}",
+        rf"^(?:{ACTOR} {ADV})?(?P<v>(?i:{_DONE})) (?P<o>(?:the|my|our|your|his|her) [^.,;:!]+?|[A-Z]+-\d+|PR #?\d+|[a-z][\w-]*_\w+){_Q}{END}",
         _acted,
     ),
     pattern(

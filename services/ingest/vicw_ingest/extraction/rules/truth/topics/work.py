@@ -40,7 +40,8 @@ def _post(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _new_holder(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The team has a new captain, Ruth Amsel*."""
-    yield from in_post(f"{groups['p']} of {groups['s']}" if subject != "$speaker" else f"my {groups['p']}", groups["v"])
+    whose = {"i": "my", "we": "our"}.get(groups["s"].casefold())
+    yield from in_post(f"{whose} {groups['p']}" if whose else f"{groups['p']} of {groups['s']}", groups["v"])
 
 
 def _does_it_for(subject: str, groups: Groups) -> Iterator[Claim]:
