@@ -24,15 +24,16 @@ _LEADING = re.compile(
     r"with immediate effect)[,:!]? )+"
 )
 """What may stand before a claim without being part of it."""
+_TIMES = r"(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)s?\b"
 _FRONTED = re.compile(
     r"^(?:(?:[Aa]s of|[Ss]ince|[Ff]rom|[Aa]fter|[Ff]ollowing|[Ww]ith|[Bb]ecause of|[Dd]ue to|[Tt]hanks to|[Ee]ffective|"
     r"[Aa]t last|[Aa]ccording to (?:the|this|our|its|today['’]s)|[Aa]t the (?:[\w-]+ )?(?:meeting|election|conference|"
     r"assembly)|[Oo]ver the (?:weekend|summer|holidays)) [^,;:.]{1,70}?,? "
-    rf"(?=(?:the|our|my|we|I|there|it|its|his|her|an?)\b|[A-Z][\w'’-]+(?: [\w'’-]+){{0,5}}? (?:is|are|has|have|was|were|moved)\b))"
+    rf"(?=(?:the|our|my|we|I|there|it|its|his|her|an?)\b|(?!{_TIMES})[A-Z][\w'’-]+(?: [\w'’-]+){{0,5}}? (?:is|are|has|have|was|were|moved)\b))"
 )
 _LIMITED = re.compile(
-    r"^(?:On (?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
-    r"At (?:night|weekends?|peak\b)|During|For (?:the|an?|my|our) [\w ]+,|For (?:guests|members|students|children|\w+ (?:users|customers))|Until|Before)\b"
+    r"^(?:For (?:the|an?|my|our) [\w ]+,|(?:On (?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
+    r"At (?:night|weekends?|peak\b)|During|For (?:guests|members|students|children|\w+ (?:users|customers))|Until|Before)\b)"
 )
 """What holds at some times, or of some, only; the rest of the sentence says nothing of the others."""
 _NOW = re.compile(
@@ -82,6 +83,7 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
     text = _without_instead(text, said)
     changing = _NOW.search(text[: _FRONT])
     bare = _LEADING.sub("", _capital(_FRONTED.sub("", text)))
+    lead = text[: max(0, len(text) - len(bare))]
     text = _LEADING.sub("", text)
     parts = [part for part in _PARTS.split(bare) if part]
     first = parts[0] if parts else bare
@@ -100,7 +102,7 @@ def clauses(text: str, sentence: Sentence) -> Iterator[Clause]:
             part = f"I {am}{part[:1].lower()}{part[1:]}"
         now = _NOW.search(part) or (changing if fronted else None)
         mark = {"now": now[0].casefold().strip(", ") or "now"} if now is not None else {}
-        yield Clause(part, is_future(first if at < len(wholes) else part), {"text": part} | mark | said, no_subjects)
+        yield Clause(part, is_future(f"{lead} {first}" if at < len(wholes) else part), {"text": part} | mark | said, no_subjects)
 
 
 _NO_NOUNS = frozenset({"ADV", "INTJ", "ADP", "SCONJ", "CCONJ", "VERB", "AUX", "PART"})

@@ -7,6 +7,8 @@ import re
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.values import Quantity, quantities
 
+_WORDED = frozenset({"home", "name", "owner", "lead", "employer"})
+"""Attributes whose values are words, also where one of them has a number: *the 3rd floor*, *Mill Lane*."""
 _WORD = re.compile(r"[\w'’.+#-]+")
 _STOP = frozenset(
     "a an the my our your his her its their in at on of to for from by with near and now just still currently "
@@ -24,6 +26,8 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     if newer.weak:
         return older.ended and _overlap(newer.value, older.value)
     if older.ended:
+        return True
+    if newer.attribute in _WORDED and _words(newer.value) and _words(older.value) and not _overlap(newer.value, older.value):
         return True
     return _excludes(newer.value, older.value)
 
@@ -43,6 +47,8 @@ def _excludes(new: str, old: str) -> bool:
     now, then = quantities(new), quantities(old)
     if now and then:
         shared = now.keys() & then.keys()
+        if bool(_RECURRING.search(new)) != bool(_RECURRING.search(old)) and ("day" in now) != ("day" in then):
+            return False  # "ten on Fridays" leaves the other days as they are
         return any(_differs(now[kind], then[kind]) for kind in shared)
     if bool(now) != bool(then) and (now or then).keys() != {"code"}:
         return False
@@ -56,7 +62,10 @@ def _are_variants(new: str, old: str) -> bool:
 
 
 def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
-    return new.isdisjoint(old)
+    return not any(set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split()) for one in new for other in old)
+
+
+_RECURRING = re.compile(r"days\b", re.IGNORECASE)
 
 
 def _overlap(new: str, old: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from vicw_ingest.extraction.rules.truth.grammar import Groups, Made
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.nouns import KIN, POSTS, WORK_ITEMS
+from vicw_ingest.extraction.rules.truth.nouns import KIN, POSTS, SEVERAL, WORK_ITEMS
 from vicw_ingest.extraction.rules.truth.subjects import attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
@@ -15,8 +15,10 @@ _SAME = {"cost": "price", "fee": "price", "charge": "price", "leader": "lead", "
     ("boyfriend", "girlfriend", "husband", "wife", "fiance", "fiancee"), "partner"
 )
 _PASSING = re.compile(
-    r"(?<!as of )(?<!from )(?<!since )(?<!starting )(?<!effective )\b(?:today(?! on\b)|tonight|last (?:year|month|week|time)|ago|"
-    r"in those|back then|yesterday)\b", re.IGNORECASE
+    r"(?<!as of )(?<!from )(?<!since )(?<!starting )(?<!beginning )(?<!effective )\b(?:today(?! on\b)|tonight|last (?:year|month|week|time)|ago|"
+    r"in those|back then|yesterday|"
+    r"(?<!from )this (?:week|weekend|morning|afternoon|evening|month|term|semester|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b",
+    re.IGNORECASE
 )
 _UNITS = (
     ("time", re.compile(r"\b(?:days?|hours?|minutes?|seconds?|weeks?|months?|years?|ms|min|mins|h|s)\b", re.I)),
@@ -41,9 +43,11 @@ def is_passing(text: str) -> bool:
     return _PASSING.search(text) is not None
 
 
-def is_person(subject: str) -> bool:
-    """Tell whether a subject is, or may be, somebody: the speaker, a pronoun, one name, a relation."""
+def is_person(subject: str, said: str = "") -> bool:
+    """Tell whether a subject, as ``said``, is or may be somebody: the speaker, a pronoun, one name, a relation."""
     words = subject.split()
+    if said[:4].casefold() in {"the ", "our "}:
+        return words[-1] in KIN
     return (
         subject in {"$speaker", "$addressee", "he", "she", "they"}
         or len(words) == 1
@@ -133,13 +137,13 @@ def holder(attribute: str) -> Made:
     return made
 
 
-def in_post(phrase: str, who: str, *, ended: bool = False) -> Iterator[Claim]:
+def in_post(phrase: str, who: str, *, ended: bool = False, weak: bool = True) -> Iterator[Claim]:
     """*The captain of the team*: yield that it is somebody, or no longer."""
     post = subject_of(re.sub(r"^(?:an?|the) (?:new )?", "the ", phrase))
     part = attribute_of(post) if post is not None else None
     if part is not None and part[1] in POSTS:
         claim = of_attribute(*part, who)
-        yield Claim(claim.subject, claim.attribute, who, ended=ended)
+        yield Claim(claim.subject, claim.attribute, who, ended=ended, weak=weak and claim.attribute in SEVERAL)
 
 
 def bare(value: str) -> str:

@@ -8,7 +8,7 @@ _ANY_CASE = re.IGNORECASE
 _NOT_ASSERTED = re.compile(
     r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|^\s*(?:proposal|idea|suggestion|request|poll|rumou?r|wish ?list|todo|to-do|question|draft|example): |"
     r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
-    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning|plans? on|plans? to(?! [$€£\d])|intends?|intended|going to|gonna|"
+    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning (?:to|on|an?|the|our|my)|plans? on|plans? to(?! [$€£\d])|intends?|intended|going to|gonna|"
     r"thinking|thought|thinks?|considers?|considered|considering|propos(?:e|es|ed|ing)|suggest\w+|recommend\w+|announc\w+|"
     r"promis\w+|about to|"
     r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"
@@ -19,6 +19,8 @@ _NOT_ASSERTED = re.compile(
     r"years? ago|decades? ago|last (?:century|decade)|in (?:1\d|20[01])\d\d|during (?:my|his|her|the)|"
     r"for (?:today|tonight|now|the (?:day|night|weekend|week|time being|moment)|a (?:day|few|while|week|couple|bit))|"
     r"back in (?:\d|the (?:day|old|\d|summer|winter|spring|autumn|fall)|my |high|school|college|uni|those)|"
+    r"while (?:\w+ ){1,3}(?:is|was|are|were|recovers?|travels?)|until (?:\w+ ){1,3}(?:is back|are back|returns?|comes)|acting|interim|"
+    r"stand-in|standing in|filling in|fills in|stands in|covering for|for this|"
     r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|(?<!is )(?<!am )(?<!are )on (?:holidays?|vacation)|visiting|for fun|"
     r"(?:today|tonight|weekend|week) only|only (?:today|tonight|this)|with (?:the|a) (?:coupon|discount|voucher)|"
     r"also|as well|too(?=\s*(?:[.!,;:)]|$))|another|additional(?:ly)?|in addition|a second|both|or)\b",
@@ -26,7 +28,9 @@ _NOT_ASSERTED = re.compile(
 )
 _FUTURE = re.compile(
     r"\b(?:will|won['’]t|['’]ll|tomorrow|soon|next (?:week|month|year|quarter|spring|summer|autumn|fall|winter|"
-    r"season|term)|"
+    r"season|term)|(?:from|starting|as of|effective|beginning) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?"
+    r"(?:january|february|march|april|june|july|august|september|october|november|december|(?-i:May)|(?:mon|tues|wednes|"
+    r"thurs|fri|satur|sun)days?)\b(?! (?:[\w:]+ ){0,3}(?:to|until|till)\b)|"
     r"from next|starting (?:in|next|on|from)|as of next|by (?:next|the end of))\b",
     _ANY_CASE,
 )

@@ -71,6 +71,11 @@ OWNED = frozenset(
     "printer projector hatchback sedan bus moped pony goat hen chicken goose sheep cow pig bird snake tortoise "
     "turtle cello drum harp trumpet saxophone accordion television tv console bookshop vineyard plot".split()
 )
+SEVERAL = frozenset(
+    "neighbour neighbor flatmate roommate reviewer sponsor tenant contact admin administrator moderator carer guardian "
+    "singer".split()
+)
+"""Of which there may be more than one, unless it is said that there is another now."""
 UNCOUNTED = frozenset(
     "percent degree degrees gb mb kb tb ms km kg day days hour hours minute minutes second seconds week weeks month months year years time times thing "
     "things idea ideas "

@@ -77,7 +77,20 @@ def _plain(kind: str, text: str) -> Quantity:
         return text.removesuffix("s")
     if kind == "clock":
         return _minutes(text)
-    return " ".join(sorted(re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b", "", text).split()))
+    if kind == "date":
+        return _date(text)
+    return text
+
+
+def _date(text: str) -> Quantity:
+    """Return a date as its day, then its month, as far as it has them; the year is left out."""
+    if iso := re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", text):
+        return f"{int(iso[2])} {_MONTHS[int(iso[1]) - 1]}"
+    day, month = re.search(r"\d{1,2}", text), re.search(r"[a-z]{3,}", re.sub(r"(?<=\d)(?:st|nd|rd|th)", "", text))
+    return f"{int(day[0]) if day else ''} {month[0][:3] if month else ''}".strip()
+
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def _minutes(text: str) -> Quantity:

@@ -30,7 +30,7 @@ from vicw_ingest.extraction.rules.truth.making import (
     unit_of,
 )
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.nouns import KIN, UNCOUNTED
+from vicw_ingest.extraction.rules.truth.nouns import KIN, SEVERAL, UNCOUNTED
 from vicw_ingest.extraction.rules.truth.subjects import CORE, NAME, SUBJECT, THING, attribute_of, singular, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
@@ -43,7 +43,7 @@ _STEPS = (
     r"set|cut|doubled|moved|dropped|turned|put|brought|pushed|adjusted|halved|slashed|decreased|scaled|took|hiked"
 )
 _PER = r"(?:(?:an?|per|each|every) (?:hour|day|night|week|month|quarter|year|lesson|session|page|person|head|seat|word|piece|kilo|litre|user|visit))"
-_PRICE = rf"(?P<v>(?:{MONEY}|\d[\d,.]*\d(?=[ .]|$)|\d+)(?: {_PER})?)"
+_PRICE = rf"(?P<v>(?:{MONEY}|\d[\d,.]*\d(?=[ .,;!)]|$)|\d+)(?: {_PER})?)"
 _GOODS = rf"(?P<s>(?:(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?) {CORE}|{NAME}(?: {CORE})?))"
 _FREED = frozenset("delivery shipping entry admission parking entrance ticket wifi wi-fi access membership breakfast".split())
 _SENTENCE = re.compile(r"\b(?:is|are|was|were|has|have|had|I|we|you|it|they|he|she)\b")
@@ -64,7 +64,7 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
             if (other := subject_of(value)) is not None and other != part[0] and part[0]:
                 yield Claim(other, "name", value, also=True)
         else:
-            yield of_attribute(*part, value)
+            yield of_attribute(*part, value, weak=part[1] in SEVERAL and "now" not in groups)
     elif re.match(MONEY, value, re.I):
         yield Claim(subject, "price", value)
 
@@ -92,7 +92,7 @@ _NO_VALUE = re.compile(
 def _is_one(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The venue is Hall C now*: whatever is named, where it is told that this is another now."""
     head = subject.split()[-1]
-    if attribute_of(subject) is None and head not in KIN and (not is_person(subject) or groups["s"].startswith("the ")):
+    if attribute_of(subject) is None and head not in KIN and (not is_person(subject, groups.get("s", "")) or groups["s"].startswith("the ")):
         yield Claim(subject, "identity", groups["v"], weak="now" not in groups)
 
 
@@ -185,7 +185,7 @@ def _amount(subject: str, groups: Groups) -> Iterator[Claim]:
     part = attribute_of(subject)
     if part is not None:
         yield of_attribute(*part, groups["v"])
-    elif not is_person(subject) or not subject.startswith("$"):
+    elif not is_person(subject, groups.get("s", "")) or not subject.startswith("$"):
         yield Claim(subject, unit_of(groups["v"]), groups["v"], weak="takes" in groups and "now" not in groups)
 
 
@@ -338,5 +338,5 @@ PATTERNS = (
         rf"^{THING}{BE} {ABOUT}(?P<v>{NUMBER} ?(?:{_UNITS}){END})",
         _amount,
     ),
-    pattern(BEING, rf"^{THING}{BE} (?P<v>(?:Mr|Mrs|Ms|Dr) {NAME}|{NAME}|#[\w-]+|[\w-]*\d[\w.-]*){END}", _is_one),
+    pattern(BEING, rf"^{THING}{BE} (?P<v>(?:Mr|Mrs|Ms|Dr) {NAME}|{NAME}|#[\w-]+|(?=\d*[A-Za-z])[\w-]*\d[\w.-]*){END}", _is_one),
 )

@@ -42,7 +42,7 @@ _DAILY = (
 
 def _scheduled(subject: str, groups: Groups) -> Iterator[Claim]:
     """When something is."""
-    if is_time(groups["v"]) and not subject.startswith("$speaker $") and not _of_somebody(subject):
+    if is_time(groups["v"]) and not is_passing(groups["text"]) and not _of_somebody(subject):
         part = attribute_of(subject)
         yield of_attribute(*part, groups["v"]) if part is not None else Claim(subject, "schedule", groups["v"])
 
@@ -89,7 +89,7 @@ def _put(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We moved the call to Thursday*: only what is a time."""
     if re.fullmatch(HOUR, groups["v"]):
         groups = groups | {"v": f"at {groups['v']}"}
-    if is_time(groups["v"]) and not is_person(subject):
+    if is_time(groups["v"]) and not is_person(subject, groups.get("s", "")):
         yield from changed(subject, groups)
     elif is_time(groups["v"]) and re.match(r"[a-z]", subject) and " " not in subject:
         yield from changed(subject, groups)

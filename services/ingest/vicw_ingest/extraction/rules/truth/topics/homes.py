@@ -55,7 +55,7 @@ def _home(subject: str, groups: Groups) -> Iterator[Claim]:
     if is_time(value):
         if not subject.startswith("$"):
             yield Claim(subject, "schedule", value)
-    elif value[:1].isupper() or subject.startswith("$") or " " not in subject or not is_person(subject):
+    elif value[:1].isupper() or subject.startswith("$") or " " not in subject or not is_person(subject, groups.get("s", "")):
         yield Claim(subject, "home", value)
 
 
@@ -63,7 +63,7 @@ def _went(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The office has moved to Unit 12*; of what is priced, dated or set, that is another thing's to tell."""
     if is_time(groups["v"]) and subject.startswith("$"):
         return
-    if is_person(subject) or (not quantities(groups["v"]).keys() <= {"code"} and not groups["v"][:1].isupper()):
+    if is_person(subject, groups.get("s", "")) or (not quantities(groups["v"]).keys() <= {"code"} and not groups["v"][:1].isupper()):
         yield from _home(subject, groups) if groups["v"][:1].isupper() or subject.startswith("$") else ()
     elif attribute_of(subject) is None or groups["v"][:1].isupper():
         yield Claim(subject, "home", groups["v"])
@@ -78,10 +78,10 @@ def _stays(subject: str, groups: Groups) -> Iterator[Claim]:
 def _is_there(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We're in Nara these days*: where somebody lives if it is so now, and where a thing is."""
     value = groups["v"]
-    if re.fullmatch(r"\d{1,2}", value) or is_time(value) or _IDIOMS.match(value) or _PASSING.search(groups["text"]):
+    if re.fullmatch(r"\d{1,2}|\d[\d,.]* ?(?:[a-z]+|%).*", value) or is_time(value) or _IDIOMS.match(value) or _PASSING.search(groups["text"]):
         return
     placed = subject.rsplit(maxsplit=1)[-1] in PLACED
-    if is_person(subject) and not placed:
+    if is_person(subject, groups.get("s", "")) and not placed:
         if value[:1].isupper() or re.search(r"\b(?:place|flat|house|apartment|room|studio)\b|['’]s$", value):
             yield Claim(subject, "home", value, weak=groups.get("now") not in {"these days", "nowadays"})
     elif attribute_of(subject) is None and re.match(

@@ -9,7 +9,7 @@ from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, BE, BEEN, END
 from vicw_ingest.extraction.rules.truth.making import of_attribute
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.nouns import POSTS
-from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, attribute_of, subject_of
+from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribute_of, subject_of
 
 _RENAMED = r"(?:renamed|rebranded|retitled|rechristened)(?: from)?"
 _GOES = (
@@ -62,8 +62,9 @@ PATTERNS = (
     pattern(
         "renamed rebranded retitled",
         rf"^(?:{ACTOR} {ADV})?(?i:renamed|rebranded|retitled) (?P<s>(?:(?:my|our|the|his|her|their) )?[\w'’.#/+-]+"
-        rf"(?: [\w'’.#/+-]+){{0,4}}?) {FROM}(?:to|as|into) (?:{V}|(?P<w>{NAME}|[\w#./-]+)(?= (?:in|on|at|by|to|from)\b))",
-        lambda subject, groups: _named(subject, groups | {"v": groups.get("v") or groups["w"]}),
+        rf"(?: [\w'’.#/+-]+){{0,4}}?) {FROM}(?:to|as|into) "
+        rf"(?:(?P<w>[\w#./-]*[_#./-][\w#./-]*\w)(?= (?:in|on|at|by|from)\b)|{V})",
+        lambda subject, groups: _named(subject, groups | {"v": groups.get("w") or groups["v"]}),
     ),
     pattern("name", rf"^{SUBJECT} {ADV}changed (?:my|our|its|his|her|their|the) name {FROM}to {V}", _named),
     pattern(

@@ -102,7 +102,7 @@ PATTERNS = (
         "took takes owns own responsible charge inherited bought has have got holds acquired 's",
         rf"^{_WHO} {ADV}(?:owns?|took over|takes over|taken over|(?:is|am|are) (?:now )?responsible for|"
         rf"(?:is|am|are) (?:now )?in charge of|"
-        rf"inherited|bought|acquired|holds?|looks? after) {_WHAT}(?: over)?(?: from [^.,;:!]+?)?{END}",
+        rf"inherited|bought|acquired|holds?) {_WHAT}(?: over)?(?: from [^.,;:!]+?)?{END}",
         holder("owner"),
     ),
     pattern(

@@ -13,7 +13,7 @@ from vicw_ingest.extraction.rules.truth.values import NUMBER
 
 _ONES = rf"(?:[Mm]y [\w ]+?|{NAME})"
 _TIES = {
-    "dating": "dating", "seeing": "dating", "going out with": "dating", "together with": "dating",
+    "dating": "dating", "going out with": "dating",
     "in a relationship with": "dating", "engaged to": "engaged", "married to": "married",
 }  # fmt: skip
 _STATE = "state single"
@@ -82,6 +82,11 @@ PATTERNS = (
         "dating seeing going together relationship engaged married",
         rf"^{SUBJECT}{BE} (?P<tie>{'|'.join(_TIES)}) {V}",
         _with,
+    ),
+    pattern(
+        "seeing together",
+        rf"^{SUBJECT}{BE} (?:seeing|together with) (?P<v>(?!Dr|Prof){NAME}){END}",
+        lambda subject, groups: _with(subject, groups | {"tie": "dating"}),
     ),
     pattern(
         "married engaged",

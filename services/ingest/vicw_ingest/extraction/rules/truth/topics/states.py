@@ -32,15 +32,16 @@ _AXES = (
         "open|reopened|unresolved", "closed|resolved|solved", "pending|under review|under discussion|under consideration|proposed|in review|being reviewed|awaiting approval|"
         "waiting for approval|waiting for review|under examination|awaiting review|up for review",
         "approved|accepted|granted|signed off", "rejected|refused|declined|denied|turned down", "merged",
-        "in progress|underway|under way|ongoing|being worked on|being processed|processing|started|half done", "blocked|stuck",
+        "in progress|underway|under way|ongoing|being worked on|being processed|processing|half done", "blocked",
         "unblocked|resumed|running again|back on track", "done|finished|completed|complete", "shipped|sent|dispatched|"
-        "on its way|in transit", "delivered|arrived", "paid|paid off|settled", "unpaid|overdue|outstanding", "draft|a draft",
+        "on its way|in transit", "delivered|arrived", "draft|a draft",
         "final|finalised|finalized|published", "live|deployed|released|rolled out|in production|generally available",
-        "in beta|beta", "on hold|paused|suspended", "cancelled|canceled|withdrawn|abandoned|scrapped", "archived",
-        "fixed|patched", "failed", "expired", "signed", "submitted", "assigned", "unassigned", "in testing|being tested",
-        "filled", "to do|not started", "verified|confirmed", "reverted|rolled back", "refunded", "returned",
+        "on hold|paused|suspended", "cancelled|canceled|withdrawn|abandoned|scrapped", "archived",
+        "in beta|beta|in testing|being tested", "fixed|patched", "signed", "submitted", "filled", "to do|not started",
+        "reverted|rolled back",
         name="status",
     ),
+    _axis("work", "paid|paid off|settled", "unpaid|overdue|outstanding", "refunded"),
     _axis("thing", "open|reopened|open again", "closed|shut"),
     _axis(
         "thing", "on|enabled|activated|switched on|turned on|true", "off|disabled|deactivated|switched off|turned off|false",
@@ -102,22 +103,23 @@ _ACTS = {"opened": "open"}
 _ALL_OF_THEM = frozenset({"everyone", "everybody", "all", "all users", "everything", "good", "real", "sure"})
 
 
-def _fits(axis: Axis, subject: str) -> bool:
+def _fits(axis: Axis, subject: str, said: str) -> bool:
     if axis.of == "any":
         return True
     if axis.of == "work":
         return is_work(subject)
-    somebody = is_person(subject) and (" " in subject or subject.startswith("$") or subject in {"he", "she", "they"})
-    return axis.of == "thing" and not somebody or axis.of == "person" and is_person(subject)
+    may_be = is_person(subject, said)
+    is_one = may_be and (" " in subject or subject.startswith("$") or subject in {"he", "she", "they"})
+    return (axis.of == "thing" and not is_one) or (axis.of == "person" and may_be)
 
 
-def _claims(subject: str, word: str, *, where: str = "", ended: bool = False) -> Iterator[Claim]:
+def _claims(subject: str, word: str, said: str, *, where: str = "", ended: bool = False) -> Iterator[Claim]:
     word = _ACTS.get(word, word)
     for axis in _AXES:
         state = axis.words.get(word)
-        if state is None or not _fits(axis, subject):
+        if state is None or not _fits(axis, subject, said):
             continue
-        place = "" if is_person(subject) or axis.of == "work" or where in _ALL_OF_THEM else where.casefold()
+        place = "" if is_person(subject, said) or axis.of == "work" or where in _ALL_OF_THEM else where.casefold()
         states = list(dict.fromkeys(axis.words.values()))
         if ended and len(states) == 2:
             state, ended = states[1 - states.index(state)], False
@@ -128,33 +130,33 @@ def _claims(subject: str, word: str, *, where: str = "", ended: bool = False) ->
 def _state(subject: str, groups: Groups) -> Iterator[Claim]:
     if groups["v"] in {"found", "lost", "missing"} and "q" in groups:
         return
-    yield from _claims(subject, groups["v"].casefold(), where=groups.get("q", ""), ended="not" in groups)
+    yield from _claims(subject, groups["v"].casefold(), groups["s"], where=groups.get("q", ""), ended="not" in groups)
 
 
 def _done(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The ticket was merged*: what was done to it is how it is; only of what is worked on, and of what it ends."""
     if is_work(subject) or groups["v"] not in {"paid", "finished", "completed", "signed", "submitted", "published"}:
-        yield from _claims(subject, groups["v"].casefold())
+        yield from _claims(subject, groups["v"].casefold(), groups["s"])
 
 
 def _works(subject: str, groups: Groups) -> Iterator[Claim]:
     """*My laptop works again*, *the lift doesn't work*."""
     if "not" in groups or groups["verb"] == "works" or subject != groups["s"].casefold():
-        yield from _claims(subject, "working", ended="not" in groups)
+        yield from _claims(subject, "working", groups["s"], ended="not" in groups)
 
 
 def _acted(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We merged the patch*: it is merged."""
     what = subject_of(groups["o"])
     if what is not None:
-        yield from _done(what, groups | {"v": groups["v"].casefold()})
+        yield from _done(what, groups | {"v": groups["v"].casefold(), "s": groups["o"]})
 
 
 def _turned(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We turned the flag off in staging*."""
     what = subject_of(groups["o"])
     if what is not None:
-        yield from _claims(what, groups["v"], where=groups.get("q", ""))
+        yield from _claims(what, groups["v"], groups["o"], where=groups.get("q", ""))
 
 
 PATTERNS = (
@@ -177,26 +179,26 @@ PATTERNS = (
     pattern(
         "job",
         rf"^{SUBJECT} {ADV}(?:have|has|got|found|landed|started) (?:a|my|the|an?) (?:\w+ )?job{END}",
-        lambda subject, groups: _claims(subject, "employed"),
+        lambda subject, groups: _claims(subject, "employed", groups["s"]),
     ),
     pattern(
         "back",
         rf"^{SUBJECT}(?: is| are| am| has been| have been)(?: now| finally| just)* back (?:at work|in the office|from (?:my |his |her )?"
         rf"(?:holiday|vacation|leave|maternity leave|parental leave|paternity leave|sick leave))\b",
-        lambda subject, groups: _claims(subject, "back"),
+        lambda subject, groups: _claims(subject, "back", groups["s"]),
     ),
     pattern(
         "girlfriend boyfriend partner fiance",
         rf"^{SUBJECT} {ADV}(?:have|has|got) a (?:new )?(?:girlfriend|boyfriend|partner){END}",
-        lambda subject, groups: _claims(subject, "dating"),
+        lambda subject, groups: _claims(subject, "dating", groups["s"]),
     ),
-    pattern("seeing dating", rf"^{SUBJECT}{BE} (?:seeing|dating) (?:someone|somebody)", lambda subject, groups: _claims(subject, "dating")),
+    pattern("seeing dating", rf"^{SUBJECT}{BE} (?:seeing|dating) (?:someone|somebody)", lambda subject, groups: _claims(subject, "dating", groups["s"])),
     pattern(
         "flu cold covid fever",
         rf"^{SUBJECT} {ADV}(?:have|has|got|caught) (?:the |a )?(?:bad )?(?:flu|cold|covid|fever)\b",
-        lambda subject, groups: _claims(subject, "sick"),
+        lambda subject, groups: _claims(subject, "sick", groups["s"]),
     ),
-    pattern("died dead", rf"^{THING} {ADV}(?:died|passed away){END}", lambda subject, groups: _claims(subject, "dead")),
+    pattern("died dead", rf"^{THING} {ADV}(?:died|passed away){END}", lambda subject, groups: _claims(subject, "dead", groups["s"])),
     pattern(
         "got had",
         rf"^{ACTOR} {ADV}(?:got|had) (?P<o>(?:the|my|our) [^.,;:!]+?) (?P<v>fixed|repaired|mended|renewed){END}",
@@ -210,12 +212,14 @@ PATTERNS = (
     pattern(
         "broke crashed died stopped went",
         rf"^{THING} {ADV}(?:broke(?: down)?|crashed|went down|stopped working|gave up the ghost)\b",
-        lambda subject, groups: _claims(subject, "broken"),
+        lambda subject, groups: _claims(subject, "broken", groups["s"]),
     ),
     pattern(
         "came went back",
         rf"^{SUBJECT} {ADV}(?:came back(?: up| online)?|went (?:back )?(?:online|live))\b",
-        lambda subject, groups: _claims(subject, "live" if "live" in groups["text"] and is_work(subject) else "working"),
+        lambda subject, groups: _claims(
+            subject, "live" if "live" in groups["text"] and is_work(subject) else "working", groups["s"]
+        ),
     ),
     pattern(
         _DONE.replace("|", " "),

@@ -35,13 +35,13 @@ def _occupation(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _post(subject: str, groups: Groups) -> Iterator[Claim]:
     """*Ana is the new captain of the team*: the captain of the team is Ana."""
-    yield from in_post(groups["p"], groups["s"], ended="not" in groups)
+    yield from in_post(groups["p"], groups["s"], ended="not" in groups, weak="now" not in groups)
 
 
 def _new_holder(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The team has a new captain, Ruth Amsel*."""
     whose = {"i": "my", "we": "our"}.get(groups["s"].casefold())
-    yield from in_post(f"{whose} {groups['p']}" if whose else f"{groups['p']} of {groups['s']}", groups["v"])
+    yield from in_post(f"{whose} {groups['p']}" if whose else f"{groups['p']} of {groups['s']}", groups["v"], weak=False)
 
 
 def _does_it_for(subject: str, groups: Groups) -> Iterator[Claim]:
