@@ -75,7 +75,7 @@ class Asserting:
         hearsay = asserted.source is not None
         said: dict[str, object] = {"attribute": asserted.attribute, "value": asserted.value, "order": order}
         said |= {"ended": True} if asserted.ended else {}
-        said |= {"weak": True} if asserted.weak else {}
+        said |= {name: True for name in ("weak", "now") if getattr(asserted, name)}
         said |= {"hearsay": True} if hearsay else {}
         said |= {"own": True} if asserted.whose == SPEAKER else {}
         yield self._edge("MENTIONS", statement, slot, BY, said)

@@ -165,6 +165,7 @@ class _Text:
                 ended=claim.ended,
                 source=source,
                 weak=claim.weak,
+                now=claim.now,
                 also=claim.also,
             )
 

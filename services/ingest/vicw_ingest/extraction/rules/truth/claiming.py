@@ -40,7 +40,10 @@ def claims(sentence: Sentence) -> list[Claim]:
 def _claims_of(text: str, sentence: Sentence) -> list[Claim]:
     if not is_asserted(text):
         return []
-    return list(dict.fromkeys(claim for clause in clauses(text, sentence) for claim in _claims(clause)))
+    found: dict[Claim, Claim] = {}
+    for claim in (claim for clause in clauses(text, sentence) for claim in _claims(clause)):
+        found.setdefault(replace(claim, now=False), claim)
+    return list(found.values())
 
 
 def _claims(clause: Clause) -> list[Claim]:
@@ -58,7 +61,8 @@ def _claims(clause: Clause) -> list[Claim]:
             continue
         found = list(pattern.made(subject, groups | clause.said)) if subject is not None else []
         if found:
-            return list(_scoped(found, clause.text[match.end() :]))
+            now = "now" in clause.said or _CHANGED.search(clause.text) is not None
+            return [replace(claim, now=now) for claim in _scoped(found, clause.text[match.end() :])]
     return []
 
 
@@ -75,6 +79,10 @@ def _scoped(found: list[Claim], rest: str) -> Iterator[Claim]:
             yield replace(claim, attribute=f"{claim.attribute} {scope['of'].casefold().strip()}")
 
 
+_CHANGED = re.compile(
+    r"\b(?:moved|relocated|migrated|joined|left|became|switched|changed|transferred|sold|took over|taken over|promoted|"
+    r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped down|resigned)\b"
+)
 _SCOPED = re.compile(
     r"amount.*|price|port|version|end|time of .*|state (?:on|working|open)|identity|"
     rf"(?:{'|'.join(sorted(ATTRIBUTES - POSTS))})"

@@ -40,7 +40,7 @@ ANY = r"(?:[^.,;:!()]|[.,:](?=\d))+?"
 V = rf"(?P<v>{ANY}){END}"
 FROM = r"(?:from (?P<u>[^.,;:!]+?) )?"
 ARTICLE = r"(?:the |a |an )?"
-ABOUT = r"(?:about |around |roughly |exactly |only |just |now |currently |some )*"
+ABOUT = r"(?:exactly |only |just |now |currently |some |still |(?:about |around |roughly )(?!\d))*"
 ACTOR = rf"(?:[Ww]e|[Tt]hey|I|[Hh]e|[Ss]he|(?:[Tt]he|[Mm]y|[Oo]ur) [\w-]+|{NAME})"
 OBJECT = r"(?P<s>(?:my|our|the|his|her|their|your) (?:[\w'’.#/+-]+ ){0,4}?[\w'’.#/+-]+|[A-Z][\w'’.#/+-]*(?: [\w'’.#/+-]+){0,3}?)"
 

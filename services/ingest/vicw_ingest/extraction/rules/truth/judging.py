@@ -23,13 +23,23 @@ def supersedes(newer: Claim, older: Claim) -> bool:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
     if newer.attribute.startswith("state "):
         return not newer.ended and (older.ended or newer.value != older.value)
-    if newer.weak:
+    if newer.weak and not newer.now:
         return older.ended and _overlap(newer.value, older.value)
     if older.ended:
         return True
+    if newer.attribute in _WORDED and not newer.now and "I" not in {newer.value, older.value}:
+        if _manner(newer.value) != _manner(older.value):
+            return False
     if newer.attribute in _WORDED and _words(newer.value) and _words(older.value) and not _overlap(newer.value, older.value):
         return True
     return _excludes(newer.value, older.value)
+
+
+def _manner(value: str) -> str:
+    """Return how a value tells: by name, as *a* something, or as *the* one. *At a bank* may be *at Pellmore Bank*."""
+    if any(char.isupper() for char in value):
+        return "name"
+    return "kind" if re.match(r"(?:an?|some) ", value) else "thing"
 
 
 def agrees(newer: Claim, older: Claim) -> bool:
@@ -49,6 +59,8 @@ def _excludes(new: str, old: str) -> bool:
         shared = now.keys() & then.keys()
         if bool(_RECURRING.search(new)) != bool(_RECURRING.search(old)) and ("day" in now) != ("day" in then):
             return False  # "ten on Fridays" leaves the other days as they are
+        if _ABOUT.match(new) or _ABOUT.match(old):
+            return not _is_near(now.get("number", frozenset()), then.get("number", frozenset()))
         return any(_differs(now[kind], then[kind]) for kind in shared)
     if bool(now) != bool(then) and (now or then).keys() != {"code"}:
         return False
@@ -65,6 +77,13 @@ def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
     return not any(set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split()) for one in new for other in old)
 
 
+def _is_near(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
+    return any(abs(float(one) - float(other)) <= _NEAR * max(float(one), float(other)) for one in new for other in old)
+
+
+_ABOUT = re.compile(r"(?:about|around|roughly|over|almost|nearly|more than)\b")
+_NEAR = 0.05
+"""What is *about* so much may be this much more or less."""
 _RECURRING = re.compile(r"days\b", re.IGNORECASE)
 
 

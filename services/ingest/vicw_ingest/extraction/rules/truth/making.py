@@ -75,7 +75,7 @@ def said(attribute: str, *, weak: bool = False) -> Made:
     """Return what yields the value of an attribute."""
 
     def made(subject: str, groups: Groups) -> Iterator[Claim]:
-        yield Claim(subject, attribute, groups["v"], weak=weak and "now" not in groups)
+        yield Claim(subject, attribute, groups["v"], weak=weak)
 
     return made
 

@@ -14,7 +14,8 @@ class Claim:
     ``value`` is what the attribute is, as it is written; if it ``ended``, what it is no longer, empty for whatever it
     was. ``source`` is the folded name of whom the speaker has it from, empty if that is not told, None if nobody.
 
-    ``weak``: nothing says that it is the only value, so it takes no other's place by itself. ``also``: this is the claim
+    ``weak``: an attribute that may have several values, so that another takes no other's place unless it says that
+    something has changed (``now``: *these days*, *no longer*, *moved*, *instead*). ``also``: this is the claim
     before it once more, told of something else (what is *renamed from A to B* is also what was known as *a*).
     """
 
@@ -24,4 +25,5 @@ class Claim:
     ended: bool = False
     source: str | None = None
     weak: bool = False
+    now: bool = False
     also: bool = False

@@ -20,6 +20,7 @@ _NOT_ASSERTED = re.compile(
     r"for (?:today|tonight|now|the (?:day|night|weekend|week|time being|moment)|a (?:day|few|while|week|couple|bit))|"
     r"back in (?:\d|the (?:day|old|\d|summer|winter|spring|autumn|fall)|my |high|school|college|uni|those)|"
     r"while (?:\w+ ){1,3}(?:is|was|are|were|recovers?|travels?)|until (?:\w+ ){1,3}(?:is back|are back|returns?|comes)|acting|interim|"
+    r"for (?:the|one|an?|this|that) (?:match|game|day|night|evening|season|meeting|trip|shift|semester|term|event|show)|"
     r"stand-in|standing in|filling in|fills in|stands in|covering for|for this|"
     r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|(?<!is )(?<!am )(?<!are )on (?:holidays?|vacation)|visiting|for fun|"
     r"(?:today|tonight|weekend|week) only|only (?:today|tonight|this)|with (?:the|a) (?:coupon|discount|voucher)|"

@@ -19,7 +19,7 @@ _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "o
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker", "my": "$speaker"}
 _COMMON = (ATTRIBUTES | PLACED | PLANNED | WORK_ITEMS | OWNED) - {"may"}
 _WEAK = frozenset(
-    "new old current main own usual present actual latest next weekly monthly annual daily yearly nightly".split()
+    "new current main own usual present actual annual yearly".split()
 )
 _SPELT = {
     "color": "colour",

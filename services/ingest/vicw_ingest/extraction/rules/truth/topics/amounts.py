@@ -47,7 +47,7 @@ _PRICE = rf"(?P<v>(?:{MONEY}|\d[\d,.]*\d(?=[ .,;!)]|$)|\d+)(?: {_PER})?)"
 _GOODS = rf"(?P<s>(?:(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?) {CORE}|{NAME}(?: {CORE})?))"
 _FREED = frozenset("delivery shipping entry admission parking entrance ticket wifi wi-fi access membership breakfast".split())
 _SENTENCE = re.compile(r"\b(?:is|are|was|were|has|have|had|I|we|you|it|they|he|she)\b")
-_COUNT = rf"{ABOUT}(?P<v>{NUMBER}) (?P<n>(?!(?:now|left|still|in|on|at|for|so|already|today|each|per|of|more|and|a|to|or|but|"
+_COUNT = rf"{ABOUT}(?P<v>(?:(?:about|around|roughly|over|almost|nearly|more than) )?{NUMBER}) (?P<n>(?!(?:now|left|still|in|on|at|for|so|already|today|each|per|of|more|and|a|to|or|but|"
 _COUNT += rf"again|as|if|until|by|with|when|yet|too)\b)[a-z][\w-]+(?: [a-z][\w-]+){{0,2}}?)"
 _WHERE = r"(?: (?:in|on|at|for) (?P<w>(?:the|my|our) [^.,;:!]+?|[A-Z][\w-]+))?"
 
@@ -64,7 +64,7 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
             if (other := subject_of(value)) is not None and other != part[0] and part[0]:
                 yield Claim(other, "name", value, also=True)
         else:
-            yield of_attribute(*part, value, weak=part[1] in SEVERAL and "now" not in groups)
+            yield of_attribute(*part, value, weak=part[1] in SEVERAL)
     elif re.match(MONEY, value, re.I):
         yield Claim(subject, "price", value)
 
@@ -93,7 +93,7 @@ def _is_one(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The venue is Hall C now*: whatever is named, where it is told that this is another now."""
     head = subject.split()[-1]
     if attribute_of(subject) is None and head not in KIN and (not is_person(subject, groups.get("s", "")) or groups["s"].startswith("the ")):
-        yield Claim(subject, "identity", groups["v"], weak="now" not in groups)
+        yield Claim(subject, "identity", groups["v"], weak=True)
 
 
 def _priced(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -165,7 +165,7 @@ def _count(subject: str, noun: str, value: str) -> Claim:
 def _there(subject: str, groups: Groups) -> Iterator[Claim]:
     """*There are six tests in the suite*."""
     for claim in _counted("", groups):
-        yield replace(claim, weak=not claim.subject and "now" not in groups)
+        yield replace(claim, weak=not claim.subject)
 
 
 def _number(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -186,7 +186,7 @@ def _amount(subject: str, groups: Groups) -> Iterator[Claim]:
     if part is not None:
         yield of_attribute(*part, groups["v"])
     elif not is_person(subject, groups.get("s", "")) or not subject.startswith("$"):
-        yield Claim(subject, unit_of(groups["v"]), groups["v"], weak="takes" in groups and "now" not in groups)
+        yield Claim(subject, unit_of(groups["v"]), groups["v"], weak="takes" in groups)
 
 
 def _level(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -231,7 +231,7 @@ PATTERNS = (
     pattern(
         "changed increased raised reduced lowered bumped upgraded downgraded switched updated extended shortened set cut "
         "doubled moved dropped turned put brought pushed adjusted halved slashed decreased scaled took hiked renamed",
-        rf"^(?:{ACTOR} {ADV})?(?i:{_STEPS}|renamed)(?: up| down)? {OBJECT}(?: up| down| back)? {FROM}(?:to|at) {V}",
+        rf"^(?:{ACTOR} {ADV}|(?!(?i:set|put|cut)\b))(?i:{_STEPS}|renamed)(?: up| down)? {OBJECT}(?: up| down| back)? {FROM}(?:to|at) {V}",
         changed,
     ),
     # Prices.

@@ -40,6 +40,12 @@ def _lemma(verb: str) -> str:
     return doubled[1] + doubled[2] if doubled else verb
 
 
+def _ended(subject: str, verb: str, value: str) -> Claim:
+    """Return the claim that somebody does something no longer: all of what is said of it."""
+    value = bare(_LOOSE.split(value)[0])
+    return Claim(subject, f"use of {value}" if verb == "use" else f"{verb} {value}", value, ended=True)
+
+
 def _deed(subject: str, verb: str, value: str) -> Claim:
     """Return the claim that somebody does something."""
     value = bare((_CUT if verb in _CUTTING else _LOOSE).split(value)[0])
@@ -53,7 +59,7 @@ def _does(subject: str, groups: Groups) -> Iterator[Claim]:
         yield _deed(subject, verb, groups["v"])
         words = bare(groups["v"]).split()
         if len(words) == _KIND_AND_HEAD and verb in _CUTTING and groups["v"].islower():
-            yield Claim(subject, f"{verb} {words[1]} kind", words[0], weak="now" not in groups, also=True)
+            yield Claim(subject, f"{verb} {words[1]} kind", words[0], weak=True, also=True)
         if "instead" in groups:
             yield replace(_deed(subject, verb, groups["instead"]), ended=True)
 
@@ -74,7 +80,7 @@ def _no_more(subject: str, groups: Groups) -> Iterator[Claim]:
     """What somebody does no longer."""
     verb = _lemma(groups["verb"])
     if verb in STATIVES or " " in verb:
-        yield replace(_deed(subject, verb, groups["v"]), ended=True)
+        yield _ended(subject, verb, groups["v"])
 
 
 def _gave_up(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -88,7 +94,7 @@ def _used_for(subject: str, groups: Groups) -> Iterator[Claim]:
     if purpose in {"everything", "this", "that", "it", "work", "now", "me", "us"} or purpose[:1].isdigit():
         yield _deed(subject, "use", groups["v"])
         return
-    yield Claim(subject, f"use for {purpose}", groups["v"], weak="now" not in groups)
+    yield Claim(subject, f"use for {purpose}", groups["v"], weak=True)
     yield replace(_deed(subject, "use", groups["v"]), also=True)
 
 
@@ -134,7 +140,7 @@ def _favourite(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _with(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We deploy with Jenkins*, *I commute by bus*: by the verb; another way excludes it if that is so now."""
-    yield Claim(subject, f"way to {groups['verb'].removesuffix('s')}", groups["v"], weak="now" not in groups)
+    yield Claim(subject, f"way to {groups['verb'].removesuffix('s')}", groups["v"], weak=True)
 
 
 _WAYS = "deploy|build|test|pay|commute|travel|communicate|code|develop|record|heat|cook|track|invoice|get to work|go to work"

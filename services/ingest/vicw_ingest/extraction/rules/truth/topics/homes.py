@@ -22,7 +22,7 @@ from vicw_ingest.extraction.rules.truth.making import is_person, is_time, over, 
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.nouns import PLACED
 from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribute_of
-from vicw_ingest.extraction.rules.truth.values import quantities
+from vicw_ingest.extraction.rules.truth.values import HOUR, quantities
 
 _PASSING = re.compile(
     r"\b(?:this (?:week|weekend|month)|tonight|on (?:a )?(?:business|holiday|trip|leave|tour)|until|till|trip|"
@@ -38,6 +38,10 @@ _IDIOMS = re.compile(
     r"work|school|home|all|best|top|track|board|schedule|point|stake|odds|ease|war|sea|my way|our way|his way|her way|"
     r"average|duty|call|leave|strike|display|loan|offer|english|german|french|spanish|python|java|rust|me|us|you|it)\b)",
     re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"[A-Z]|\b(?:city|town|village|country|flat|house|apartment|place|room|countryside|coast|suburbs?|cent(?:re|er)|street|"
+    r"farm|island|abroad|district|floor|state)\b"
 )
 _WHERE = (
     r"(?:(?:down|up|over|out|back|upstairs|downstairs) )?(?:in|at|on|by|next to|near|behind|under|above|opposite|beside|"
@@ -61,7 +65,9 @@ def _home(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _went(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The office has moved to Unit 12*; of what is priced, dated or set, that is another thing's to tell."""
-    if is_time(groups["v"]) and subject.startswith("$"):
+    if is_time(groups["v"]) or re.fullmatch(HOUR, groups["v"]):
+        return
+    if is_person(subject, groups.get("s", "")) and not _PLACE.search(groups["v"]):
         return
     if is_person(subject, groups.get("s", "")) or (not quantities(groups["v"]).keys() <= {"code"} and not groups["v"][:1].isupper()):
         yield from _home(subject, groups) if groups["v"][:1].isupper() or subject.startswith("$") else ()
@@ -83,11 +89,13 @@ def _is_there(subject: str, groups: Groups) -> Iterator[Claim]:
     placed = subject.rsplit(maxsplit=1)[-1] in PLACED
     if is_person(subject, groups.get("s", "")) and not placed:
         if value[:1].isupper() or re.search(r"\b(?:place|flat|house|apartment|room|studio)\b|['’]s$", value):
-            yield Claim(subject, "home", value, weak=groups.get("now") not in {"these days", "nowadays"})
+            lasting = groups.get("now") in {"these days", "nowadays"}
+            if lasting or "now" not in groups:  # "We are in Rome now" may be a trip
+                yield Claim(subject, "home", value, weak=not lasting)
     elif attribute_of(subject) is None and re.match(
         r"(?:the|my|our|your|a|an|his|her|their|room|unit|floor|level)\b|[A-Z#/~\d]|\w+[-/]\w*\d", value
     ):
-        yield Claim(subject, "home", value, weak=not placed and "now" not in groups)
+        yield Claim(subject, "home", value, weak=not placed)
 
 
 def _mine(subject: str, groups: Groups) -> Iterator[Claim]:

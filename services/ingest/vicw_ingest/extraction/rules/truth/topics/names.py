@@ -14,7 +14,7 @@ from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribut
 _RENAMED = r"(?:renamed|rebranded|retitled|rechristened)(?: from)?"
 _GOES = (
     r"(?:(?:now )?(?:goes|went|go) by|(?:now )?trades as|has traded as|have traded as|(?:now )?performs? as|"
-    r"(?:now )?plays? as|(?:now )?operates? (?:as|under)|(?:now )?answers? to|have performed as|has gone by)"
+    r"(?:now )?operates? (?:as|under)|have performed as|has gone by)"
 )
 
 
@@ -42,14 +42,12 @@ def _kind(subject: str, groups: Groups) -> Iterator[Claim]:
 
 PATTERNS = (
     pattern(
-        "called named titled known",
-        rf"^{SUBJECT}{BE} (?:called|named|titled|known (?:to all )?as|code-named|codenamed|registered as|published as|"
-        rf"nicknamed) {V}",
+        "called named titled code-named codenamed registered published",
+        rf"^{SUBJECT}{BE} (?:called|named|titled|code-named|codenamed|registered as|published as) {V}",
         _named,
     ),
-    pattern("code-named codenamed nicknamed registered published", rf"^{SUBJECT}{BE} (?:code-named|codenamed|registered as|published as|nicknamed) {V}", _named),
     pattern(
-        "goes go went gone trades traded trade performs perform performed plays play operates operate answers answer",
+        "goes go went gone trades traded trade performs perform performed operates operate",
         rf"^{SUBJECT} {ADV}{_GOES} (?:the name (?:of )?)?{V}",
         _named,
     ),

@@ -20,7 +20,7 @@ def _holds(subject: str, groups: Groups) -> Iterator[Claim]:
     """*Ben has the key now*: where that has changed, or of what goes from hand to hand."""
     what = subject_of(groups["o"])
     if what is not None and ("now" in groups or what.split()[-1] in _HANDED):
-        yield Claim(what, "owner", groups["s"], weak="now" not in groups)
+        yield Claim(what, "owner", groups["s"], weak=True)
 
 
 _HANDED = frozenset("key badge ball card laptop remote projector trophy baton password login".split())

@@ -99,6 +99,12 @@ _DONE = (
     "published|signed|submitted|expired|arrived|activated|deactivated|suspended|paused|mended|recovered|withdrawn|"
     "reverted|granted|dispatched|refunded|verified|finalised|finalized|discontinued"
 )
+_CHANGES = frozenset(
+    "merged fixed repaired mended cancelled canceled disabled enabled activated deactivated reopened deprecated "
+    "discontinued archived".split()
+)
+"""What was done to something is so from then on; what *was closed* may have been so for a day."""
+_PAST = re.compile(r"\b(?:last (?:year|summer|winter|spring|autumn)|years? ago|months? ago|before|earlier|once|twice|times|every|briefly)\b")
 _ACTS = {"opened": "open"}
 _ALL_OF_THEM = frozenset({"everyone", "everybody", "all", "all users", "everything", "good", "real", "sure"})
 
@@ -135,7 +141,10 @@ def _state(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _done(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The ticket was merged*: what was done to it is how it is; only of what is worked on, and of what it ends."""
-    if is_work(subject) or groups["v"] not in {"paid", "finished", "completed", "signed", "submitted", "published"}:
+    if _PAST.search(groups["text"]):
+        return
+    happened = f" was {groups['v']}" not in groups["text"] and f" were {groups['v']}" not in groups["text"]
+    if groups["v"] in _CHANGES or is_work(subject) or (happened and ("q" not in groups or "aux" in groups)):
         yield from _claims(subject, groups["v"].casefold(), groups["s"])
 
 
@@ -168,7 +177,7 @@ PATTERNS = (
     ),
     pattern(
         _DONE.replace("|", " "),
-        rf"^{THING}(?:{BEEN}|{BE}| (?:just|finally|has|have))?(?: now)? (?P<v>{_DONE}){_Q}{END}",
+        rf"^{THING}(?P<aux>{BEEN}|{BE}| (?:just|finally|has|have))?(?: now)? (?P<v>{_DONE}){_Q}{END}",
         _done,
     ),
     pattern(
@@ -228,13 +237,13 @@ PATTERNS = (
     ),
     pattern(
         "on off",
-        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|switch|turn) (?P<o>(?:the |my |our )?[^.,;:!]+?) (?P<v>on|off)"
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|(?<=to )switch|(?<=to )turn) (?P<o>(?:the |my |our )?[^.,;:!]+?) (?P<v>on|off)"
         rf"(?: (?:in|for|on) (?P<q>[\w -]+?)| globally| everywhere)?{END}",
         _turned,
     ),
     pattern(
         "on off",
-        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|switch|turn) (?P<v>on|off) (?P<o>(?:the |my |our )?[^.,;:!]+?)"
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|(?<=to )switch|(?<=to )turn) (?P<v>on|off) (?P<o>(?:the |my |our )?[^.,;:!]+?)"
         rf"(?: (?:in|for|on) (?P<q>[\w -]+?)| globally| everywhere)?{END}",
         _turned,
     ),

@@ -30,12 +30,12 @@ def _occupation(subject: str, groups: Groups) -> Iterator[Claim]:
     value = re.split(r" (?:at|in|for|with|on|of) ", groups["v"])[0]
     words = value.casefold().split()
     if words and words[-1] in OCCUPATIONS:
-        yield Claim(subject, "occupation", value, ended="not" in groups)
+        yield Claim(subject, "occupation", value, ended="not" in groups, weak="is" in groups)
 
 
 def _post(subject: str, groups: Groups) -> Iterator[Claim]:
     """*Ana is the new captain of the team*: the captain of the team is Ana."""
-    yield from in_post(groups["p"], groups["s"], ended="not" in groups, weak="now" not in groups)
+    yield from in_post(groups["p"], groups["s"], ended="not" in groups, weak=True)
 
 
 def _new_holder(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -108,7 +108,7 @@ PATTERNS = (
         rf"^{SUBJECT}(?: is| am| are)(?P<not> not| no longer) (?:a|an|the) {V}",
         _occupation,
     ),
-    pattern("a an the", rf"^{SUBJECT}{BE} (?:a|an|the) (?:new )?{V}", _occupation),
+    pattern("a an the", rf"^{SUBJECT}(?P<is>{BE}) (?:a|an|the) (?:new )?{V}", _occupation),
     # Who holds a post.
     pattern(
         "not longer",
@@ -148,7 +148,7 @@ PATTERNS = (
     ),
     pattern(
         " ".join(_DOES),
-        rf"^{_WHO} (?:now )?(?P<verb>{'|'.join(_DOES)}) (?P<o>me|us|my [^.,;:!]+?)(?: now)?{END}",
+        rf"^{_WHO} (?:now )?(?P<verb>{'|'.join(_DOES)}) (?P<o>me|us|my [\w-]+)(?: now)?{END}",
         _does_it_for,
     ),
     pattern(
