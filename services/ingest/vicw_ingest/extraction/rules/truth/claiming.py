@@ -73,6 +73,8 @@ def _scoped(found: list[Claim], rest: str) -> Iterator[Claim]:
         inside = _SCOPE.search(claim.value) if _SCOPED.fullmatch(claim.attribute) else None
         if inside is not None and inside.start() > 0:
             yield from _scoped([replace(claim, value=claim.value[: inside.start()])], claim.value[inside.start() :])
+        elif claim.attribute.startswith("count of") and _SOME.match(rest):
+            continue
         elif scope is None or not _SCOPED.fullmatch(claim.attribute):
             yield claim
         elif scope["of"] is not None:
@@ -87,6 +89,8 @@ _SCOPED = re.compile(
     r"amount.*|price|port|version|end|time of .*|state (?:on|working|open)|identity|"
     rf"(?:{'|'.join(sorted(ATTRIBUTES - POSTS))})"
 )
+_SOME = re.compile(r" (?:with|without|who|that|which|whose|from|where|waiting|ready|left over)\b")
+"""*Two rooms with a screen*: of more rooms, maybe."""
 _SCOPE = re.compile(
     r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between) (?!(?:now|every\b|each|any|good|everyone|everybody|all|us|me|free|sure|"
     r"example|instance|that|this|the last|years|some|fact|total|order|place|average|top|least|last|stock|line|case|addition|"

@@ -32,7 +32,9 @@ _FRONTED = re.compile(
     rf"(?=(?:the|our|my|we|I|there|it|its|his|her|an?)\b|(?!{_TIMES})[A-Z][\w'’-]+(?: [\w'’-]+){{0,5}}? (?:is|are|has|have|was|were|moved)\b))"
 )
 _LIMITED = re.compile(
-    r"^(?:For (?:the|an?|my|our) [\w ]+,|(?:On (?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
+    r"^(?:(?:In|On) (?!(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day|"
+    r"\d|the (?:meantime|end|morning|evening|afternoon|\d)|fact|addition|short|total|other news|top)\b)[^,;:.]{1,30},|"
+    r"(?:Under|Within|Inside|Outside|Between|Among|To|By) [^,;:.]{1,30},|For (?:the|an?|my|our) [\w ]+,|(?:On (?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
     r"At (?:night|weekends?|peak\b)|During|For (?:guests|members|students|children|\w+ (?:users|customers))|Until|Before)\b)"
 )
 """What holds at some times, or of some, only; the rest of the sentence says nothing of the others."""

@@ -55,6 +55,8 @@ def agrees(newer: Claim, older: Claim) -> bool:
 def _excludes(new: str, old: str) -> bool:
     """Tell whether two values cannot both be: other numbers of one kind, or words that have nothing in common."""
     now, then = quantities(new), quantities(old)
+    if _periods(new) != _periods(old) and _periods(new) and _periods(old):
+        return False  # 30 a month may be 360 a year
     if now and then:
         shared = now.keys() & then.keys()
         if bool(_RECURRING.search(new)) != bool(_RECURRING.search(old)) and ("day" in now) != ("day" in then):
@@ -75,6 +77,13 @@ def _are_variants(new: str, old: str) -> bool:
 
 def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
     return not any(set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split()) for one in new for other in old)
+
+
+def _periods(value: str) -> frozenset[str]:
+    return frozenset(_PER.findall(value.casefold()))
+
+
+_PER = re.compile(r"\b(?:an?|per|each|every) (hour|day|night|week|month|quarter|year|lesson|session|seat|user|person|piece)\b")
 
 
 def _is_near(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:

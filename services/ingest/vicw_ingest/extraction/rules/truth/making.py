@@ -118,6 +118,8 @@ def changed(subject: str, groups: Groups) -> Iterator[Claim]:
     part = attribute_of(subject)
     if part is not None and part[1] == "name":
         yield Claim(part[0], "name", value)
+    elif (named := re.fullmatch(r"(channel|version|port|plan|level|tier) ([\w.-]+)", value)) is not None:
+        yield Claim(subject, named[1], named[2])
     elif is_time(value):
         yield of_attribute(*part, value) if part is not None else Claim(subject, "schedule", value)
     elif (found := measured(subject, value)) is not None:

@@ -60,7 +60,8 @@ PLACED = frozenset(
 """Things of which it matters where they are, and that are in one place at a time."""
 PLANNED = frozenset(
     "match meeting party trip wedding game concert lesson class standup call dinner lunch picnic appointment show race "
-    "ceremony session review launch release rehearsal".split()
+    "ceremony session review launch release rehearsal kickoff kick-off retro demo sync webinar workshop interview flight "
+    "train exam practice training delivery shift course deploy deployment film movie test quiz sale trial visit".split()
 )
 """What may be called off: *the match is off*."""
 OWNED = frozenset(

@@ -20,7 +20,11 @@ _RULES = tuple(
         (r"\b([Ww]e|[Tt]hey|[Yy]ou|[Tt]here)['’]re\b", r"\1 are"),
         (r"\b([Hh]e|[Ss]he|[Ii]t|[Tt]here)['’]s\b", r"\1 is"),
         (rf"(?<!\bis )(?<!\bare )\b(\w+)['’]s (?={_IS})(?!(?:a|an|the|my|our|your) (?:\w+)['’]s)", r"\1 is "),
-        (rf"\b((?i:{'|'.join(ATTRIBUTES)}))['’]s (?=[A-Z\d#a-z])", r"\1 is "),
+        (
+            rf"\b((?i:{'|'.join(ATTRIBUTES)}))['’]s (?=(?:(?:[A-Z][\w-]*|Mrs?\.?)(?: [A-Z][\w-]*)*|"
+            r"\d[\w-]*|#\S+)(?: now| these days| today)?(?:[.,;:!]|$| (?:and|but|since)\b))",
+            r"\1 is ",
+        ),
         (
             rf"\b(\w+)['’]s (?=(?:{STATE})(?: again| now| today)?(?:[.,;:!]|$| (?:and|but|since|for|until|because|in|on)\b))",
             r"\1 is ",

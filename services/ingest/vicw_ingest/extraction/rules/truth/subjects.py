@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, OWNED, PLACED, PLANNED, WORK_ITEMS
+from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, KIN, OWNED, PLACED, PLANNED, WORK_ITEMS
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _WORD = (
@@ -17,6 +17,13 @@ SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is
 THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{NAME}(?: {CORE})?)"
 _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker", "my": "$speaker"}
+_HOUSEHOLD = (
+    KIN
+    - {"boss", "manager", "colleague", "team", "people", "friend", "mate", "partner", "neighbour", "neighbor", "man", "guy"}
+    | OWNED - {"shop", "bakery", "cafe", "restaurant", "studio", "farm", "printer", "projector", "plot", "bookshop", "bus"}
+    | {"home", "heating", "boiler", "kitchen", "bathroom", "roof", "fridge", "oven", "dishwasher"}
+)
+"""What is ours is the family's, not everybody's who is there."""
 _COMMON = (ATTRIBUTES | PLACED | PLANNED | WORK_ITEMS | OWNED) - {"may"}
 _WEAK = frozenset(
     "new current main own usual present actual annual yearly".split()
@@ -76,7 +83,7 @@ def subject_of(text: str) -> str | None:
         return f"{whole} {_plain(words[:of])}".strip()
     if any(word.casefold() in _PRONOUNS for word in words[1:]) or re.search(r"['’](?:d|ll|ve|re|m)\b", words[0]):
         return None
-    owner = _OWNERS.get(first)
+    owner = "$speaker" if first == "our" and singular(words[-1].casefold()) in _HOUSEHOLD else _OWNERS.get(first)
     if owner is not None and len(words) == 1:
         return None
     if len(words) > 1 and _IDENTIFIER.fullmatch(words[-1]) and set(map(str.casefold, words[:-1])) <= _CLASSIFIERS:

@@ -32,6 +32,7 @@ from vicw_ingest.extraction.rules.truth.making import (
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.nouns import KIN, SEVERAL, UNCOUNTED
 from vicw_ingest.extraction.rules.truth.subjects import CORE, NAME, SUBJECT, THING, attribute_of, singular, subject_of
+from vicw_ingest.extraction.rules.truth.topics.states import STATES
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
 _UNITS = (
@@ -57,7 +58,7 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
     value = re.sub(r"^(?:a|an|at|to|set to|set at|called|named) ", "", groups["v"])
     part = attribute_of(subject)
     if part is not None and (part[0] or not value.islower() or quantities(value)):
-        if not part[1].startswith("favourite") and not _is_value(value):
+        if value in STATES or (not part[1].startswith("favourite") and not _is_value(value)):
             return
         if part[1] == "name":
             yield Claim(part[0], "name", value)
@@ -234,6 +235,11 @@ PATTERNS = (
         rf"^(?:{ACTOR} {ADV}|(?!(?i:set|put|cut)\b))(?i:{_STEPS}|renamed)(?: up| down)? {OBJECT}(?: up| down| back)? {FROM}(?:to|at) {V}",
         changed,
     ),
+    pattern(
+        "channel version port plan level tier",
+        rf"^{THING}{BE} (?:on|at) (?P<n>channel|version|port|plan|level|tier) (?P<v>[\w.-]+){END}",
+        lambda subject, groups: iter([Claim(subject, groups["n"], groups["v"])]),
+    ),
     # Prices.
     pattern(
         "cost costs sells goes priced listed 's sell sold sale going selling",
@@ -284,7 +290,7 @@ PATTERNS = (
         rf"moved to|updated to)(?: now)? (?P<n>[A-Z][\w+#-]*) (?P<v>v?\d+(?:\.\d+)*)\b",
         _upgraded,
     ),
-    pattern(BEING, rf"^{_GOODS}{BE} (?P<v>{MONEY})", _valued),
+    pattern(BEING, rf"^{_GOODS}{BE} (?P<v>{MONEY}(?: {_PER})?)", _valued),
     pattern(
         BEING,
         rf"^{_GOODS}{BE} {_PRICE}{END}",
@@ -338,5 +344,5 @@ PATTERNS = (
         rf"^{THING}{BE} {ABOUT}(?P<v>{NUMBER} ?(?:{_UNITS}){END})",
         _amount,
     ),
-    pattern(BEING, rf"^{THING}{BE} (?P<v>(?:Mr|Mrs|Ms|Dr) {NAME}|{NAME}|#[\w-]+|(?=\d*[A-Za-z])[\w-]*\d[\w.-]*){END}", _is_one),
+    pattern(BEING, rf"^{THING}{BE} (?:an? )?(?P<v>(?:Mr|Mrs|Ms|Dr) {NAME}|{NAME}|#[\w-]+|(?=\d*[A-Za-z])[\w-]*\d[\w.-]*){END}", _is_one),
 )

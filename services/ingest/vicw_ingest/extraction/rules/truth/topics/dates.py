@@ -35,7 +35,7 @@ _BEGINS = (
 )
 _DAILY = (
     r"(?:opens?|(?:is|are)(?: now)? (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|released|published|"
-    r"updated|run|held|sent|backed up|restarted)|comes?(?: out)?|goes? (?:off|out)|airs?|trains?|rehearses?|practises?|"
+    r"updated|run|held|sent|backed up|restarted)|comes?(?: out)?|goes?(?: off| out)?|airs?|trains?|rehearses?|practises?|"
     r"gets? (?:collected|delivered|paid)|rings?|flies|fly)"
 )
 
@@ -43,6 +43,7 @@ _DAILY = (
 def _scheduled(subject: str, groups: Groups) -> Iterator[Claim]:
     """When something is."""
     if is_time(groups["v"]) and not is_passing(groups["text"]) and not _of_somebody(subject):
+        subject = re.sub(r"(?<=\w) (?:due date|start date|start time|date|time|start)$", "", subject)
         part = attribute_of(subject)
         yield of_attribute(*part, groups["v"]) if part is not None else Claim(subject, "schedule", groups["v"])
 
@@ -69,6 +70,16 @@ def _ends(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The library closes at six*."""
     if not is_passing(groups["text"]):
         yield Claim(subject, "end", groups["v"])
+
+
+def _open_until(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The pool is open until nine*."""
+    yield from _ends(subject, groups | {"v": groups["v"] if is_time(groups["v"]) else f"at {groups['v']}"})
+
+
+def _we_meet(subject: str, groups: Groups) -> Iterator[Claim]:
+    if not is_passing(groups["text"]):
+        yield Claim(subject, "time of meet", groups["v"])
 
 
 def _every(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -103,10 +114,11 @@ PATTERNS = (
         planned=True,
     ),
     pattern(
-        "moved postponed pushed rescheduled brought delayed shifted put extended changed bumped deferred pulled",
+        "moved postponed pushed rescheduled brought delayed shifted put extended changed bumped deferred pulled "
+        "reschedule move postpone push shift",
         rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:moved|postponed|pushed(?: back)?|rescheduled|brought forward|delayed|"
-        rf"shifted|put off|extended|changed|bumped|deferred|pulled forward) {OBJECT}(?: back| forward| up| out)? "
-        rf"{FROM}(?:to|until|till) {VALUE}",
+        rf"shifted|put off|extended|changed|bumped|deferred|pulled forward|(?<=had to )(?:reschedule|move|postpone|push|shift)) "
+        rf"{OBJECT}(?: back| forward| up| out)? {FROM}(?:to|until|till|for) {VALUE}",
         _put,
         planned=True,
     ),
@@ -145,6 +157,8 @@ PATTERNS = (
         rf"^{THING} (?:now )?(?:closes?|ends?|shuts?|finish(?:es)?)(?: now)?(?: (?:on|at|in))? {_TIMES}",
         _ends,
     ),
+    pattern("until till", rf"^{THING}{BE} open (?:until|till) (?P<v>{TIME}|{HOUR})", _open_until),
+    pattern("meet meets", rf"^(?P<s>We) (?:now )?meet(?: now)? (?:on |every )?(?:the )?{_TIMES}", _we_meet),
     pattern(
         "on at every",
         rf"^{THING} (?:now )?(?P<verb>{_DAILY})(?: now)? (?:on |at |every )?(?:the )?{_TIMES}",

@@ -19,7 +19,7 @@ _ANYMORE = r"(?:anymore|any more|any longer)"
 _FELT = (
     r"(?:afraid of|scared of|allergic to|responsible for|in favour of|in favor of|addicted to|"
     r"subscribed to|dependent on|part of|a member of|a fan of|a partner of|a subsidiary of|a customer of|"
-    r"compatible with|independent of|familiar with|a supporter of|a client of|a resident of|a citizen of|owned by)"
+    r"compatible with|independent of|familiar with|a supporter of|a client of|a resident of|a citizen of)"
 )
 _CUT = re.compile(
     r" (?:for|in|on|at|with|to|from|every|each|most|all|when|while|pretty|quite|almost|about|daily|so|that|because)\b"

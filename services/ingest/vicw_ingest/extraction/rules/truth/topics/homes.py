@@ -36,7 +36,7 @@ _IDIOMS = re.compile(
     r"order|need|stock|line|touch|shape|mood|pain|bloom|effect|demand|hurry|mess|state|review|production|beta|alpha|"
     r"draft|testing|full swing|general|fact|particular|theory|control|fashion|force|peace|least|last|first|once|"
     r"work|school|home|all|best|top|track|board|schedule|point|stake|odds|ease|war|sea|my way|our way|his way|her way|"
-    r"average|duty|call|leave|strike|display|loan|offer|english|german|french|spanish|python|java|rust|me|us|you|it)\b)",
+    r"average|duty|call|leave|backlog|the backlog|the queue|queue|hospital|the hospital|strike|display|loan|offer|english|german|french|spanish|python|java|rust|me|us|you|it)\b)",
     re.IGNORECASE,
 )
 _PLACE = re.compile(

@@ -13,6 +13,8 @@ from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, su
 
 _WHO = rf"(?P<s>[Ii]|[Tt]he [\w-]+(?: [\w-]+)?|{NAME})"
 _WHAT = r"(?P<o>(?:the|our|my|his|her|their|[A-Z]+-\d+)(?: [^.,;:!]+?)?)"
+_OTHER = re.compile(r"\b(?:old|second|other|spare|first|previous|extra|half|part|share|some)\b")
+"""Who sells the old one may have a new one."""
 _GIVEN = r"(?:handed(?: over| on)?|sold|given|transferred|passed(?: on| over| down)?|assigned|reassigned|left|signed over)"
 
 
@@ -48,6 +50,8 @@ def _parted(subject: str, groups: Groups) -> Iterator[Claim]:
     """What somebody has, drives or uses no longer."""
     words = re.split(r" (?:to|for|on|at|in|last|this) ", groups["v"])[0].split()
     noun = words[-1].casefold()
+    if _OTHER.search(groups["v"]):
+        return
     if not _had(noun) and not words[-1][:1].isupper():
         return
     for verb in ("own", "drive", "use"):
@@ -69,6 +73,8 @@ def _given(subject: str, groups: Groups) -> Iterator[Claim]:
     if what is None or re.match(r"(?:me|us|you|it|them|the (?:point|end|ground|side)|bed|sleep|work|school)\b", groups["v"]):
         return
     thing = what.split()[-1]
+    if _OTHER.search(groups["o"]):
+        return
     if _had(thing):
         yield Claim(subject, f"own {thing}", thing, ended=True)
     yield Claim(what, "owner", groups["v"])
@@ -79,7 +85,7 @@ def _owned(subject: str, groups: Groups) -> Iterator[Claim]:
     value = groups["v"]
     if subject.startswith("$") and " " not in subject:
         return
-    if not re.match(r"(?:[A-Z]|(?:my|our|the|his|her|their|your|an?|another|somebody|mine|ours|me)\b)", value):
+    if not re.match(r"(?:\w+ )?(?:[A-Z]|(?:my|our|the|his|her|their|your|an?|another|somebody|mine|ours|me)\b)", value):
         return
     if (subject := subject.removesuffix("ownership").strip()) and (subject.split()[-1] not in POSTS):
         yield Claim(subject, "owner", "I" if value.casefold() in {"mine", "me", "ours"} else value)
@@ -93,6 +99,9 @@ def _possessive(subject: str, groups: Groups) -> Iterator[Claim]:
 def _without(subject: str, groups: Groups) -> Iterator[Claim]:
     """*I don't have a car anymore*."""
     noun = _head(groups["v"])
+    what = subject_of(groups["v"]) if groups["v"].startswith("the ") else None
+    if what is not None:
+        yield Claim(what, "owner", groups["s"], ended=True)
     if noun and noun not in {"yet", "clue", "idea", "name", "time", "choice"}:
         yield Claim(subject, f"own {noun}", noun, ended=True)
 
@@ -134,8 +143,8 @@ PATTERNS = (
     ),
     pattern(
         "handed sold gave given passed transferred left signed",
-        rf"^(?P<s>[Ii]|[Ww]e|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+) {ADV}(?:handed(?: over| on)?|sold|gave|given|passed(?: on)?|transferred|left|signed over)"
-        rf" {_WHAT}(?: over| on| off)? to (?P<v>(?:my |the |our |his |her |their )?[^.,;:!]+?){END}",
+        rf"^(?P<s>[Ii]|[Ww]e|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+(?: [\w-]+)?) {ADV}(?:handed(?: over| on)?|sold|gave|given|passed(?: on)?|transferred|left|signed over)"
+        rf" {_WHAT}(?: over| on| off| back)? to (?P<v>(?:my |the |our |his |her |their )?[^.,;:!]+?){END}",
         _given,
     ),
     pattern(

@@ -29,7 +29,7 @@ def _axis(of: str, *states: str, name: str = "") -> Axis:
 _AXES = (
     _axis(
         "work",
-        "open|reopened|unresolved", "closed|resolved|solved", "pending|under review|under discussion|under consideration|proposed|in review|being reviewed|awaiting approval|"
+        "open|reopened|unresolved", "closed|resolved|solved|settled", "pending|under review|under discussion|under consideration|under negotiation|proposed|waiting for QA|in QA|in review|being reviewed|awaiting approval|"
         "waiting for approval|waiting for review|under examination|awaiting review|up for review",
         "approved|accepted|granted|signed off", "rejected|refused|declined|denied|turned down", "merged",
         "in progress|underway|under way|ongoing|being worked on|being processed|processing|half done", "blocked",
@@ -37,11 +37,11 @@ _AXES = (
         "on its way|in transit", "delivered|arrived", "draft|a draft",
         "final|finalised|finalized|published", "live|deployed|released|rolled out|in production|generally available",
         "on hold|paused|suspended", "cancelled|canceled|withdrawn|abandoned|scrapped", "archived",
-        "in beta|beta|in testing|being tested", "fixed|patched", "signed", "submitted", "filled", "to do|not started",
+        "in beta|beta|in testing|being tested", "fixed|patched", "signed", "submitted", "filled", "to do|not started|in the backlog|in the queue|queued", "ended|over",
         "reverted|rolled back",
         name="status",
     ),
-    _axis("work", "paid|paid off|settled", "unpaid|overdue|outstanding", "refunded"),
+    _axis("work", "paid|paid off", "unpaid|overdue|outstanding", "refunded"),
     _axis("thing", "open|reopened|open again", "closed|shut"),
     _axis(
         "thing", "on|enabled|activated|switched on|turned on|true", "off|disabled|deactivated|switched off|turned off|false",
@@ -52,7 +52,7 @@ _AXES = (
         "working|up|online|running|fixed|repaired|operational|reachable|mended|back up|back online|up and running|"
         "in service|in working order|back in service|working fine|working properly|back to normal|functional",
         "broken|down|offline|out of order|out of service|broken down|jammed|unreachable|not responding|under repair|"
-        "being repaired|kaput|out of action|faulty|defective|flooded|taken down|taken offline",
+        "being repaired|kaput|out of action|faulty|defective|flooded|taken down|taken offline|leaking|dripping|acting up|suspended|interrupted|stuck|on the blink",
     ),
     _axis("any", "available|in stock|back in stock", "unavailable|sold out|out of stock"),
     _axis("person", "single", "dating", "engaged", "married", "divorced", "widowed"),
@@ -62,7 +62,7 @@ _AXES = (
     _axis("person", "pregnant"),
     _axis("any", "asleep", "awake"),
     _axis("thing", "locked", "unlocked"),
-    _axis("thing", "full|fully booked|booked up|filled|filled up|topped up|refilled", "empty"),
+    _axis("thing", "full|fully booked|booked up|filled|filled up|topped up|refilled|charged|fully charged|recharged", "empty|flat|out of battery"),
     _axis("thing", "blocked|congested|impassable", "clear|passable|unblocked"),
     _axis("thing", "for sale|on the market|to let|for rent", "sold|under offer"),
     _axis("person", "away|on holiday|on vacation|on leave|on parental leave|on maternity leave|on paternity leave|out of office|"
@@ -70,8 +70,8 @@ _AXES = (
     _axis("thing", "public|open source", "private|closed source", name="public"),
     _axis("any", "dead", "alive"),
     _axis("thing", "green|passing", "red|failing"),
-    _axis("thing", "free|vacant", "occupied|taken|rented out|let"),
-    _axis("thing", "clean", "dirty"),
+    _axis("thing", "free|vacant", "occupied|taken|rented out|let|booked|reserved|in use"),
+    _axis("thing", "clean|tidy|cleaned", "dirty|a mess|messy|filthy|untidy"),
     _axis("thing", "wet", "dry"),
     _axis("any", "missing|lost", "found|back home"),
     _axis("thing", "supported|maintained|actively maintained|stable|steady", "unsupported|deprecated|unmaintained|retired|discontinued|end of life",
@@ -81,11 +81,11 @@ _AXES = (
     _axis("thing", "valid|renewed", "expired|invalid"),
     _axis("thing", "visible", "hidden"),
     _axis("thing", "active", "inactive|dormant"),
-    _axis("thing", "charged|fully charged", "flat|out of battery"),
     _axis("thing", "ready", "not ready"),
     _axis("thing", "under construction|being built|being renovated|under renovation", "finished|built|renovated"),
 )  # fmt: skip
 _ALL = sorted({word for axis in _AXES for word in axis.words}, key=len, reverse=True)
+STATES = frozenset(_ALL)
 STATE = "|".join(re.escape(word) for word in _ALL)
 _MONTHS = (
     "january|february|march|april|may|june|july|august|september|october|november|december|mon|tue|wed|thu|fri|sat|sun"
@@ -184,6 +184,11 @@ PATTERNS = (
         "works work",
         rf"^{THING} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?(?P<verb>works?)(?: again| fine| properly| now| well| perfectly)*{END}",
         _works,
+    ),
+    pattern(
+        "pass passes fail fails",
+        rf"^{THING} (?:now |still |all )*(?P<verb>pass|passes|fail|fails)(?: now| again)?{END}",
+        lambda subject, groups: _claims(subject, "passing" if groups["verb"].startswith("pass") else "failing", groups["s"]),
     ),
     pattern(
         "job",

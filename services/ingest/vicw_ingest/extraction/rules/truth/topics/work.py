@@ -51,6 +51,23 @@ def _does_it_for(subject: str, groups: Groups) -> Iterator[Claim]:
         yield Claim({"me": "$speaker", "us": ""}.get(groups["o"], whose), _DOES[groups["verb"]], groups["s"])
 
 
+def _done_by(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The newsletter is handled by Otto*: by him, maybe not alone."""
+    yield Claim(subject, f"{_stem(groups['verb'])} by", groups["v"], weak=True)
+
+
+def _does_by(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*Otto handles the newsletter*."""
+    if (what := subject_of(groups["o"])) is not None:
+        yield Claim(what, f"{_stem(groups['verb'])} by", groups["s"], weak=True)
+
+
+def _stem(verb: str) -> str:
+    return {"taught": "teach", "teaches": "teach", "coaches": "coach", "coached": "coach"}.get(
+        verb.split()[0], re.sub(r"(?:ed|es|s|d|e|n)$", "", verb.split()[0])
+    )
+
+
 def _out_of_work(subject: str, groups: Groups) -> Iterator[Claim]:
     """*I retired*: what somebody worked as, and for whom, is over."""
     yield Claim(subject, "employer", groups.get("v", ""), ended=True)
@@ -115,7 +132,7 @@ PATTERNS = (
         rf"^{_WHO}(?: is| am)(?P<not> not| no longer) (?P<p>(?:(?:the|our|my) |(?=\w+ of ))[^.,;:!]+?){END}",
         _post,
     ),
-    pattern("is am are 's been became", rf"^{_WHO}{BE} (?P<p>(?:(?:the|our|my) |(?=\w+ of ))[^.,;:!]+?){END}", _post),
+    pattern("is am are 's been became", rf"^{_WHO}{BE} (?P<p>(?:(?:the|our|my) |{NAME}['’]s |(?=\w+ of ))[^.,;:!]+?){END}", _post),
     pattern(
         "became took elected appointed named made succeeded replaced promoted chosen picked voted",
         rf"^{_WHO} {ADV}(?:became|took over (?:from [^.,;:!]+? )?as|(?:was|has been|got|were|have been)(?: just| now)? "
@@ -127,6 +144,11 @@ PATTERNS = (
         "elected appointed named made chose picked hired",
         rf"^(?:{ACTOR} {ADV})?(?i:elected|appointed|named|made|chose|picked|hired) (?P<s>{NAME}) (?:as )?"
         rf"(?P<p>(?:the |our |my |an? )?(?:new )?[a-z][^.,;:!]+?){END}",
+        _post,
+    ),
+    pattern(
+        "replaced succeeded",
+        rf"^{NAME} (?:has been|was|is being) (?:replaced|succeeded) by (?P<s>{NAME}) as (?P<p>(?:the |our )?[^.,;:!]+?){END}",
         _post,
     ),
     pattern(
@@ -159,5 +181,18 @@ PATTERNS = (
     ),
     pattern("headed", rf"^{_WHO} (?:have|has) (?:now )?headed (?P<o>[a-z][^.,;:!]+?){END}", holder("lead")),
     pattern("led headed managed run", rf"^{THING}{BE} (?:led|headed|managed|run) by {V}", said("lead")),
+    pattern(
+        "by",
+        rf"^{SUBJECT}{BE} (?P<verb>handled|maintained|coached|taught|represented|supervised|moderated|edited|organised|organized|"
+        rf"looked after|taken care of) by {V}",
+        _done_by,
+    ),
+    pattern(
+        "handles maintains coaches teaches represents supervises moderates edits organises organizes after care",
+        rf"^{_WHO} (?:now )?(?P<verb>handles|maintains|coaches|teaches|represents|supervises|moderates|edits|organises|organizes|"
+        rf"looks after|takes care of) (?P<o>the [^.,;:!]+?|[A-Z][\w'’-]*){END}",
+        _does_by,
+    ),
+    pattern("under", rf"^{SUBJECT} {ADV}works?(?: now)? under (?P<v>{NAME}){END}", said("manager")),
     pattern("reports report", rf"^{SUBJECT} {ADV}reports?(?: now)? to {V}", said("manager")),
 )
