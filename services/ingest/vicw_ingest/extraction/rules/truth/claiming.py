@@ -85,9 +85,12 @@ _CHANGED = re.compile(
     r"\b(?:moved|relocated|migrated|joined|left|became|switched|changed|transferred|sold|took over|taken over|promoted|"
     r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped down|resigned)\b"
 )
+_UNSCOPED = frozenset(
+    "name surname nickname title username hometown birthday job role position mission slogan logo headquarters major".split()
+)
 _SCOPED = re.compile(
     r"amount.*|price|port|version|end|time of .*|state (?:on|working|open)|identity|"
-    rf"(?:{'|'.join(sorted(ATTRIBUTES - POSTS))})"
+    rf"(?:{'|'.join(sorted(ATTRIBUTES - POSTS - _UNSCOPED))})"
 )
 _SOME = re.compile(r" (?:with|without|who|that|which|whose|from|where|waiting|ready|left over)\b")
 """*Two rooms with a screen*: of more rooms, maybe."""

@@ -72,7 +72,12 @@ def _excludes(new: str, old: str) -> bool:
 def _are_variants(new: str, old: str) -> bool:
     """Tell whether two phrases are of one kind: *the window seat* and *the aisle seat*, *Oak Street* and *Elm Street*."""
     now, then = ([word for word in _WORD.findall(each.casefold()) if word not in _STOP] for each in (new, old))
+    if len(now) == len(then) == _PAIR and now[0] == then[0]:
+        return now[1] != then[1]
     return len(now) == len(then) > 1 and now[-1] == then[-1] and set(now[:-1]).isdisjoint(then[:-1])
+
+
+_PAIR = 2
 
 
 def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:

@@ -8,9 +8,9 @@ from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
 from vicw_ingest.extraction.rules.truth.topics.states import STATE
 
 _IS = (
-    r"(?:now|been|still|a|an|the|in|on|at|by|next|called|named|no longer|not|up|down|off|back|my|our|your|their|due|"
-    r"based|moved|going|currently|just|also|only|free|\d[\d,.]*(?= (?:a|per|an|now|euros?|dollars?|pounds?|francs?)\b|[.,;!]|$)|"
-    r"[$€£#])"
+    r"(?:(?:now|been|still|a|an|the|in|on|at|by|next|called|named|no longer|not|up|down|off|back|my|our|your|their|due|"
+    r"based|moved|going|currently|just|also|only|free)\b|(?:\d[\d,.]*(?= (?:a|per|an|now|euros?|dollars?|pounds?|francs?)\b|[.,;!]|$)|"
+    r"[$€£#]))"
 )
 _RULES = tuple(
     (re.compile(form), instead)
@@ -22,7 +22,7 @@ _RULES = tuple(
         (rf"(?<!\bis )(?<!\bare )\b(\w+)['’]s (?={_IS})(?!(?:a|an|the|my|our|your) (?:\w+)['’]s)", r"\1 is "),
         (
             rf"\b((?i:{'|'.join(ATTRIBUTES)}))['’]s (?=(?:(?:[A-Z][\w-]*|Mrs?\.?)(?: [A-Z][\w-]*)*|"
-            r"\d[\w-]*|#\S+)(?: now| these days| today)?(?:[.,;:!]|$| (?:and|but|since)\b))",
+            r"\d[\w-]*|#\S+|\w+[_@]\S*\w)(?: now| these days| today)?(?:[.,;:!]|$| (?:and|but|since)\b))",
             r"\1 is ",
         ),
         (
