@@ -81,7 +81,8 @@ class Supersession:
             if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
                 continue
             tells = edge.properties
-            claim = Claim(edge.target, str(tells["attribute"]), str(tells["value"]), ended=bool(tells.get("ended")))
+            how = {name: bool(tells.get(name)) for name in ("ended", "weak", "now")}
+            claim = Claim(edge.target, str(tells["attribute"]), str(tells["value"]), **how)
             rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
             said[edge.target].append(_Said(statement, item, claim, rank, int(str(tells["order"]))))
         return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}
@@ -130,15 +131,21 @@ class Supersession:
         return {edge.source for edge in proven if said[edge.source].content_hash is not None}
 
     async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
-        """Return until when each was true: until the last of all that it says was replaced."""
-        slots: dict[str, dict[str, datetime | None]] = defaultdict(dict)
+        """Return until when each was true: until the last of all that it says was replaced.
+
+        Slots of one ``order`` are of one claim, told of several things: it is replaced if one of them is.
+        """
+        claim_of: dict[tuple[str, str], str] = {}
+        claims: dict[str, dict[str, datetime | None]] = defaultdict(dict)
         for edge in await self.transaction.edges(statements, ["MENTIONS"], Direction.OUT):
             if edge.created_by == BY:
-                slots[edge.source][edge.target] = None
+                claim = claim_of[edge.source, edge.target] = str(edge.properties["order"])
+                claims[edge.source][claim] = None
         for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
             if edge.created_by == BY:
-                slots[edge.target][str(edge.properties[_SLOT])] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
-        return {uid: _last(list(slots[uid].values())) for uid in statements}
+                claim = claim_of[edge.target, str(edge.properties[_SLOT])]
+                claims[edge.target][claim] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
+        return {uid: _last(list(claims[uid].values())) for uid in statements}
 
 
 def _verdict(new: _Said, old: _Said) -> str | None:

@@ -39,7 +39,9 @@ class Asserting:
     def parts(self, asserted: list[Asserted], ends: Mapping[str, Node | None]) -> AssertedParts:
         """Return what is stored. What is said of somebody unknown is left out."""
         made = AssertedParts()
-        for order, each in enumerate(asserted):
+        order = 0
+        for number, each in enumerate(asserted):
+            order = order if each.also else number
             statement = ends[each.statement]
             owner = ends.get(each.whose) if each.whose is not None else None
             if statement is None or (each.whose is not None and owner is None):
@@ -73,6 +75,7 @@ class Asserting:
         hearsay = asserted.source is not None
         said: dict[str, object] = {"attribute": asserted.attribute, "value": asserted.value, "order": order}
         said |= {"ended": True} if asserted.ended else {}
+        said |= {name: True for name in ("weak", "now") if getattr(asserted, name)}
         said |= {"hearsay": True} if hearsay else {}
         said |= {"own": True} if asserted.whose == SPEAKER else {}
         yield self._edge("MENTIONS", statement, slot, BY, said)
@@ -95,10 +98,10 @@ def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, st
         return None, ""
     if words[0] in {SPEAKER, ADDRESSEE}:
         return words[0], " ".join(words[1:])
-    for count in range(len(words), 0, -1):
-        key = named.get(" ".join(words[:count]))
-        if key is not None:
-            return key, " ".join(words[count:])
+    owner, possessed, rest = subject.partition("'s ")
+    for name, of in ((subject, ""), (owner, rest)) if possessed else ((subject, ""),):
+        if (key := named.get(name)) is not None:
+            return key, of
     return (None, subject) if words[0] not in _PRONOUNS else None
 
 

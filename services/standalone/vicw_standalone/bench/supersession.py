@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import batched
 
-from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Reading, Source
+from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Asserted, Reading, Source
 from vicw_ingest.extraction.rules.reader import RulesReader
 from vicw_ingest.extraction.rules.truth import Claim, supersedes
 from vicw_shared.progress import Progress
@@ -69,8 +69,12 @@ def _slots(reading: Reading, said: Said) -> Iterator[tuple[tuple[str, str, str],
     for each in reading.asserted:
         if each.source is None and (each.whose is None or each.whose in names):
             slot = (names[each.whose] if each.whose is not None else "", each.of, each.attribute)
-            found.append((slot, Claim("", each.attribute, each.value, ended=each.ended)))
+            found.append((slot, _claim(each)))
     return iter(found)
+
+
+def _claim(said: Asserted) -> Claim:
+    return Claim("", said.attribute, said.value, ended=said.ended, weak=said.weak, now=said.now)
 
 
 def _scores(verdicts: Sequence[tuple[bool, bool]]) -> PairScores:

@@ -75,6 +75,7 @@ _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
 )
+_TITLES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
 _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
 
 
@@ -145,6 +146,8 @@ def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
     word = words[place]
     if place in taken or not word.text[0].isupper():
         return False
+    if word.lower in _TITLES and word.tag in _OPEN:
+        return any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[place + 1 : place + 2])
     if word.tag == "ADJ":  # New York, the United Kingdom; but not the British
         following = words[place + 1 : place + 2]
         meant = place > 0 or word.lower in _LEADING

@@ -30,7 +30,7 @@ from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relations
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.times import times_in
-from vicw_ingest.extraction.rules.truth import claims
+from vicw_ingest.extraction.rules.truth import Claim, claims, is_common
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
@@ -95,11 +95,12 @@ class _Text:
         ends = _Ends(sentence.words, names)
         yield from self._relationships(number, ends)
         mentioned = list(dict.fromkeys([*names.values(), *ends.kin.values()]))
-        if not _says_something(sentence, names):
+        said = claims(sentence)
+        if not said and not _says_something(sentence, names):
             yield from (Link(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._statement(number, mentioned)
-        self._reading.asserted += self._asserted(number, statement)
+        self._reading.asserted += self._asserted(said, statement)
         yield from (Link(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[Happening] = []
         if cause is not None:
@@ -141,18 +142,32 @@ class _Text:
         self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
         return key
 
-    def _asserted(self, number: int, statement: str) -> Iterator[Asserted]:
+    def _asserted(self, said: Sequence[Claim], statement: str) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
-        said = claims(self._sentences[number])
         named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
         for claim in said:
             first, _, rest = claim.subject.partition(" ")
             meant = self._people.meant_by(first)
-            found = (meant, rest) if meant is not None else whose_and_of(claim.subject, named)
+            if meant is not None:
+                found: tuple[str | None, str] | None = (meant, rest)
+            elif is_common(claim.subject):
+                found = None, claim.subject
+            else:
+                found = whose_and_of(claim.subject, named)
             if found is None:
                 continue
             source = named.get(claim.source, "") if claim.source is not None else None
-            yield Asserted(statement, *found, claim.attribute, claim.value, ended=claim.ended, source=source)
+            yield Asserted(
+                statement,
+                *found,
+                claim.attribute,
+                claim.value,
+                ended=claim.ended,
+                source=source,
+                weak=claim.weak,
+                now=claim.now,
+                also=claim.also,
+            )
 
     def _relationships(self, number: int, ends: _Ends) -> Iterator[Link]:
         """Yield who is whose, and note whom the sentence names by a relationship alone."""

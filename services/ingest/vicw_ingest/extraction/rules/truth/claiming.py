@@ -3,81 +3,103 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
+from vicw_ingest.extraction.rules.truth.clauses import Clause, clauses
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.moods import hearsay, is_asserted, is_future
-from vicw_ingest.extraction.rules.truth.patterns import PATTERNS
-from vicw_ingest.extraction.rules.truth.subjects import NAME, subject_of
+from vicw_ingest.extraction.rules.truth.moods import hearsay, is_asserted
+from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, POSTS
+from vicw_ingest.extraction.rules.truth.spelling import expanded
+from vicw_ingest.extraction.rules.truth.subjects import subject_of
+from vicw_ingest.extraction.rules.truth.topics import PATTERNS
 from vicw_shared.language.analysis import Sentence
 
-_PARTS = re.compile(
-    r"(?:[,;:–—.]|\s-)\s+(?:so |and |but |as |then )?(?:now )?|\s(?:and|so|but|because|since)\s(?=(?:I|[Ww]e|"
-    r"[Mm]y|[Oo]ur|the|he|she|it)\b)"
-)
 _SO = ", so "
-_LEADING = re.compile(
-    r"^(?:(?i:well|oh|so|and|but|actually|by the way|btw|fyi|update|news|also|yes|no|yeah|good news|anyway|now|ok|okay|"
-    r"as of (?:today|now|this \w+)|since \w+|from now on|these days|today|yesterday|last \w+|this \w+)[,:]? )+"
-)
-"""What may stand before a claim without being part of it."""
-_ACTOR = re.compile(rf"(?:I|We|{NAME})(?= (?!and\b))")
-_AND = re.compile(
-    r" and (?=(?:now |just |then |have |has )?(?:joined|moved|started|became|switched|sold|bought|renamed|left|"
-    r"work|works|live|lives)\b)"
-)
+_WORDS = re.compile(r"[\w-]+|:")
+_TRIED: dict[str, list[int]] = {}
+for _at, _pattern in enumerate(PATTERNS):
+    for _word in _pattern.words:
+        _TRIED.setdefault(_word, []).append(_at)
 
 
 def claims(sentence: Sentence) -> list[Claim]:
     """Return what a sentence claims of attributes; most claim nothing."""
-    whole = _expanded(_written(sentence))
+    whole = expanded(_written(sentence))
     told, _, own = whole.partition(_SO)
     source, told = hearsay(told)
     if source is None:
-        return _claims_of(whole)
+        return _claims_of(whole, sentence)
     # What follows from hearsay is the speaker's own: "Priya says that it is off, so we moved it".
-    return [*(replace(claim, source=source) for claim in _claims_of(told)), *_claims_of(_capital(own))]
+    return [
+        *(replace(claim, source=source) for claim in _claims_of(told, sentence)),
+        *_claims_of(own[:1].upper() + own[1:], sentence),
+    ]
 
 
-def _claims_of(text: str) -> list[Claim]:
-    text = _LEADING.sub("", text)
+def _claims_of(text: str, sentence: Sentence) -> list[Claim]:
     if not is_asserted(text):
         return []
-    parts = [part for part in _PARTS.split(text) if part]
-    if (who := _ACTOR.match(text)) is not None:
-        parts += [f"{who[0]} {rest}" for rest in _AND.split(text)[1:]]
-    future = is_future(text)
-    return list(dict.fromkeys(claim for part in (text, *parts[1:]) for claim in _claims(_capital(part), future)))
+    found: dict[Claim, Claim] = {}
+    for claim in (claim for clause in clauses(text, sentence) for claim in _claims(clause)):
+        found.setdefault(replace(claim, now=False), claim)
+    return list(found.values())
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _expanded(text: str) -> str:
-    """Return a sentence without the contractions that hide a verb."""
-    text = re.sub(r"\b([Ii])['’]m\b", r"\1 am", text)
-    text = re.sub(r"\b(I|[Ww]e|[Tt]hey|[Yy]ou)['’]ve\b", r"\1 have", text)
-    text = re.sub(r"\b([Ww]e|[Tt]hey|[Yy]ou)['’]re\b", r"\1 are", text)
-    text = re.sub(r"\b([Hh]e|[Ss]he|[Ii]t)['’]s\b", r"\1 is", text)
-    text = re.sub(r"\b(\w+)['’]s (?=(?:now|been|still|a|an|the|in|on|at|called|no longer|not)\b)", r"\1 is ", text)
-    text = re.sub(r"(?<=\w)n['’]t\b", " not", text)
-    return _capital(text.strip())
-
-
-def _claims(text: str, future: bool) -> list[Claim]:
-    for pattern, made, planned in PATTERNS:
-        if future and not planned:
+def _claims(clause: Clause) -> list[Claim]:
+    words = {word for word in _WORDS.findall(clause.text.casefold()) if word in _TRIED}
+    for at in sorted({at for word in words for at in _TRIED[word]}):
+        pattern = PATTERNS[at]
+        if clause.future and not pattern.planned:
             continue
-        match = pattern.match(text)
+        match = pattern.form.match(clause.text)
         if match is None:
             continue
         groups = {name: value.strip(" .") for name, value in match.groupdict().items() if value is not None}
         subject = subject_of(groups["s"]) if "s" in groups else ""
-        found = list(made(subject, groups)) if subject is not None else []
+        if subject is not None and "s" in groups and groups["s"].split()[0].casefold() in clause.no_subjects:
+            continue
+        found = list(pattern.made(subject, groups | clause.said)) if subject is not None else []
         if found:
-            return found
+            now = "now" in clause.said or _CHANGED.search(clause.text) is not None
+            return [replace(claim, now=now) for claim in _scoped(found, clause.text[match.end() :])]
     return []
+
+
+def _scoped(found: list[Claim], rest: str) -> Iterator[Claim]:
+    """Yield claims with what they hold for, if that follows: *30 seconds for uploads*; none of what holds at times."""
+    scope = _SCOPE.match(rest)
+    for claim in found:
+        inside = _SCOPE.search(claim.value) if _SCOPED.fullmatch(claim.attribute) else None
+        if inside is not None and inside.start() > 0:
+            yield from _scoped([replace(claim, value=claim.value[: inside.start()])], claim.value[inside.start() :])
+        elif claim.attribute.startswith("count of") and _SOME.match(rest):
+            continue
+        elif scope is None or not _SCOPED.fullmatch(claim.attribute):
+            yield claim
+        elif scope["of"] is not None:
+            yield replace(claim, attribute=f"{claim.attribute} {scope['of'].casefold().strip()}")
+
+
+_CHANGED = re.compile(
+    r"\b(?:moved|relocated|migrated|joined|left|became|switched|changed|transferred|sold|took over|taken over|promoted|"
+    r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped down|resigned)\b"
+)
+_UNSCOPED = frozenset(
+    "name surname nickname title username hometown birthday job role position mission slogan logo headquarters major".split()
+)
+_SCOPED = re.compile(
+    r"amount.*|price|port|version|end|time of .*|state (?:on|working|open)|identity|"
+    rf"(?:{'|'.join(sorted(ATTRIBUTES - POSTS - _UNSCOPED))})"
+)
+_SOME = re.compile(r" (?:with|without|who|that|which|whose|from|where|waiting|ready|left over)\b")
+"""*Two rooms with a screen*: of more rooms, maybe."""
+_SCOPE = re.compile(
+    r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between) (?!(?:now|every\b|each|any|good|everyone|everybody|all|us|me|free|sure|"
+    r"example|instance|that|this|the last|years|some|fact|total|order|place|average|top|least|last|stock|line|case|addition|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|"
+    r"satur|sun)day\b|\d)\b)[^,.;:!]+)|(?:when|whenever|while|during|until|unless|outside|as long as|only)\b)", re.IGNORECASE
+)
 
 
 def _written(sentence: Sentence) -> str:

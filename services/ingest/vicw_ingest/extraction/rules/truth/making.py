@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
+from vicw_ingest.extraction.rules.truth.grammar import Groups, Made
 from vicw_ingest.extraction.rules.truth.model import Claim
-from vicw_ingest.extraction.rules.truth.nouns import (
-    OCCUPATIONS,
-    OWNED,
-    PLACED,
-    PLANNED,
-    POSTS,
-    STATES,
-    STATIVES,
-    UNCOUNTED,
-)
+from vicw_ingest.extraction.rules.truth.nouns import KIN, POSTS, SEVERAL, WORK_ITEMS
 from vicw_ingest.extraction.rules.truth.subjects import attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
-type Made = Callable[[str, dict[str, str]], Iterator[Claim]]
-"""Takes the subject and a pattern's groups."""
+_SAME = {"cost": "price", "fee": "price", "charge": "price", "leader": "lead", "assignee": "owner", "head": "lead"} | dict.fromkeys(
+    ("boyfriend", "girlfriend", "husband", "wife", "fiance", "fiancee"), "partner"
+)
+_PASSING = re.compile(
+    r"(?<!as of )(?<!from )(?<!since )(?<!starting )(?<!beginning )(?<!effective )\b(?:today(?! on\b)|tonight|last (?:year|month|week|time)|ago|"
+    r"in those|back then|yesterday|"
+    r"(?<!from )this (?:week|weekend|morning|afternoon|evening|month|term|semester|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b",
+    re.IGNORECASE
+)
+_UNITS = (
+    ("time", re.compile(r"\b(?:days?|hours?|minutes?|seconds?|weeks?|months?|years?|ms|min|mins|h|s)\b", re.I)),
+    ("size", re.compile(r"(?:\b|\d)(?:[kmgt]i?b|bytes?)\b", re.I)),
+    ("share", re.compile(r"%|\bpercent\b|\bper cent\b", re.I)),
+    ("warmth", re.compile(r"\b(?:degrees?|°c|°f)\b", re.I)),
+    ("length", re.compile(r"\b(?:km|kilomet\w+|miles?|met(?:er|re)s?|cm|mm|feet|inch\w*)\b", re.I)),
+    ("weight", re.compile(r"\b(?:kg|kilos?|grams?|pounds|lbs?|tons?|tonnes?)\b", re.I)),
+)
 
 
 def is_time(value: str) -> bool:
@@ -32,11 +38,44 @@ def is_time(value: str) -> bool:
     )
 
 
-def said(attribute: str) -> Made:
+def is_passing(text: str) -> bool:
+    """Tell whether a sentence is of today alone, or of what was: *it closes at six today*, *it cost ten last year*."""
+    return _PASSING.search(text) is not None
+
+
+def is_person(subject: str, said: str = "") -> bool:
+    """Tell whether a subject, as ``said``, is or may be somebody: the speaker, a pronoun, one name, a relation."""
+    words = subject.split()
+    if said[:4].casefold() in {"the ", "our "}:
+        return words[-1] in KIN
+    return (
+        subject in {"$speaker", "$addressee", "he", "she", "they"}
+        or len(words) == 1
+        or words[-1] in KIN
+        or words[0] in {"mr", "mrs", "ms", "dr", "aunt", "uncle", "professor"}
+    )
+
+
+def is_work(subject: str) -> bool:
+    """Tell whether a subject is something that is worked on until it is done: a ticket, an order, *BX-21*."""
+    words = subject.split()
+    return bool(words) and (
+        words[-1] in WORK_ITEMS
+        or (len(words) > 1 and words[0] in WORK_ITEMS)
+        or re.fullmatch(r"[a-z]+-\d+", words[-1]) is not None
+    )
+
+
+def unit_of(value: str) -> str:
+    """Return the attribute of which a number of some unit is the value: ``amount in time``."""
+    return next((f"amount in {kind}" for kind, form in _UNITS if form.search(value)), "amount")
+
+
+def said(attribute: str, *, weak: bool = False) -> Made:
     """Return what yields the value of an attribute."""
 
-    def made(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-        yield Claim(subject, attribute, groups["v"])
+    def made(subject: str, groups: Groups) -> Iterator[Claim]:
+        yield Claim(subject, attribute, groups["v"], weak=weak)
 
     return made
 
@@ -44,100 +83,55 @@ def said(attribute: str) -> Made:
 def over(attribute: str) -> Made:
     """Return what yields the end of an attribute: of this value, or of whatever it was."""
 
-    def made(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
+    def made(subject: str, groups: Groups) -> Iterator[Claim]:
         yield Claim(subject, attribute, groups.get("v", ""), ended=True)
 
     return made
 
 
-def home(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """Where somebody lives or something is; of a meeting, when it is."""
-    if is_time(groups["v"]):
-        yield Claim(subject, "schedule", groups["v"])
-    elif groups["v"][:1].isupper() or subject.startswith("$") or " " not in subject:
-        yield Claim(subject, "home", groups["v"])
-
-
-def my_home(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """*My place is in Accra*: where the speaker lives."""
-    if not is_time(groups["v"]):
-        yield Claim("$speaker", "home", groups["v"])
-
-
-def called_off(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """*The match is off*."""
-    if subject.rpartition(" ")[2] in PLANNED:
-        yield Claim(subject, "schedule", "", ended=True)
-
-
-def placed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """Where a thing is that is in one place at a time."""
-    if subject.rsplit(maxsplit=1)[-1] in PLACED:
-        yield Claim(subject, "schedule" if is_time(groups["v"]) else "home", groups["v"])
-
-
-def employed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """Whom somebody works for."""
-    if groups["v"][:1].isupper() or groups["v"].startswith(("a ", "the ", "an ")):
-        yield Claim(subject, "employer", groups["v"])
-
-
-def occupation(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What somebody works as: a closed list."""
-    words = groups["v"].casefold().split()
-    if words and words[-1] in OCCUPATIONS:
-        yield Claim(subject, "occupation", groups["v"])
-
-
-def named(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What something is called; also under its old name, if that is told."""
-    yield Claim(subject, "name", groups["v"])
-    if (old := groups.get("u")) is not None:
-        yield Claim(old.casefold(), "name", groups["v"])
-
-
-def valued(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """An attribute in so many words, or a number that its subject has: a price, an age, a size."""
-    value = re.sub(r"^(?:a|an|at|to|set to|called|named) ", "", groups["v"])
-    part = attribute_of(subject)
-    if part is not None and (part[0] or not value.islower() or quantities(value)):
-        yield of_attribute(*part, value)
-    elif re.match(MONEY, value, re.I):
-        yield Claim(subject, "price", value)
-
-
-def of_attribute(subject: str, attribute: str, value: str) -> Claim:
+def of_attribute(subject: str, attribute: str, value: str, *, weak: bool = False) -> Claim:
     """Return the claim of an attribute, under one of its names."""
-    attribute = {"cost": "price", "fee": "price", "color": "colour"}.get(attribute, attribute)
-    return Claim(subject, attribute, value)
+    attribute = _SAME.get(attribute, attribute)
+    if attribute == "rate" and re.search(r"(?:^| )(?:hourly|daily|day)$", subject):
+        subject, attribute = re.sub(r" ?(?:hourly|daily|day)$", "", subject), "price"
+    if attribute == "price":
+        value = "0" if re.match(r"free\b|nothing\b", value) else value
+        subject = re.sub(r" (?:list|asking|sale|selling|monthly|annual|yearly)$", "", subject)
+    return Claim(subject, attribute, value, weak=weak)
 
 
-def changed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
+def measured(subject: str, value: str) -> Claim | None:
+    """Return the claim of what a number of something is: its price, an attribute, an amount; None if it is none."""
+    part = attribute_of(subject)
+    if part is not None:
+        return of_attribute(*part, value)
+    if re.match(MONEY, value, re.I) or re.match(r"\d+\.\d\d$", value):
+        return Claim(subject, "price", value)
+    if re.match(NUMBER, value, re.I):
+        return Claim(subject, unit_of(value), value)
+    return None
+
+
+def changed(subject: str, groups: Groups) -> Iterator[Claim]:
     """What something was changed to: a date, an attribute in so many words, a price, a number."""
     value = groups["v"]
     part = attribute_of(subject)
-    if is_time(value) and not (part and part[1] not in {"deadline"}):
-        yield Claim(subject, "schedule", value)
-    elif part is not None:
-        yield of_attribute(*part, value)
-    elif re.match(MONEY, value, re.I):
-        yield Claim(subject, "price", value)
-    elif re.match(NUMBER, value, re.I) or "u" in groups:
-        yield Claim(subject, "setting", value)
-
-
-def post(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """*Ana is the new captain of the team*: the captain of the team is Ana."""
-    post = subject_of(groups["p"])
-    part = attribute_of(post) if post is not None else None
-    if part is not None and part[1] in POSTS:
-        yield Claim(part[0], part[1], groups["s"])
+    if part is not None and part[1] == "name":
+        yield Claim(part[0], "name", value)
+    elif (named := re.fullmatch(r"(channel|version|port|plan|level|tier) ([\w.-]+)", value)) is not None:
+        yield Claim(subject, named[1], named[2])
+    elif is_time(value):
+        yield of_attribute(*part, value) if part is not None else Claim(subject, "schedule", value)
+    elif (found := measured(subject, value)) is not None:
+        yield found
+    elif "u" in groups:
+        yield Claim(subject, "amount", value)
 
 
 def holder(attribute: str) -> Made:
     """Return what yields who has something: ``s`` has ``o``."""
 
-    def made(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
+    def made(subject: str, groups: Groups) -> Iterator[Claim]:
         what = subject_of(groups["o"])
         if what is not None:
             yield Claim(what, attribute, groups["s"])
@@ -145,120 +139,15 @@ def holder(attribute: str) -> Made:
     return made
 
 
-def aged(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """How old somebody is, or the number that an attribute is."""
-    part = attribute_of(subject)
-    if part is not None:
-        yield of_attribute(*part, groups["v"])
-    elif subject.startswith("$") or groups["s"][:1].isupper():
-        yield Claim(subject, "age", groups["v"])
-
-
-def listed(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """*Default model: minnow-small*, as in notes and settings."""
-    value, part = groups["v"], attribute_of(subject)
-    if part is not None:
-        yield of_attribute(*part, value)
-    elif re.match(MONEY, value, re.I):
-        yield Claim(subject, "price", value)
-    elif re.match(rf"(?:on |at )?{TIME}", value, re.I):
-        yield Claim(subject, "schedule", value)
-
-
-def favourite(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What the favourite of a kind is."""
-    if "n" in groups:
-        yield Claim("$speaker", f"favourite {groups['n'].casefold()}", groups["v"])
-
-
-def counted(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """How many of something there are."""
-    noun = groups["n"].casefold().split()[-1]
-    if noun not in UNCOUNTED:
-        yield Claim(subject, f"count of {noun.removesuffix('s')}", groups["v"])
-
-
-def scheduled(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """When something is."""
-    if is_time(groups["v"]) and not subject.startswith("$speaker $"):
-        part = attribute_of(subject)
-        yield of_attribute(*part, groups["v"]) if part is not None else Claim(subject, "schedule", groups["v"])
-
-
-def state(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """In which of several states that exclude each other something is."""
-    said = groups["v"].casefold()
-    for axis in STATES:
-        if said in axis:
-            where = groups["q"].casefold() if "q" in groups and not subject.startswith("$") else ""
-            yield Claim(subject, f"state {axis[0]} {where}".strip(), said, ended="not" in groups)
-
-
-def switched(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """Using one thing has ended, using another has begun."""
-    yield Claim(subject, f"use of {bare(groups['u'])}", "", ended=True)
-    yield Claim(subject, f"use of {bare(groups['v'])}", groups["v"])
-
-
-def preferred(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """Which of two is preferred."""
-    both = sorted((bare(groups["v"]), bare(groups["u"])))
-    yield Claim(subject, "preference " + " or ".join(both), groups["v"])
-
-
-def does(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What somebody does all the time."""
-    verb = lemma(groups["verb"])
-    if verb in STATIVES:
-        yield deed(subject, verb, groups["v"])
-
-
-def no_more(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What somebody does no longer."""
-    verb = lemma(groups["verb"])
-    if verb in STATIVES:
-        yield replace(deed(subject, verb, groups["v"]), ended=True)
-
-
-def deed(subject: str, verb: str, value: str) -> Claim:
-    """Return the claim that somebody does something."""
-    attribute = f"use of {bare(value)}" if verb == "use" else f"{verb} {bare(value)}"
-    return Claim(subject, attribute, bare(value))
-
-
-def owns(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What somebody has: a closed list."""
-    noun = bare(groups["v"]).split()[-1:]
-    if noun and noun[0] in OWNED:
-        yield Claim(subject, f"own {noun[0]}", noun[0])
-
-
-def parted(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What somebody has, drives or uses no longer."""
-    thing = re.split(r" (?:to|for|on|at|in) ", groups["v"])[0].split()[-1]
-    noun = thing.casefold()
-    if noun not in OWNED and not thing[:1].isupper():
-        return
-    for verb in ("own", "drive", "use"):
-        yield Claim(subject, f"use of {noun}" if verb == "use" else f"{verb} {noun}", noun, ended=True)
-
-
-def lost(subject: str, groups: dict[str, str]) -> Iterator[Claim]:
-    """What somebody had, told of the thing itself."""
-    owner, _, thing = subject.rpartition(" ")
-    if owner and thing in OWNED:
-        yield Claim(owner, f"own {thing}", thing, ended=True)
+def in_post(phrase: str, who: str, *, ended: bool = False, weak: bool = True) -> Iterator[Claim]:
+    """*The captain of the team*: yield that it is somebody, or no longer."""
+    post = subject_of(re.sub(r"^(?:an?|the) (?:new )?", "the ", phrase))
+    part = attribute_of(post) if post is not None else None
+    if part is not None and part[1] in POSTS:
+        claim = of_attribute(*part, who)
+        yield Claim(claim.subject, claim.attribute, who, ended=ended, weak=weak and claim.attribute in SEVERAL)
 
 
 def bare(value: str) -> str:
     """Return a phrase without its article, folded."""
     return re.sub(r"^(?:a|an|the|my|our|his|her|their|any|some|much|more) ", "", value.casefold().strip())
-
-
-def lemma(verb: str) -> str:
-    """Return the form of a verb that the list of those has."""
-    verb = verb.casefold()
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ing", "e"), ("s", ""), ("es", "")):
-        if verb.endswith(ending) and (root := verb.removesuffix(ending) + instead) in STATIVES:
-            return root
-    return verb

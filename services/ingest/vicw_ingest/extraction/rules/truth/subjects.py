@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
+from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, KIN, OWNED, PLACED, PLANNED, WORK_ITEMS
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _WORD = (
@@ -17,8 +17,16 @@ SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is
 THING = rf"(?P<s>(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {CORE}|{NAME}(?: {CORE})?)"
 _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker", "my": "$speaker"}
+_HOUSEHOLD = (
+    KIN
+    - {"boss", "manager", "colleague", "team", "people", "friend", "mate", "partner", "neighbour", "neighbor", "man", "guy"}
+    | OWNED - {"shop", "bakery", "cafe", "restaurant", "studio", "farm", "printer", "projector", "plot", "bookshop", "bus"}
+    | {"home", "heating", "boiler", "kitchen", "bathroom", "roof", "fridge", "oven", "dishwasher"}
+)
+"""What is ours is the family's, not everybody's who is there."""
+_COMMON = (ATTRIBUTES | PLACED | PLANNED | WORK_ITEMS | OWNED) - {"may"}
 _WEAK = frozenset(
-    "new old current main own usual present actual latest next weekly monthly annual daily yearly nightly".split()
+    "new current main own usual present actual annual yearly".split()
 )
 _SPELT = {
     "color": "colour",
@@ -28,19 +36,36 @@ _SPELT = {
     "center": "centre",
     "neighbor": "neighbour",
 }
+_OWNED = re.compile(rf"({NAME.replace("'’", "")})['’]s ")
+"""Whose something is, by name."""
 _NO_SUBJECTS = frozenset(
     "this that it there here what who which when where why how everything nothing something everyone somebody "
     "nobody yes no "
-    "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one".split()
+    "thanks well oh and but so also then now today yesterday maybe wow hey hi hello ok okay sure one "
+    "for since from after before during with in on at by to of as if when while until because without within into over "
+    "under still once not never just yet each every all some any both most many few several another no than these "
+    "those like sounds looks feels got anyone anybody someone next last another".split()
 )
+_PRONOUNS = frozenset("i we you they he she it me us him them who which what".split())
+_JOINS = frozenset("for at in on from".split())
+"""*The piano in the hall* is the hall's piano."""
+_IDENTIFIER = re.compile(r"[A-Za-z]+[-_#][\w-]*|[a-z]+_\w+")
+_CLASSIFIERS = frozenset(
+    "the our my a ticket issue bug pr feature flag option setting endpoint service function method table column variable "
+    "branch repo repository file package command parameter".split()
+)
+"""What may be said before an identifier, or not."""
 
 
 def subject_of(text: str) -> str | None:
     """Return the subject that a phrase means, None if it is no definite one.
 
     >>> subject_of("my new car"), subject_of("the port of the staging server"), subject_of("Ana's boss")
-    ('$speaker car', 'staging server port', 'ana boss')
+    ('$speaker car', 'staging server port', "ana's boss")
     """
+    if (owned := _OWNED.match(text)) is not None:
+        rest = _plain(text[owned.end() :].split())
+        return f"{owned[1].casefold()}'s {rest}" if rest else None
     words = re.sub(r"['’]s\b", " 's", text).split()
     if not words or words[0].casefold() in _NO_SUBJECTS:
         return None
@@ -49,11 +74,20 @@ def subject_of(text: str) -> str | None:
         return _PEOPLE[first] if len(words) == 1 else None
     if first in {"he", "she", "they"}:
         return first if len(words) == 1 else None
-    of = next((at for at, word in enumerate(words) if word == "of" or (word == "for" and at > 1)), None)
+    of = next((at for at, word in enumerate(words) if word == "of" or (at > 1 and word in _JOINS)), None)
     if of is not None and of + 1 < len(words):
-        whole = subject_of(" ".join(words[of + 1 :])) or " ".join(words[of + 1 :]).casefold()
+        rest = " ".join(words[of + 1 :])
+        whole = subject_of(rest) or rest.casefold()
+        if words[of] == "of" and re.fullmatch(NAME, rest) and not rest[-1].isdigit():
+            whole += "'s"
         return f"{whole} {_plain(words[:of])}".strip()
-    owner = _OWNERS.get(first)
+    if any(word.casefold() in _PRONOUNS for word in words[1:]) or re.search(r"['’](?:d|ll|ve|re|m)\b", words[0]):
+        return None
+    owner = "$speaker" if first == "our" and singular(words[-1].casefold()) in _HOUSEHOLD else _OWNERS.get(first)
+    if owner is not None and len(words) == 1:
+        return None
+    if len(words) > 1 and _IDENTIFIER.fullmatch(words[-1]) and set(map(str.casefold, words[:-1])) <= _CLASSIFIERS:
+        return words[-1].casefold()
     rest = _plain(words[1:] if owner is not None else words)
     return f"{owner} {rest}".strip() if owner else rest or None
 
@@ -66,10 +100,16 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     words = subject.split()
     if "favourite" in words[:-1]:
         at = words.index("favourite")
-        return " ".join(words[:at]), " ".join(words[at:])
+        return " ".join(words[:at]).removesuffix("'s"), " ".join(words[at:])
     if len(words) > 1 and words[-1] in ATTRIBUTES:
-        return " ".join(words[:-1]), words[-1]
+        return " ".join(words[:-1]).removesuffix("'s"), words[-1]
     return ("", words[0]) if len(words) == 1 and words[0] in ATTRIBUTES else None
+
+
+def is_common(subject: str) -> bool:
+    """Tell whether a subject is something that is no name, though a capital begins its sentence: *Standup*."""
+    last = subject.rpartition(" ")[2]
+    return "'s " not in subject and not subject.startswith("$") and last in _COMMON
 
 
 def _plain(words: list[str]) -> str:
@@ -85,7 +125,20 @@ def _spelt(word: str, behind: list[str]) -> str:
 
 
 def _singular(word: str) -> str:
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > _SHORT else word
+    return singular(word) if len(word) > _SHORT else word
+
+
+def singular(noun: str) -> str:
+    """Return a noun's singular, near enough for both to be one.
+
+    >>> singular("branches"), singular("cities"), singular("hens"), singular("bus"), singular("boss")
+    ('branch', 'city', 'hen', 'bus', 'boss')
+    """
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    if noun.endswith(("ches", "shes", "sses", "xes")):
+        return noun[:-2]
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun
 
 
 _SHORT = 3

@@ -15,7 +15,7 @@ _NUMBERS = {
         "eighteen nineteen twenty".split()
     )
 } | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "dozen": "12", "no": "0"}
-NUMBER = r"(?i:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
+NUMBER = r"(?<![\w.])(?i:\d[\d,]*(?:\.\d+)?k?|" + "|".join(_NUMBERS) + r")\b"
 MONEY = (
     rf"(?i:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|coins?|"
     rf"coppers?|silvers?|crowns?|bucks))"
@@ -29,21 +29,23 @@ _MAY = rf"(?:{_MONTH}|\bmay\b)"
 _CLOCK = r"(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?(?!\w)|noon|midnight)"
 _DATE = (
     rf"(?:\d{{4}}-\d\d-\d\d|{_MAY}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MAY}|"
-    rf"\d{{1,2}}(?:st|nd|rd|th)\b|{_MONTH})"
+    rf"\d{{1,2}}(?:st|nd|rd|th)\b(?! (?:floor|street|avenue|time|place|edition|version|attempt|try|grade|year|row|and))|"
+    rf"{_MONTH})"
 )
-_HOUR = (
+HOUR = (
     r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"\d{1,2})\b(?! \w|[.,:]?\d|\s?[$€£%])"
+    r"\d{1,2})\b(?! (?!(?:now|these|instead|today|on|and|every|from|because|sharp|this|until|since|in|for|again|as|but|after)\b)\w|"
+    r"[.,:]?\d|\s?[$€£%])"
 )
-TIME = rf"(?i:{_CLOCK}|{_DAY}|{_DATE}|at {_HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
+TIME = rf"(?i:{_CLOCK}|{_DAY}|{_DATE}|at {HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
 _KINDS = (
-    ("clock", re.compile(rf"{_CLOCK}|at {_HOUR}", re.IGNORECASE)),
+    ("clock", re.compile(rf"{_CLOCK}|at {HOUR}", re.IGNORECASE)),
     ("day", re.compile(_DAY, re.IGNORECASE)),
     ("date", re.compile(_DATE, re.IGNORECASE)),
     (
         "code",
         re.compile(
-            r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.])|\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
+            r"(?<![\w.])(?:v\d+(?:\.\d+){0,3}|\d+(?:\.\d+){2,3}|\d+\.(?:\d|\d{3,}))(?![\w.])|\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
         ),
     ),
     ("number", re.compile(NUMBER, re.IGNORECASE)),
@@ -75,7 +77,20 @@ def _plain(kind: str, text: str) -> Quantity:
         return text.removesuffix("s")
     if kind == "clock":
         return _minutes(text)
-    return " ".join(sorted(re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b", "", text).split()))
+    if kind == "date":
+        return _date(text)
+    return text
+
+
+def _date(text: str) -> Quantity:
+    """Return a date as its day, then its month, as far as it has them; the year is left out."""
+    if iso := re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", text):
+        return f"{int(iso[2])} {_MONTHS[int(iso[1]) - 1]}"
+    day, month = re.search(r"\d{1,2}", text), re.search(r"[a-z]{3,}", re.sub(r"(?<=\d)(?:st|nd|rd|th)", "", text))
+    return f"{int(day[0]) if day else ''} {month[0][:3] if month else ''}".strip()
+
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def _minutes(text: str) -> Quantity:
