@@ -93,7 +93,8 @@ class Asserted:
     server``; may be empty). ``ended``: what it was is over. ``source``: the key of whom the speaker has it from, an
     empty one where that is not told; None: nobody, it is first-hand. ``weak``: there may be others besides. ``now``: it is
     said that something has changed. ``also``:
-    what the one before says, told of another thing.
+    what the one before says, told of another thing. ``relative``: whom the text calls ``whose`` sister (a key), and
+    what is hers: it is said of her, if it is known who that is.
     """
 
     statement: str
@@ -106,6 +107,7 @@ class Asserted:
     weak: bool = False
     now: bool = False
     also: bool = False
+    relative: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)

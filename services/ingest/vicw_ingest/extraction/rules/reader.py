@@ -100,7 +100,7 @@ class _Text:
             yield from (Link(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._statement(number, mentioned)
-        self._reading.asserted += self._asserted(said, statement)
+        self._reading.asserted += self._asserted(said, statement, ends)
         yield from (Link(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[Happening] = []
         if cause is not None:
@@ -142,7 +142,7 @@ class _Text:
         self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
         return key
 
-    def _asserted(self, said: Sequence[Claim], statement: str) -> Iterator[Asserted]:
+    def _asserted(self, said: Sequence[Claim], statement: str, ends: _Ends) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
         named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
         for claim in said:
@@ -167,7 +167,19 @@ class _Text:
                 weak=claim.weak,
                 now=claim.now,
                 also=claim.also,
+                relative=self._relative(*found, ends),
             )
+
+    def _relative(self, whose: str | None, of: str, ends: _Ends) -> tuple[str, str] | None:
+        """Return who it is that ``whose`` sister is, where ``of`` begins with her, and what of hers is behind it."""
+        words = of.split()
+        for (owner, relationship), who in ends.relatives.items():
+            if owner != whose or relationship not in words:
+                continue
+            behind = words[words.index(relationship) + 1 :]
+            called = next((fold(thing.name).split() for thing in self._things.values() if thing.key == who), [])
+            return who, " ".join(behind[len(called) :] if behind[: len(called)] == called else behind)
+        return None
 
     def _relationships(self, number: int, ends: _Ends) -> Iterator[Link]:
         """Yield who is whose, and note whom the sentence names by a relationship alone."""
@@ -184,6 +196,7 @@ class _Text:
                 span = Span(words[found.first].start, words[found.last].end)
                 self._reading.kin.append(Kin(f"kin {len(self._reading.kin)}", owner, found.relationship, span))
                 who = self._reading.kin[-1].key
+            ends.relatives[owner, found.relationship] = who
             ends.kin.update(dict.fromkeys(range(found.first, found.last + 1), who))
 
     def _owner(self, found: Relationship, words: Sequence[Word], ends: _Ends) -> str | None:
@@ -244,6 +257,7 @@ class _Ends:
             if _within(Span(word.start, word.end), name.span)
         }
         self.kin: dict[int, str] = {}
+        self.relatives: dict[tuple[str, str], str] = {}
 
     def of(self, place: int) -> str | None:
         """Return the key of whom a word means; None where that is not plain."""
