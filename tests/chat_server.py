@@ -16,7 +16,7 @@ from anyio.from_thread import start_blocking_portal
 type Reply = str | Callable[[dict[str, Any]], web.Response | str]
 """The text of an answer, or what makes one of a request's body."""
 
-NOTHING = json.dumps({"entities": [], "concepts": [], "events": [], "relations": []})
+NOTHING = json.dumps({"entities": [], "concepts": [], "events": [], "relations": [], "claims": []})
 
 
 @dataclass
@@ -52,7 +52,7 @@ def failed(status: int, message: str = "no") -> Callable[[dict[str, Any]], web.R
 
 
 def told(**parts: list[Any]) -> str:
-    """Return an answer with these entities, events, concepts and relations."""
+    """Return an answer with these entities, events, concepts, relations and claims."""
     return json.dumps(json.loads(NOTHING) | parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -58,6 +59,12 @@ class Story:
         await self.side.indexer.drain()
         assert (await self.side.check()).violations == []
 
+    async def replaced(self) -> set[tuple[str, str, str]]:
+        nodes = await self.side.nodes()
+        found = [e for e in (await self.side.edges()).values() if e.type in {"SUPERSEDES", "CONTRADICTS"}]
+        live = [e for e in found if nodes[e.source].retired_at is None and nodes[e.target].retired_at is None]
+        return {(str(nodes[e.source].text), e.type, str(nodes[e.target].text)) for e in live}
+
     async def told(self, *types: str, by: str = "llm:m") -> set[tuple[str, str, str]]:
         names = {uid: node.name for uid, node in (await self.side.nodes()).items()}
         edges = [edge for edge in (await self.side.edges()).values() if edge.created_by == by]
@@ -89,6 +96,67 @@ def story(side: Side) -> Open:
                 await model.close()
 
     return opened
+
+
+def claim(quote: str, subject: str, attribute: str, value: str | None, **fields: Any) -> dict[str, Any]:
+    known = {"of": None, "changed": False, "ended": False, "heard_from": None}
+    return known | {"quote": quote, "subject": subject, "attribute": attribute, "value": value} | fields
+
+
+async def test_the_model_tells_what_replaced_what_where_no_rule_sees_it(story: Open) -> None:
+    ana = [{"id": "e1", "name": "Ana", "subtype": "person"}]
+    lyon = "Ana's keys open a door in Lyon, that is where she sleeps and eats."
+    porto = "These days all of Ana's letters reach her in Porto."
+    heard = "Tom told me that Ana has gone to stay in Oslo for good."
+    answers = {
+        lyon: told(entities=ana, claims=[claim("a door in Lyon", "e1", "home", "Lyon")]),
+        porto: told(entities=ana, claims=[claim("reach her in Porto", "e1", "Home", "Porto", changed=True)]),
+        heard: told(entities=ana, claims=[claim("stay in Oslo", "e1", "home", "Oslo", heard_from="Tom")]),
+    }
+    async with story(lambda body: answers[json.loads(body["messages"][-1]["content"])["text"]]) as s:
+        for number, text in enumerate((lyon, porto, heard), start=1):
+            await s.ingest({"id": str(number), "text": text, "timestamp": f"2026-03-0{number}T09:00:00Z"})
+        await s.settle()
+        assert await s.replaced() == {(porto, "SUPERSEDES", lyon), (heard, "CONTRADICTS", porto)}
+        await s.side.retract({"context": "c", "ids": ["2"], "wait": False}, "t")
+        await s.settle()
+        assert await s.replaced() == {(heard, "CONTRADICTS", lyon)}
+
+
+async def test_what_rules_and_model_both_claim_is_one_claim(story: Open) -> None:
+    texts = ["I live in Lyon. The port of the staging server is 8080.", "I moved to Porto."]
+    things = [{"id": "e1", "name": "staging server", "subtype": "server"}]
+    first = [
+        claim("I live in Lyon", "$speaker", "home", "Lyon"),
+        claim("staging server is 8080", "e1", "port", "8080"),
+    ]
+    answer = told(entities=things, claims=first), told(claims=[claim("moved to Porto", "$speaker", "home", "Porto")])
+    async with story(*answer, at_once=1) as s:
+        for number, text in enumerate(texts, start=1):
+            await s.ingest(
+                {"id": str(number), "text": text, "speaker": "Lena", "timestamp": f"2026-03-0{number}T09:00:00Z"}
+            )
+        before = {edge.id for edge in (await s.side.edges()).values() if "attribute" in edge.properties}
+        slots = {node.name for node in (await s.side.nodes()).values() if node.subtype == "attribute"}
+        assert (len(before), slots) == (3, {"Lena · home", "staging server · port"})
+        await s.settle()
+        after = {edge.id for edge in (await s.side.edges()).values() if "attribute" in edge.properties}
+        assert after == before
+        assert await s.replaced() == {("I moved to Porto.", "SUPERSEDES", "I live in Lyon.")}
+
+
+async def test_a_claim_that_the_text_does_not_make_is_left_out(story: Open) -> None:
+    made_up = [
+        claim("Mara lives in Rome", "e1", "home", "Rome"),
+        claim("Mara took the amulet", "e1", "home", "the amulet's vault in Rome"),
+        claim("Mara took the amulet", "e9", "loot", "amulet"),
+        claim("Mara took the amulet", "e1", "loot", None),
+        claim("Mara took the amulet", "$item", "loot", "amulet"),
+    ]
+    async with story(told(entities=[{"id": "e1", "name": "Mara"}], claims=made_up)) as s:
+        await s.ingest({"id": "x", "text": TEXT})
+        await s.settle()
+        assert [edge for edge in (await s.side.edges()).values() if "attribute" in edge.properties] == []
 
 
 async def test_the_rules_reading_is_there_at_once_and_the_models_is_added_beside_it(story: Open) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.asserting import BY
+from vicw_ingest.extraction.asserting import BY, is_claim
 from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
 from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
@@ -56,7 +56,7 @@ class Supersession:
         nodes = await self.transaction.nodes(sorted(touched))
         slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
         mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
-        told = [edge for edge in mentions if edge.created_by == BY]
+        told = [edge for edge in mentions if is_claim(edge)]
         if not told:
             return set()
         said = await self._said(told)
@@ -138,8 +138,8 @@ class Supersession:
         claim_of: dict[tuple[str, str], str] = {}
         claims: dict[str, dict[str, datetime | None]] = defaultdict(dict)
         for edge in await self.transaction.edges(statements, ["MENTIONS"], Direction.OUT):
-            if edge.created_by == BY:
-                claim = claim_of[edge.source, edge.target] = str(edge.properties["order"])
+            if is_claim(edge):
+                claim = claim_of[edge.source, edge.target] = f"{edge.created_by} {edge.properties['order']}"
                 claims[edge.source][claim] = None
         for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
             if edge.created_by == BY:

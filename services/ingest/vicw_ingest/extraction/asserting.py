@@ -17,7 +17,12 @@ from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 
 BY = "rules:attribute"
-"""Who has made a MENTIONS edge from a statement to a slot: its properties are what it says."""
+"""Who has made a MENTIONS edge from a statement to a slot, if the rules have read it; and who judges slots."""
+
+
+def is_claim(edge: Edge) -> bool:
+    """Tell whether a MENTIONS edge leads from a statement to a slot: its properties are what the statement says."""
+    return "attribute" in edge.properties
 
 
 @dataclass(slots=True)
@@ -30,11 +35,15 @@ class AssertedParts:
 
 @dataclass(frozen=True, slots=True)
 class Asserting:
-    """Stores what the statements of one item say of attributes. ``about`` are those whom the item is about."""
+    """Stores what the statements of one item say of attributes.
+
+    ``about`` are those whom the item is about; ``by`` has read it.
+    """
 
     ties: Ties
     item: Node
     about: frozenset[str]
+    by: str
 
     def parts(self, asserted: list[Asserted], ends: Mapping[str, Node | None]) -> AssertedParts:
         """Return what is stored. What is said of somebody unknown is left out."""
@@ -78,10 +87,12 @@ class Asserting:
         said |= {name: True for name in ("weak", "now") if getattr(asserted, name)}
         said |= {"hearsay": True} if hearsay else {}
         said |= {"own": True} if asserted.whose == SPEAKER else {}
-        yield self._edge("MENTIONS", statement, slot, BY, said)
+        rules = self.by == "rules"
+        yield self._edge("MENTIONS", statement, slot, BY if rules else self.by, said)
         source = ends.get(asserted.source or SPEAKER) if asserted.source != "" else None
         if source is not None and source.label is Label.ENTITY:
-            yield self._edge("STATED_BY", statement, source, "rules:hearsay" if hearsay else "rules:speaker", {})
+            how = "rules:hearsay" if hearsay else "rules:speaker"
+            yield self._edge("STATED_BY", statement, source, how if rules else self.by, {})
 
     def _edge(self, edge_type: str, source: Node, target: Node, by: str, said: Mapping[str, object]) -> Edge:
         item = self.item.uid

@@ -52,6 +52,7 @@ class Place:
     """An item as it is stored, with what was read in it.
 
     ``speaker``, ``addressee`` and ``previous``, the item before: None where nobody, or nothing, is known.
+    ``statements`` are its sentences that are stored already, by their texts.
     """
 
     item: Node
@@ -61,6 +62,7 @@ class Place:
     addressee: Node | None = None
     previous: Node | None = None
     whom: Sequence[Node] = ()
+    statements: Mapping[str, Node] = field(default_factory=dict)
 
     @property
     def shares_events(self) -> bool:
@@ -154,13 +156,16 @@ class Placing:
         for kin in place.reading.kin:
             ends[kin.key] = await self._relative(kin, ends)
         for happening in place.reading.happenings:
+            if happening.is_statement and (known := place.statements.get(happening.text)) is not None:
+                ends[happening.key] = known
+                continue
             ends[happening.key] = event = self._event(happening, place)
             placed.events.append(event)
             placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.reading.by))
         placed.edges += self._edges(place.reading.links, ends, item)
         placed.edges += self._item_mentions(placed, item, described, place.reading.by)
         about = frozenset(person.uid for person in place.whom)
-        asserted = Asserting(self._ties, item, about).parts(place.reading.asserted, ends)
+        asserted = Asserting(self._ties, item, about, place.reading.by).parts(place.reading.asserted, ends)
         placed.slots += asserted.slots
         placed.edges += asserted.edges
         return placed

@@ -8,6 +8,7 @@ from datetime import datetime
 from vicw_ingest.extraction.placing import Place
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.materialise import Materialiser
+from vicw_ingest.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.ports import Direction, GraphTransaction
@@ -41,6 +42,7 @@ class Adding:
         known = {_said(edge): edge for edge in await transaction.told_by([item.uid])}
         await transaction.put_nodes(plan.nodes)
         await transaction.put_edges([kept for edge in plan.edges if (kept := _beside(edge, known.get(_said(edge))))])
+        await Supersession(transaction, self.registry, self.now).settle({node.uid for node in plan.nodes})
         return True
 
     async def _place(self, transaction: GraphTransaction, item: Node) -> Place:
@@ -48,12 +50,15 @@ class Adding:
         into = await transaction.edges([item.uid], ["INITIATED"], Direction.IN)
         ends = await transaction.nodes([*(edge.target for edge in out), *(edge.source for edge in into)])
         chunks = [node for node in ends.values() if node.label is Label.CHUNK]
+        proven = await transaction.edges([chunk.uid for chunk in chunks], ["EVIDENCED_BY"], Direction.IN)
+        told = await transaction.nodes(sorted({edge.source for edge in proven}))
         speakers = [ends[edge.source] for edge in into if edge.source in ends and edge.created_by == "ingest"]
         return Place(
             item,
             sorted(chunks, key=lambda chunk: chunk.flow_step or 0),
             self.reading,
             speaker=speakers[0] if speakers else None,
+            statements={n.text: n for n in told.values() if n.is_statement and n.text and n.retired_at is None},
             whom=[ends[edge.target] for edge in out if edge.type == "ABOUT" and edge.target in ends],
         )
 

@@ -101,9 +101,10 @@ class Asker:
 
     def _opening(self, source: Source, text: str) -> list[Turn]:
         speaker = f', "{SPEAKER}" whoever wrote it' if source.speaker is not None else ""
+        claimant = f' or "{SPEAKER}"' if source.speaker is not None else ""
         told = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
         return [
-            Turn(Role.SYSTEM, self._prompt.format(speaker=speaker, types=self._listed)),
+            Turn(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._listed)),
             # As a JSON string the text has no end that it could write itself; nor can it write a model's own marks.
             Turn(Role.USER, _MARK.sub(r"\\u003c", json.dumps(told, ensure_ascii=False))),
         ]

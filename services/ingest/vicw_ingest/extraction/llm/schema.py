@@ -63,6 +63,19 @@ class SaidRelation(_Part):
     desc: MaybeProse = None
 
 
+class SaidClaim(_Part):
+    """What an attribute of somebody or something is, or is no longer."""
+
+    quote: Prose
+    subject: Id
+    of: MaybeProse = None
+    attribute: Prose
+    value: MaybeProse = None
+    changed: bool = False
+    ended: bool = False
+    heard_from: MaybeProse = None
+
+
 class _Form(_Part):
     """All of an answer, to take the schema from."""
 
@@ -70,6 +83,7 @@ class _Form(_Part):
     concepts: tuple[SaidThing, ...]
     events: tuple[SaidEvent, ...]
     relations: tuple[SaidRelation, ...]
+    claims: tuple[SaidClaim, ...]
 
 
 @dataclass(slots=True)
@@ -80,12 +94,13 @@ class Answer:
     concepts: list[SaidThing] = field(default_factory=list)
     events: list[SaidEvent] = field(default_factory=list)
     relations: list[SaidRelation] = field(default_factory=list)
+    claims: list[SaidClaim] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
     def useless(self) -> bool:
         """Whether nothing of it is in the right form."""
-        return bool(self.problems) and not (self.entities or self.concepts or self.events or self.relations)
+        return bool(self.problems) and not any(getattr(self, kind) for kind in _KINDS)
 
 
 _KINDS: dict[str, TypeAdapter[Any]] = {
@@ -93,6 +108,7 @@ _KINDS: dict[str, TypeAdapter[Any]] = {
     "concepts": TypeAdapter(SaidThing),
     "events": TypeAdapter(SaidEvent),
     "relations": TypeAdapter(SaidRelation),
+    "claims": TypeAdapter(SaidClaim),
 }
 
 

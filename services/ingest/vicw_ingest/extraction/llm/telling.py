@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 
+from vicw_ingest.extraction.llm.claiming import Claiming
 from vicw_ingest.extraction.llm.grounding import Ground
-from vicw_ingest.extraction.llm.schema import Answer, SaidEvent, SaidRelation, SaidThing
+from vicw_ingest.extraction.llm.schema import Answer, SaidClaim, SaidEvent, SaidRelation, SaidThing
 from vicw_ingest.extraction.reading import ITEM, SPEAKER, STATEMENT, Happening, Link, Reading, Source, Thing
 from vicw_shared.model import Label
 from vicw_shared.text import fold
@@ -36,6 +37,7 @@ class Teller:
         self._by = by
         self._room = most
         self.dropped: Counter[str] = Counter()
+        self._claiming = Claiming(source.text, self.dropped)
 
     def tell(self, answer: Answer, *, start: int, end: int, part: int) -> Reading:
         """Return what an answer says of the characters from ``start`` to ``end``, the ``part``-th that was read."""
@@ -51,7 +53,19 @@ class Teller:
                 self._know(keys, event.id, event.name, happening.key)
                 reading.happenings.append(happening)
         reading.links += self._links(answer.relations, keys, reading)
+        self._claim(answer.claims, keys, reading, ground, start)
         return reading
+
+    def _claim(
+        self, claims: Sequence[SaidClaim], keys: Mapping[str, str], reading: Reading, ground: Ground, start: int
+    ) -> None:
+        """Add what the text says of attributes, each with the sentence that says it."""
+        self.dropped["too_many"] += max(0, len(claims) - MOST)
+        things = {thing.key: thing for thing in reading.things}
+        told = [made for said in claims[:MOST] if (made := self._claiming.tell(said, keys, things, ground, start))]
+        told = [made for made in told if self._take_room()]
+        reading.happenings += {statement.key: statement for statement, _ in told}.values()
+        reading.asserted += [asserted for _, asserted in told]
 
     def _keys(self) -> dict[str, str]:
         return {ITEM: ITEM} | ({SPEAKER: SPEAKER} if self._source.speaker is not None else {})
