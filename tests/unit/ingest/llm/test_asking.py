@@ -292,3 +292,33 @@ async def test_subtypes_that_mean_something_to_the_store_are_no_models_to_give()
     )
     assert [thing.guess for thing in read_.reading.things] == ["person", "idea"]
     assert [event.subtype for event in read_.reading.happenings] == ["event"]
+
+
+CLAIM = {"quote": "Mara took the Sunken Amulet", "subject": "e1", "attribute": "Main loot", "value": "sunken amulet"}
+
+
+async def test_a_claim_is_what_a_sentence_of_the_text_asserts() -> None:
+    rest = {"of": "the horse", "ended": False, "changed": True, "heard_from": "a stranger"}
+    told_, _ = await read(told(entities=[MARA], claims=[CLAIM | rest]), text=f"It rained. {TEXT}")
+    (mara,), (statement,), (asserted,) = told_.reading.things, told_.reading.happenings, told_.reading.asserted
+    assert (statement.text, statement.is_statement) == (TEXT.partition(". ")[0] + ".", True)
+    assert (asserted.statement, asserted.whose, asserted.of) == (statement.key, mara.key, "horse")
+    assert (asserted.attribute, asserted.value, asserted.source) == ("loot", "sunken amulet", "")
+    assert (asserted.weak, asserted.now, asserted.ended) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("reason", "wrong"),
+    [
+        ("not_in_text", {"quote": "Mara sold a horse in Rome"}),
+        ("not_in_text", {"value": "ruby"}),
+        ("unknown_end", {"subject": "e7"}),
+        ("unknown_end", {"subject": "$item"}),
+        ("empty", {"value": None}),
+        ("too_long", {"of": "x" * 300}),
+    ],
+)
+async def test_a_claim_that_the_text_does_not_bear_out_is_counted(reason: str, wrong: dict[str, Any]) -> None:
+    before = dropped(reason)
+    read_, _ = await read(told(entities=[MARA], claims=[CLAIM | wrong]))
+    assert (read_.reading.asserted, dropped(reason)) == ([], before + 1)
