@@ -24,9 +24,9 @@ from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
+from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.retraction import retract
-from vicw_ingest.unread import ModelReading
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts

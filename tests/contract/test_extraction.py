@@ -14,10 +14,10 @@ import pytest
 
 from chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
 from contract.sides import Side, asked_for
-from vicw_ingest.extraction.llm.adding import Adding
-from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.extraction.reading import Reading
-from vicw_ingest.unread import ModelReading
+from vicw_ingest.later.adding import Adding
+from vicw_ingest.later.extractor import Extractor
+from vicw_ingest.later.requests import ModelReading
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError, UnavailableError

@@ -23,12 +23,12 @@ from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.needs import needing
 from vicw_ingest.knowledge.pages import Page, read_pages
+from vicw_ingest.later.requests import ModelReading, finished, to_read, with_states
 from vicw_ingest.planning.drafts import infer_domain, source_of
 from vicw_ingest.planning.limits import check_limits
 from vicw_ingest.pressure import Pressure
 from vicw_ingest.privacy.screening import screened
 from vicw_ingest.stages import ingesting
-from vicw_ingest.unread import ModelReading, finished, to_read, with_states
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError

@@ -12,11 +12,11 @@ import httpx
 import structlog
 
 from vicw_ingest.expiry import Expiry
-from vicw_ingest.extraction.llm.extractor import Extractor
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
+from vicw_ingest.later.extractor import Extractor
+from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.unread import ModelReading
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
