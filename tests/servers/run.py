@@ -1,6 +1,6 @@
 """The servers and programs of one test run: found when first needed, shared by the tests, reported on at the end.
 
-Where several processes run the tests, each has a ``Run`` and servers of its own; the one that reports hears of the others.
+Where several processes run the tests, each has a ``Run`` and servers of its own; the one that reports hears of all.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class Run:
             [*source, seconds, [list(each) for each in self._passed_over[source]]]
             for source, seconds in self._sources.items()
         ]
-        missing = [[name, missing.server, [list(each) for each in missing.tried]] for name, missing in self._missing.items()]
+        missing = [
+            [name, missing.server, [list(each) for each in missing.tried]] for name, missing in self._missing.items()
+        ]
         return {"sources": sources, "missing": missing, "instead": [list(each) for each in self._instead.items()]}
 
     def hear(self, told: Mapping[str, list[Any]]) -> None:

@@ -91,7 +91,11 @@ def on_two_workers(directory: Path, **variables: str) -> subprocess.CompletedPro
     (directory / "test_second.py").write_text(second)
     workers = ["-p", "xdist.plugin", "-n", "2", "--dist", "loadfile"]
     return subprocess.run(
-        [*command(directory, first), *workers], env=environment(**variables), capture_output=True, text=True, check=False
+        [*command(directory, first), *workers],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
