@@ -4,6 +4,9 @@ BIN := .venv/bin
 SOURCES := shared client services training examples tests
 HOST ?= 127.0.0.1
 PORT ?= 8080
+WORKERS ?= 2
+# A worker takes a whole file, for what its tests share; files go out in their order, which has the long ones first.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 ENV_FILE := $(if $(SIZE),deploy/$(SIZE).env)
 # A size is read before .env, which Compose reads by itself only where no other file is named.
 COMPOSE := docker compose $(if $(ENV_FILE),$(addprefix --env-file ,$(ENV_FILE) $(wildcard .env)))
@@ -53,12 +56,12 @@ restore: ## Replace everything by a backup: FROM=backups/DATE; asks first, unles
 dev: .venv/.dev ## Install the tools for development, too
 
 .PHONY: test
-test: lint ## Everything: lint, types, import rules, all tests on real processes
-	$(BIN)/pytest
+test: lint ## Everything: lint, types, import rules, all tests on real processes (WORKERS=2)
+	$(PYTEST)
 
 .PHONY: test-fast
 test-fast: lint ## Lint, types, import rules, and the tests that start no process
-	$(BIN)/pytest -m "not process and not crash and not servers"
+	$(PYTEST) -m "not process and not crash and not servers"
 
 .PHONY: test-compose
 test-compose: dev ## The platform in containers: needs Docker, builds the images

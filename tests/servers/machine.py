@@ -86,8 +86,10 @@ def free_port() -> int:
 
     Below those that systems give to outgoing connections, so that a killed server finds its port free again.
     """
+    # The system's chance: hypothesis seeds the module's, and then two processes of a run would draw the same ports.
+    chance = random.SystemRandom()
     for _ in range(100):
-        port = random.randrange(20_000, 32_000)
+        port = chance.randrange(20_000, 32_000)
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

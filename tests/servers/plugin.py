@@ -1,7 +1,11 @@
-"""The fixtures of servers and programs that tests need, and what the end of a run says of them."""
+"""The fixtures of servers and programs that tests need, and what the end of a run says of them.
+
+With pytest-xdist each worker starts what its tests need, and the end of the run says what all of them had.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,6 +20,7 @@ from servers.run import Kind, Run, required
 from servers.sources import Missing
 
 _RUN = pytest.StashKey[Run]()
+_TOLD = "vicw_servers"
 _KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (NEO4J, REDIS, QDRANT)}
 _FIXTURES = {f"{name}_server": kind for name, kind in _KINDS.items()}
 _HELM = "helm"
@@ -80,6 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_RUN] = Run(required([*_KINDS, _HELM]))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+    given = [kind.variable for kind in _KINDS.values() if os.environ.get(kind.variable)]
+    if given and len(config.getoption("tx", default=None) or []) > 1:
+        raise pytest.UsageError(f"{', '.join(given)}: two workers would empty each other's server; give -n 0")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -106,8 +114,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output[_TOLD] = session.config.stash[_RUN].told()
     if session.config.stash[_RUN].failed and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker of pytest-xdist has told; one that died, which fails the run, has told nothing."""
+    if told := getattr(node, "workeroutput", {}).get(_TOLD):
+        node.config.stash[_RUN].hear(told)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,4 +1,7 @@
-"""The servers and programs of one test run: found when first needed, shared by the tests, reported on at the end."""
+"""The servers and programs of one test run: found when first needed, shared by the tests, reported on at the end.
+
+Where several processes run the tests, each has a ``Run`` and servers of its own; the one that reports hears of all.
+"""
 
 from __future__ import annotations
 
@@ -87,6 +90,26 @@ class Run:
             if isinstance(found, Found):
                 found.running.close()
         self._shared.clear()
+
+    def told(self) -> dict[str, list[Any]]:
+        """Return what is reported, in plain lists that go from process to process."""
+        sources = [
+            [*source, seconds, [list(each) for each in self._passed_over[source]]]
+            for source, seconds in self._sources.items()
+        ]
+        missing = [
+            [name, missing.server, [list(each) for each in missing.tried]] for name, missing in self._missing.items()
+        ]
+        return {"sources": sources, "missing": missing, "instead": [list(each) for each in self._instead.items()]}
+
+    def hear(self, told: Mapping[str, list[Any]]) -> None:
+        """Report what another process's run has told, too; what it lacked is missing, whatever others had."""
+        for name, source, seconds, passed_over in told["sources"]:
+            self._sources.setdefault((name, source), []).extend(seconds)
+            self._passed_over[name, source] = [(passed, reason) for passed, reason in passed_over]
+        for name, server, tried in told["missing"]:
+            self._missing.setdefault(name, Missing(server, [(source, reason) for source, reason in tried]))
+        self._instead.update(told["instead"])
 
     @property
     def failed(self) -> Sequence[str]:

@@ -82,6 +82,47 @@ def test_a_required_one_that_no_test_asks_for_is_not_started(tmp_path: Path) -> 
     assert "= servers =" not in ended.stdout
 
 
+TWO = "def test_it(redis_server): pass\n", "def test_that(redis_server): pass\ndef test_so(helm): pass\n"
+
+
+def on_two_workers(directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run two files of tests side by side."""
+    first, second = TWO
+    (directory / "test_second.py").write_text(second)
+    workers = ["-p", "xdist.plugin", "-n", "2", "--dist", "loadfile"]
+    return subprocess.run(
+        [*command(directory, first), *workers],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_what_two_workers_lack_is_said_once_and_fails_the_run(tmp_path: Path) -> None:
+    ended = on_two_workers(tmp_path, VICW_TEST_REQUIRE="redis")
+    assert ended.returncode == 1, ended.stdout
+    assert "3 skipped" in ended.stdout
+    lines = ended.stdout.splitlines()
+    assert sorted(line for line in lines if line.startswith("MISSING")) == [
+        "MISSING helm: tests that need it did not run. Tried:",
+        "MISSING redis: tests that need it did not run. Tried:",
+    ]
+    assert lines[-2] == "FAILED: VICW_TEST_REQUIRE requires redis, which is missing"
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="no redis-server on PATH")
+def test_each_of_two_workers_has_a_server_of_its_own(tmp_path: Path) -> None:
+    ended = on_two_workers(tmp_path, PATH=os.environ["PATH"])
+    assert "redis: from redis-server, started 2 times, in " in ended.stdout, ended.stdout
+
+
+def test_two_workers_do_not_share_a_server_that_is_named(tmp_path: Path) -> None:
+    ended = on_two_workers(tmp_path, VICW_TEST_REDIS_URL="redis://127.0.0.1:1")
+    assert ended.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "VICW_TEST_REDIS_URL: two workers would empty each other's server; give -n 0" in ended.stderr
+
+
 def test_an_unknown_one_is_an_error(tmp_path: Path) -> None:
     ended = run(tmp_path, VICW_TEST_REQUIRE="postgres")
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR

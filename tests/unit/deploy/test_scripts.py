@@ -101,7 +101,7 @@ def _restore(
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("qdrant.tar.gz", gzip.compress(b"vectors")), ("qdrant.tar", b"vectors")]
+    ("name", "content"), [("qdrant.tar.gz", gzip.compress(b"vectors", mtime=0)), ("qdrant.tar", b"vectors")]
 )
 def test_vectors_of_a_backup_are_unpacked_compressed_or_not(tmp_path: Path, name: str, content: bytes) -> None:
     folder = _backup(tmp_path, name, content)
@@ -112,7 +112,7 @@ def test_vectors_of_a_backup_are_unpacked_compressed_or_not(tmp_path: Path, name
 
 
 def test_without_a_terminal_nothing_is_restored_unless_it_is_said(tmp_path: Path) -> None:
-    folder = _backup(tmp_path, "qdrant.tar.gz", gzip.compress(b"vectors"))
+    folder = _backup(tmp_path, "qdrant.tar.gz", gzip.compress(b"vectors", mtime=0))
     done = _restore(tmp_path, folder)
     assert done.returncode == 2
     assert "VICW_YES=1" in done.stderr
@@ -120,7 +120,7 @@ def test_without_a_terminal_nothing_is_restored_unless_it_is_said(tmp_path: Path
 
 
 def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
-    folder = _backup(tmp_path, "qdrant.tar.gz", gzip.compress(b"vectors"))
+    folder = _backup(tmp_path, "qdrant.tar.gz", gzip.compress(b"vectors", mtime=0))
     ours, theirs = pty.openpty()
     try:
         os.write(ours, b"n\n")
