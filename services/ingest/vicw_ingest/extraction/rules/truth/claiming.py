@@ -83,10 +83,12 @@ def _scoped(found: list[Claim], rest: str) -> Iterator[Claim]:
 
 _CHANGED = re.compile(
     r"\b(?:moved|relocated|migrated|joined|left|became|switched|changed|transferred|sold|took over|taken over|promoted|"
-    r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped down|resigned)\b"
+    r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped "
+    r"down|resigned)\b"
 )
 _UNSCOPED = frozenset(
-    "name surname nickname title username hometown birthday job role position mission slogan logo headquarters major".split()
+    "name surname nickname title username hometown birthday job role position mission slogan logo headquarters "
+    "major".split()
 )
 _SCOPED = re.compile(
     r"amount.*|price|port|version|end|time of .*|state (?:on|working|open)|identity|"
@@ -95,10 +97,14 @@ _SCOPED = re.compile(
 _SOME = re.compile(r" (?:with|without|who|that|which|whose|from|where|waiting|ready|left over)\b")
 """*Two rooms with a screen*: of more rooms, maybe."""
 _SCOPE = re.compile(
-    r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between) (?!(?:now|every\b|each|any|good|everyone|everybody|all|us|me|free|sure|"
-    r"example|instance|that|this|the last|years|some|fact|total|order|place|average|top|least|last|stock|line|case|addition|"
-    r"january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|"
-    r"satur|sun)day\b|\d)\b)[^,.;:!]+)|(?:when|whenever|while|during|until|unless|outside|as long as|only)\b)", re.IGNORECASE
+    r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between) (?!(?:now|every\b|each|any|good|everyone|"
+    r"everybody|all|us|me|free|sure|"
+    r"example|instance|that|this|the last|years|some|fact|total|order|place|average|top|least|last|stock|line|"
+    r"case|addition|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|"
+    r"thurs|fri|"
+    r"satur|sun)day\b|\d)\b)[^,.;:!]+)|(?:when|whenever|while|during|until|unless|outside|as long as|only)\b)",
+    re.IGNORECASE,
 )
 
 
