@@ -75,8 +75,6 @@ _IT = re.compile(
 class Clause:
     """A clause.
 
-    """A clause.
-
     ``said``: its ``text``, the word that says that something has changed (``now``), and ``instead`` of what.
     ``no_subjects`` are words that begin no subject here, whatever their capital says: *Keep*, *Really*.
     """

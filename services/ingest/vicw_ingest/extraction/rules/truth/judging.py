@@ -79,10 +79,14 @@ def _excludes(new: str, old: str) -> bool:
 
 def _are_variants(new: str, old: str) -> bool:
     """Tell whether two phrases are of one kind: *window seat* and *aisle seat*, *Oak Street* and *Elm Street*."""
-    now, then = ([word for word in _WORD.findall(each.casefold()) if word not in _STOP] for each in (new, old))
+    now, then = _told(new), _told(old)
     if len(now) == len(then) == _PAIR and now[0] == then[0]:
         return now[1] != then[1]
     return len(now) == len(then) > 1 and now[-1] == then[-1] and set(now[:-1]).isdisjoint(then[:-1])
+
+
+def _told(value: str) -> list[str]:
+    return [str(word) for word in _WORD.findall(value.casefold()) if word not in _STOP]
 
 
 _PAIR = 2

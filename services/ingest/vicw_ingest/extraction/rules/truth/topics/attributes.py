@@ -22,7 +22,8 @@ def _valued(subject: str, groups: Groups) -> Iterator[Claim]:
     value = re.sub(r"^(?:a|an|at|to|set to|set at|called|named) ", "", groups["v"])
     part = attribute_of(subject)
     if part is not None and (part[0] or not value.islower() or quantities(value)):
-        if value in STATES or (not part[1].startswith("favourite") and not _is_value(value)):
+        named = part[1].startswith("favourite") or part[1] in {"colour", "status"}
+        if not named and (value in STATES or not _is_value(value)):
             return
         if part[1] == "name":
             yield Claim(part[0], "name", value)

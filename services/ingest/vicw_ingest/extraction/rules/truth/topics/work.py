@@ -65,9 +65,25 @@ def _does_by(subject: str, groups: Groups) -> Iterator[Claim]:
 
 
 def _stem(verb: str) -> str:
-    return {"taught": "teach", "teaches": "teach", "coaches": "coach", "coached": "coach"}.get(
-        verb.split(maxsplit=1)[0], re.sub(r"(?:ed|es|s|d|e|n)$", "", verb.split(maxsplit=1)[0])
-    )
+    """Return the form of a verb of those that say who sees to something."""
+    if verb == "taught":
+        return "teach"
+    return next(form for form in _SEES_TO if verb.replace("z", "s").startswith(form.removesuffix("e")))
+
+
+_SEES_TO = (
+    "handle",
+    "maintain",
+    "coach",
+    "teach",
+    "represent",
+    "supervise",
+    "moderate",
+    "edit",
+    "organise",
+    "look",
+    "take",
+)
 
 
 def _out_of_work(subject: str, groups: Groups) -> Iterator[Claim]:
