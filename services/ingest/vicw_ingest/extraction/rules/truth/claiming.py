@@ -78,7 +78,7 @@ def _scoped(found: list[Claim], rest: str) -> Iterator[Claim]:
         elif scope is None or not _SCOPED.fullmatch(claim.attribute):
             yield claim
         elif scope["of"] is not None:
-            yield replace(claim, attribute=f"{claim.attribute} {scope['of'].casefold().strip()}")
+            yield replace(claim, attribute=f"{claim.attribute} {_LATELY.sub('', scope['of'].casefold().strip())}")
 
 
 _CHANGED = re.compile(
@@ -96,14 +96,16 @@ _SCOPED = re.compile(
 )
 _SOME = re.compile(r" (?:with|without|who|that|which|whose|from|where|waiting|ready|left over)\b")
 """*Two rooms with a screen*: of more rooms, maybe."""
+_LATELY = re.compile(r" (?:now|again|instead|these days|nowadays|anymore|any more|today|already)$")
 _SCOPE = re.compile(
-    r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between) (?!(?:now|every\b|each|any|good|everyone|"
-    r"everybody|all|us|me|free|sure|"
-    r"example|instance|that|this|the last|years|some|fact|total|order|place|average|top|least|last|stock|line|"
-    r"case|addition|"
-    r"january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|"
-    r"thurs|fri|"
-    r"satur|sun)day\b|\d)\b)[^,.;:!]+)|(?:when|whenever|while|during|until|unless|outside|as long as|only)\b)",
+    r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between|with|without) (?!(?:now|every\b|each|any|good|"
+    r"everyone|everybody|all|us|me|free|sure|example|instance|that|this|the last|years|some|fact|total|order|"
+    r"place|average|"
+    r"top|least|last|stock|line|case|addition|effect|immediate|january|february|march|april|may|june|july|august|"
+    r"september|"
+    r"october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d)\b)[^,.;:!]+|one way|each way|return\b|"
+    r"round trip)|(?:when|whenever|while|during|(?:until|before|after) (?:\d|noon|midnight|dark|lunch|work|school|"
+    r"hours)|unless|if|outside|as long as|only)\b)",
     re.IGNORECASE,
 )
 

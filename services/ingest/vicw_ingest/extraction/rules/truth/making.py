@@ -17,6 +17,7 @@ _SAME = {
     "charge": "price",
     "leader": "lead",
     "assignee": "owner",
+    "cap": "limit",
     "head": "lead",
 } | dict.fromkeys(("boyfriend", "girlfriend", "husband", "wife", "fiance", "fiancee"), "partner")
 _PASSING = re.compile(

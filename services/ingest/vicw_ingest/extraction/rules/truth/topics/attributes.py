@@ -96,7 +96,17 @@ def _on(subject: str, groups: Groups) -> Iterator[Claim]:
     yield Claim(subject, groups["n"], groups["v"])
 
 
+def _limited(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*Attendance is capped at 40*: its limit."""
+    yield Claim(subject, "limit", groups["v"])
+
+
 PATTERNS = (
+    pattern(
+        "capped limited restricted",
+        rf"^{SUBJECT}{BE} (?:capped at|limited to|restricted to) {V}",
+        _limited,
+    ),
     pattern(
         "channel version port plan level tier",
         rf"^{THING}{BE} (?:on|at) (?P<n>channel|version|port|plan|level|tier) (?P<v>[\w.-]+){END}",

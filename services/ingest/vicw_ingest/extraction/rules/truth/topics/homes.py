@@ -45,6 +45,12 @@ _PLACE = re.compile(
     r"er)|street|"
     r"farm|island|abroad|district|floor|state)\b"
 )
+_NO_PLACE = re.compile(
+    r"\b(?:team|department|group|role|position|squad|project|class|grade|seat|desk|chair|row|table|slot|plan|tier|"
+    r"version|"
+    r"branch|channel|folder|wiki|drive|topic|question|level|stage|phase|chapter|next)\b",
+    re.IGNORECASE,
+)
 _WHERE = (
     r"(?:(?:down|up|over|out|back|upstairs|downstairs) )?(?:in|at|on|by|next to|near|behind|under|above|opposite|"
     r"beside|"
@@ -75,7 +81,7 @@ def _went(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The office has moved to Unit 12*; of what is priced, dated or set, that is another thing's to tell."""
     if is_time(groups["v"]) or re.fullmatch(HOUR, groups["v"]):
         return
-    if is_person(subject, groups.get("s", "")) and not _PLACE.search(groups["v"]):
+    if is_person(subject, groups.get("s", "")) and (not _PLACE.search(groups["v"]) or _NO_PLACE.search(groups["v"])):
         return
     if is_person(subject, groups.get("s", "")) or (
         not quantities(groups["v"]).keys() <= {"code"} and not groups["v"][:1].isupper()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from vicw_ingest.extraction.rules.truth.axes import AXES, STATE, Axis
 from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, BE, BEEN, BEING, END, Groups, pattern
-from vicw_ingest.extraction.rules.truth.making import is_person, is_work
+from vicw_ingest.extraction.rules.truth.making import is_passing, is_person, is_work
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, subject_of
 
@@ -35,6 +35,8 @@ _PAST = re.compile(
     r"\b(?:last (?:year|summer|winter|spring|autumn)|years? ago|months? ago|before|earlier|once|twice|times|every|"
     r"briefly)\b"
 )
+_FOR_A_DAY = frozenset("open closed shut on off free taken occupied available unavailable full".split())
+_ANEW = re.compile(r"\b(?:again|back|now)\b")
 _ACTS = {"opened": "open"}
 _ALL_OF_THEM = frozenset({"everyone", "everybody", "all", "all users", "everything", "good", "real", "sure"})
 
@@ -66,16 +68,24 @@ def _claims(subject: str, word: str, said: str, *, where: str = "", ended: bool 
 def _state(subject: str, groups: Groups) -> Iterator[Claim]:
     if groups["v"] in {"found", "lost", "missing"} and "q" in groups:
         return
+    if _is_for_a_day(groups):
+        return
     yield from _claims(subject, groups["v"].casefold(), groups["s"], where=groups.get("q", ""), ended="not" in groups)
 
 
 def _done(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The ticket was merged*: what was done to it is how it is; only of what is worked on, and of what it ends."""
-    if _PAST.search(groups["text"]):
+    if _PAST.search(groups["text"]) or (_is_for_a_day(groups) and not is_work(subject)):
         return
     happened = f" was {groups['v']}" not in groups["text"] and f" were {groups['v']}" not in groups["text"]
     if groups["v"] in _CHANGES or is_work(subject) or (happened and ("q" not in groups or "aux" in groups)):
         yield from _claims(subject, groups["v"].casefold(), groups["s"])
+
+
+def _is_for_a_day(groups: Groups) -> bool:
+    """Tell whether something is so today or this week only: *the pool is closed this weekend*."""
+    text = groups["text"]
+    return groups["v"] in _FOR_A_DAY and is_passing(text) and _ANEW.search(text) is None
 
 
 def _works(subject: str, groups: Groups) -> Iterator[Claim]:

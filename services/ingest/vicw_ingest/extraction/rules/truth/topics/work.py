@@ -12,6 +12,11 @@ from vicw_ingest.extraction.rules.truth.nouns import OCCUPATIONS
 from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, subject_of
 
 _WHO = rf"(?P<s>[Ii]|{NAME})"
+_NO_EMPLOYER = re.compile(
+    r"\b(?:choir|club|gym|team|band|group|society|party|union|church|league|forum|channel|call|meeting|class|course|"
+    r"expedition|army of|protest|committee|board|me|us|them|forces)\b",
+    re.IGNORECASE,
+)
 _DOES = {
     "supervises": "supervisor", "manages": "manager", "coaches": "coach", "mentors": "mentor", "tutors": "tutor",
     "represents": "lawyer", "employs": "employer", "teaches": "teacher", "leads": "lead",
@@ -20,6 +25,8 @@ _DOES = {
 
 def _employed(subject: str, groups: Groups) -> Iterator[Claim]:
     """Whom somebody works for."""
+    if _NO_EMPLOYER.search(groups["v"]):
+        return
     if groups["v"][:1].isupper() or groups["v"].startswith(("a ", "the ", "an ")):
         yield Claim(subject, "employer", groups["v"])
         yield Claim(subject, "state work", "employed", also=True)
