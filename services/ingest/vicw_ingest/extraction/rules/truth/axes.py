@@ -118,3 +118,16 @@ AXES = (
 STATES = frozenset(word for axis in AXES for word in axis.words)
 STATE = "|".join(sorted(STATES, key=lambda word: (-len(word), word)))
 """The states as a pattern, the longest first."""
+_ENDS = {
+    "done": frozenset({"closed", "merged", "delivered", "final", "live", "fixed", "signed", "archived", "ended"}),
+    "closed": frozenset({"done", "merged", "fixed", "archived", "ended"}),
+}
+
+
+def may_both_be(one: str, other: str) -> bool:
+    """Tell whether two states of one axis may be at once: what is done may be closed, or live.
+
+    >>> may_both_be("done", "live"), may_both_be("open", "live")
+    (True, False)
+    """
+    return other in _ENDS.get(one, ()) or one in _ENDS.get(other, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vicw_ingest.extraction.rules.truth.axes import may_both_be
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.values import Quantity, quantities
 
@@ -22,7 +23,7 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
     if newer.attribute.startswith("state "):
-        return older.ended or newer.value != older.value
+        return older.ended or not (newer.value == older.value or may_both_be(newer.value, older.value))
     if newer.weak and not newer.now:
         return older.ended and _overlap(newer.value, older.value)
     return older.ended or (_excludes_words if newer.attribute in _WORDED else _excludes_as_told)(newer, older)

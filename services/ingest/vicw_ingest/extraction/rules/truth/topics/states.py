@@ -35,6 +35,7 @@ _PAST = re.compile(
     r"\b(?:last (?:year|summer|winter|spring|autumn)|years? ago|months? ago|before|earlier|once|twice|times|every|"
     r"briefly)\b"
 )
+_NO_WHERE = frozenset({None, "the moment", "present", "last", "home"})
 _FOR_A_DAY = frozenset("open closed shut on off free taken occupied available unavailable full".split())
 _ANEW = re.compile(r"\b(?:again|back|now)\b")
 _ACTS = {"opened": "open"}
@@ -68,7 +69,7 @@ def _claims(subject: str, word: str, said: str, *, where: str = "", ended: bool 
 def _state(subject: str, groups: Groups) -> Iterator[Claim]:
     if groups["v"] in {"found", "lost", "missing"} and "q" in groups:
         return
-    if _is_for_a_day(groups):
+    if _is_for_a_day(groups) or (groups.get("q") not in _NO_WHERE and is_person(subject, groups["s"])):
         return
     yield from _claims(subject, groups["v"].casefold(), groups["s"], where=groups.get("q", ""), ended="not" in groups)
 
@@ -80,6 +81,18 @@ def _done(subject: str, groups: Groups) -> Iterator[Claim]:
     happened = f" was {groups['v']}" not in groups["text"] and f" were {groups['v']}" not in groups["text"]
     if groups["v"] in _CHANGES or is_work(subject) or (happened and ("q" not in groups or "aux" in groups)):
         yield from _claims(subject, groups["v"].casefold(), groups["s"])
+
+
+def _broke(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The printer broke down*; what went down for an hour, or yesterday, may be up since."""
+    if _FOR_A_WHILE.search(groups["text"]) is None:
+        yield from _claims(subject, "broken", groups["s"])
+
+
+_FOR_A_WHILE = re.compile(
+    r"\b(?:for (?:an?|one|two|three|five|ten|some|\d+|about|almost)|briefly|last|yesterday|twice|once|during|when|"
+    r"while|ago|overnight|until|but|before)\b"
+)
 
 
 def _is_for_a_day(groups: Groups) -> bool:
@@ -178,7 +191,7 @@ PATTERNS = (
     pattern(
         "broke crashed died stopped went",
         rf"^{THING} {ADV}(?:broke(?: down)?|crashed|went down|stopped working|gave up the ghost)\b",
-        lambda subject, groups: _claims(subject, "broken", groups["s"]),
+        _broke,
     ),
     pattern(
         "came went back",
