@@ -87,6 +87,25 @@ async def test_a_passage_that_says_more_is_found_still(side: Side) -> None:
     assert "replaced by" not in (await asked(side, "violin lesson", as_of=at(3))).text
 
 
+async def test_a_claim_told_of_two_things_is_past_if_it_is_replaced_for_one(side: Side) -> None:
+    older, newer = "The project is called Hawk.", "We renamed Hawk to Kestrel."
+    await tell(side, turn("a", 1, older), turn("b", 5, newer))
+    assert await told(side, "SUPERSEDES") == {(newer, "SUPERSEDES", older)}
+    assert (await ends(side))[older] == at(5)
+
+
+async def test_what_may_have_several_values_is_replaced_only_by_a_word_of_change(side: Side) -> None:
+    older, beside, newer = (
+        "We use Trello for planning.",
+        "We use Linear for planning.",
+        "We use Asana for planning now.",
+    )
+    await tell(side, turn("a", 1, older), turn("b", 5, beside))
+    assert await told(side, "SUPERSEDES") == set()
+    await tell(side, turn("c", 9, newer))
+    assert await told(side, "SUPERSEDES") == {(newer, "SUPERSEDES", older), (newer, "SUPERSEDES", beside)}
+
+
 async def test_what_is_taken_back_or_told_anew_has_replaced_nothing(side: Side) -> None:
     await tell(side, turn("a", 1, LYON), turn("b", 5, PORTO))
     await side.retract({"context": "c", "ids": ["b"], "wait": False}, "t")

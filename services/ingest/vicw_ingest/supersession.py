@@ -81,8 +81,9 @@ class Supersession:
             if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
                 continue
             tells = edge.properties
-            how = {name: bool(tells.get(name)) for name in ("ended", "weak", "now")}
-            claim = Claim(edge.target, str(tells["attribute"]), str(tells["value"]), **how)
+            ended, weak, changed = (bool(tells.get(name)) for name in ("ended", "weak", "now"))
+            attribute, value = str(tells["attribute"]), str(tells["value"])
+            claim = Claim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
             rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
             said[edge.target].append(_Said(statement, item, claim, rank, int(str(tells["order"]))))
         return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}

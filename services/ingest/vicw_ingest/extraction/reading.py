@@ -91,10 +91,10 @@ class Asserted:
 
     It is of ``whose`` (the key of an end; None: of nobody who is named) and what is theirs, ``of`` (``car``, ``staging
     server``; may be empty). ``ended``: what it was is over. ``source``: the key of whom the speaker has it from, an
-    empty one where that is not told; None: nobody, it is first-hand. ``weak``: there may be others besides. ``now``: it is
-    said that something has changed. ``also``:
-    what the one before says, told of another thing. ``relative``: whom the text calls ``whose`` sister (a key), and
-    what is hers: it is said of her, if it is known who that is.
+    empty one where that is not told; None: nobody, it is first-hand. ``weak``: there may be others besides.
+    ``now``: it is said that something has changed. ``also``: what the one before says, told of another thing.
+    ``relative``: whom the text calls ``whose`` sister (a key), and what is hers: it is said of her, if it is known
+    who that is.
     """
 
     statement: str

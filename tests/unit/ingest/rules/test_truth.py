@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,14 @@ def claimed(text: str) -> list[Claim]:
         ("The meeting has been moved to Thursday.", "meeting", "schedule", "Thursday"),
         ("I have three cats now.", "$speaker", "count of cat", "three"),
         ("The shop is closed.", "shop", "state open", "closed"),
-        ("Feature X is enabled in production.", "feature x", "state enabled production", "enabled"),
+        ("Feature X is enabled in production.", "feature x", "state on production", "on"),
+        ("Since May, the rent of the studio has been 950 a month.", "studio", "rent", "950 a month"),
+        ("These days the build takes 4 minutes.", "build", "amount in time", "4 minutes"),
+        ("Ownership of the parser was handed over to Mei.", "parser", "owner", "Mei"),
+        ("The timeout for uploads is 90 seconds.", "upload", "timeout", "90 seconds"),
+        ("The log level is DEBUG in staging.", "log", "level in staging", "DEBUG"),
+        ("The newsletter is now handled by Greta.", "newsletter", "handle by", "Greta"),
+        ("I moved the router to channel 11.", "router", "channel", "11"),
         ("Omar is our manager now.", "", "manager", "Omar"),
         ("The billing service is now owned by Marek.", "billing service", "owner", "Marek"),
         ("Default embedding model: minnow-small", "default embedding", "model", "minnow-small"),
@@ -46,7 +54,8 @@ def claimed(text: str) -> list[Claim]:
     ],
 )
 def test_a_plain_sentence_claims_an_attribute(text: str, subject: str, attribute: str, value: str) -> None:
-    assert claimed(text) == [Claim(subject, attribute, value)]
+    claim = claimed(text)[0]
+    assert (claim.subject, claim.attribute, claim.value) == (subject, attribute, value)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +138,41 @@ def test_what_can_both_be_does_not(older: str, newer: str) -> None:
         for old in claimed(older):
             same = (new.subject, new.attribute) == (old.subject, old.attribute)
             assert not (same and supersedes(new, old)), (new, old)
+
+
+def replaces(pair: str) -> bool:
+    older, newer = ([c for c in claimed(text) if c.source is None] for text in pair.split("=>"))
+    same = [(n, o) for n in newer for o in older if (n.subject, n.attribute) == (o.subject, o.attribute)]
+    return any(supersedes(new, old) for new, old in same)
+
+
+def pairs(name: str) -> list[str]:
+    return (Path(__file__).parent / "statements" / name).read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("pair", pairs("replaced.txt"))
+def test_a_newer_statement_takes_the_place_of_an_older(pair: str) -> None:
+    assert replaces(pair)
+
+
+@pytest.mark.parametrize("pair", pairs("kept.txt"))
+def test_what_is_of_something_else_or_not_so_takes_no_place(pair: str) -> None:
+    assert not replaces(pair)
+
+
+def test_a_word_of_change_tells_that_there_is_no_other() -> None:
+    told, changed = claimed("We use Trello for planning.")[0], claimed("We use Linear for planning now.")[0]
+    assert told.weak
+    assert changed.now
+    assert supersedes(changed, told)
+    assert not supersedes(claimed("We use Linear for planning.")[0], told)
+
+
+def test_what_is_told_under_two_names_is_one_claim() -> None:
+    claim, again = claimed("We renamed the project from Hawk to Kestrel.")
+    assert (claim.subject, again.subject) == ("project", "hawk")
+    assert again.also
+    assert claim.value == again.value == "Kestrel"
 
 
 def test_hearsay_names_its_source() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from vicw_ingest.extraction.rules.truth.clauses import Clause, clauses
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.moods import hearsay, is_asserted
-from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, POSTS
+from vicw_ingest.extraction.rules.truth.scope import scoped
 from vicw_ingest.extraction.rules.truth.spelling import expanded
 from vicw_ingest.extraction.rules.truth.subjects import subject_of
 from vicw_ingest.extraction.rules.truth.topics import PATTERNS
@@ -62,43 +61,14 @@ def _claims(clause: Clause) -> list[Claim]:
         found = list(pattern.made(subject, groups | clause.said)) if subject is not None else []
         if found:
             now = "now" in clause.said or _CHANGED.search(clause.text) is not None
-            return [replace(claim, now=now) for claim in _scoped(found, clause.text[match.end() :])]
+            return [replace(claim, now=now) for claim in scoped(found, clause.text[match.end() :])]
     return []
-
-
-def _scoped(found: list[Claim], rest: str) -> Iterator[Claim]:
-    """Yield claims with what they hold for, if that follows: *30 seconds for uploads*; none of what holds at times."""
-    scope = _SCOPE.match(rest)
-    for claim in found:
-        inside = _SCOPE.search(claim.value) if _SCOPED.fullmatch(claim.attribute) else None
-        if inside is not None and inside.start() > 0:
-            yield from _scoped([replace(claim, value=claim.value[: inside.start()])], claim.value[inside.start() :])
-        elif claim.attribute.startswith("count of") and _SOME.match(rest):
-            continue
-        elif scope is None or not _SCOPED.fullmatch(claim.attribute):
-            yield claim
-        elif scope["of"] is not None:
-            yield replace(claim, attribute=f"{claim.attribute} {scope['of'].casefold().strip()}")
 
 
 _CHANGED = re.compile(
     r"\b(?:moved|relocated|migrated|joined|left|became|switched|changed|transferred|sold|took over|taken over|promoted|"
-    r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped down|resigned)\b"
-)
-_UNSCOPED = frozenset(
-    "name surname nickname title username hometown birthday job role position mission slogan logo headquarters major".split()
-)
-_SCOPED = re.compile(
-    r"amount.*|price|port|version|end|time of .*|state (?:on|working|open)|identity|"
-    rf"(?:{'|'.join(sorted(ATTRIBUTES - POSTS - _UNSCOPED))})"
-)
-_SOME = re.compile(r" (?:with|without|who|that|which|whose|from|where|waiting|ready|left over)\b")
-"""*Two rooms with a screen*: of more rooms, maybe."""
-_SCOPE = re.compile(
-    r"(?: now| again)? (?:(?P<of>(?:for|in|on|at|under|via|over|between) (?!(?:now|every\b|each|any|good|everyone|everybody|all|us|me|free|sure|"
-    r"example|instance|that|this|the last|years|some|fact|total|order|place|average|top|least|last|stock|line|case|addition|"
-    r"january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|"
-    r"satur|sun)day\b|\d)\b)[^,.;:!]+)|(?:when|whenever|while|during|until|unless|outside|as long as|only)\b)", re.IGNORECASE
+    r"renamed|elected|appointed|replaced|handed|gave|given|passed|bought|inherited|reassigned|settled|stepped "
+    r"down|resigned)\b"
 )
 
 

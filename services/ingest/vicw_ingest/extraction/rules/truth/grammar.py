@@ -29,7 +29,10 @@ BEEN = (
     r"(?: (?:was|were|is|are|got|gets|has been|have been|had been|has|have)|['’]s been|['’]ve been)(?: (?:just|"
     r"now|recently|officially|finally|already|been|since|permanently))*"
 )
-WAS = r"(?: (?:was|were|is|are|got|gets|has been|have been|had been)(?: (?:just|now|recently|officially|finally|already|since))*)"
+WAS = (
+    r"(?: (?:was|were|is|are|got|gets|has been|have been|had been)(?: (?:just|now|recently|officially|finally|"
+    r"already|since))*)"
+)
 END = (
     r"(?=[.,:](?!\d)|[;!)]|$| (?:now|since|because|and|but|after|before|again|these|instead|with|as|so|while|"
     r"when|from now|from this|from today|by now|anymore|any more|for|until|where|who|which|this|last|again|any longer|"
@@ -42,7 +45,10 @@ FROM = r"(?:from (?P<u>[^.,;:!]+?) )?"
 ARTICLE = r"(?:the |a |an )?"
 ABOUT = r"(?:exactly |only |just |now |currently |some |still |(?:about |around |roughly )(?!\d))*"
 ACTOR = rf"(?:[Ww]e|[Tt]hey|I|[Hh]e|[Ss]he|(?:[Tt]he|[Mm]y|[Oo]ur) [\w-]+|{NAME})"
-OBJECT = r"(?P<s>(?:my|our|the|his|her|their|your) (?:[\w'’.#/+-]+ ){0,4}?[\w'’.#/+-]+|[A-Z][\w'’.#/+-]*(?: [\w'’.#/+-]+){0,3}?)"
+OBJECT = (
+    r"(?P<s>(?:my|our|the|his|her|their|your) (?:[\w'’.#/+-]+ ){0,4}?[\w'’.#/+-]+|[A-Z][\w'’.#/+-]*(?: "
+    r"[\w'’.#/+-]+){0,3}?)"
+)
 
 
 @dataclass(frozen=True, slots=True)

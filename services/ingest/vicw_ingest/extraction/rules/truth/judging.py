@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vicw_ingest.extraction.rules.truth.axes import may_both_be
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.values import Quantity, quantities
 
@@ -22,17 +23,23 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
     if newer.attribute.startswith("state "):
-        return not newer.ended and (older.ended or newer.value != older.value)
+        return older.ended or not (newer.value == older.value or may_both_be(newer.value, older.value))
     if newer.weak and not newer.now:
         return older.ended and _overlap(newer.value, older.value)
-    if older.ended:
-        return True
-    if newer.attribute in _WORDED and not newer.now and "I" not in {newer.value, older.value}:
-        if _manner(newer.value) != _manner(older.value):
-            return False
-    if newer.attribute in _WORDED and _words(newer.value) and _words(older.value) and not _overlap(newer.value, older.value):
-        return True
+    return older.ended or (_excludes_words if newer.attribute in _WORDED else _excludes_as_told)(newer, older)
+
+
+def _excludes_as_told(newer: Claim, older: Claim) -> bool:
     return _excludes(newer.value, older.value)
+
+
+def _excludes_words(newer: Claim, older: Claim) -> bool:
+    """Tell whether two values that are words exclude each other, whatever numbers one of them has."""
+    alike = _manner(newer.value) == _manner(older.value) or "I" in {newer.value, older.value}
+    if not alike and not newer.now:
+        return False
+    told = _words(newer.value) and _words(older.value)
+    return (bool(told) and not _overlap(newer.value, older.value)) or _excludes(newer.value, older.value)
 
 
 def _manner(value: str) -> str:
@@ -46,6 +53,8 @@ def agrees(newer: Claim, older: Claim) -> bool:
     """Tell whether both say the same, one perhaps more of it."""
     if newer.ended or older.ended:
         return newer.ended == older.ended and _words(newer.value) == _words(older.value)
+    if newer.attribute.startswith("state "):
+        return newer.value == older.value
     if _excludes(newer.value, older.value):
         return False
     new, old = quantities(newer.value), quantities(older.value)
@@ -70,29 +79,38 @@ def _excludes(new: str, old: str) -> bool:
 
 
 def _are_variants(new: str, old: str) -> bool:
-    """Tell whether two phrases are of one kind: *the window seat* and *the aisle seat*, *Oak Street* and *Elm Street*."""
-    now, then = ([word for word in _WORD.findall(each.casefold()) if word not in _STOP] for each in (new, old))
+    """Tell whether two phrases are of one kind: *window seat* and *aisle seat*, *Oak Street* and *Elm Street*."""
+    now, then = _told(new), _told(old)
     if len(now) == len(then) == _PAIR and now[0] == then[0]:
         return now[1] != then[1]
     return len(now) == len(then) > 1 and now[-1] == then[-1] and set(now[:-1]).isdisjoint(then[:-1])
+
+
+def _told(value: str) -> list[str]:
+    return [str(word) for word in _WORD.findall(value.casefold()) if word not in _STOP]
 
 
 _PAIR = 2
 
 
 def _differs(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
-    return not any(set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split()) for one in new for other in old)
+    return not any(
+        set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split()) for one in new for other in old
+    )
 
 
 def _periods(value: str) -> frozenset[str]:
     return frozenset(_PER.findall(value.casefold()))
 
 
-_PER = re.compile(r"\b(?:an?|per|each|every) (hour|day|night|week|month|quarter|year|lesson|session|seat|user|person|piece)\b")
+_PER = re.compile(
+    r"\b(?:an?|per|each|every) (hour|day|night|week|month|quarter|year|lesson|session|seat|user|person|piece)\b"
+)
 
 
 def _is_near(new: frozenset[Quantity], old: frozenset[Quantity]) -> bool:
-    return any(abs(float(one) - float(other)) <= _NEAR * max(float(one), float(other)) for one in new for other in old)
+    pairs = [(float(one), float(other)) for one in new for other in old]
+    return any(abs(one - other) <= _NEAR * max(one, other) for one, other in pairs)
 
 
 _ABOUT = re.compile(r"(?:about|around|roughly|over|almost|nearly|more than)\b")

@@ -11,14 +11,22 @@ from vicw_ingest.extraction.rules.truth.nouns import KIN, POSTS, SEVERAL, WORK_I
 from vicw_ingest.extraction.rules.truth.subjects import attribute_of, subject_of
 from vicw_ingest.extraction.rules.truth.values import MONEY, NUMBER, TIME, quantities
 
-_SAME = {"cost": "price", "fee": "price", "charge": "price", "leader": "lead", "assignee": "owner", "head": "lead"} | dict.fromkeys(
-    ("boyfriend", "girlfriend", "husband", "wife", "fiance", "fiancee"), "partner"
-)
+_SAME = {
+    "cost": "price",
+    "fee": "price",
+    "charge": "price",
+    "leader": "lead",
+    "assignee": "owner",
+    "cap": "limit",
+    "head": "lead",
+} | dict.fromkeys(("boyfriend", "girlfriend", "husband", "wife", "fiance", "fiancee"), "partner")
 _PASSING = re.compile(
-    r"(?<!as of )(?<!from )(?<!since )(?<!starting )(?<!beginning )(?<!effective )\b(?:today(?! on\b)|tonight|last (?:year|month|week|time)|ago|"
+    r"(?<!as of )(?<!from )(?<!since )(?<!starting )(?<!beginning )(?<!effective )\b(?:today(?! on\b)|tonight|"
+    r"last (?:year|month|week|time)|ago|"
     r"in those|back then|yesterday|"
-    r"(?<!from )this (?:week|weekend|morning|afternoon|evening|month|term|semester|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b",
-    re.IGNORECASE
+    r"(?<!from )this (?:week|weekend|morning|afternoon|evening|month|term|semester|(?:mon|tues|wednes|thurs|fri|"
+    r"satur|sun)day))\b",
+    re.IGNORECASE,
 )
 _UNITS = (
     ("time", re.compile(r"\b(?:days?|hours?|minutes?|seconds?|weeks?|months?|years?|ms|min|mins|h|s)\b", re.I)),

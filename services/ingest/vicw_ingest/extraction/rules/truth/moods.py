@@ -6,10 +6,14 @@ import re
 
 _ANY_CASE = re.IGNORECASE
 _NOT_ASSERTED = re.compile(
-    r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|^\s*(?:proposal|idea|suggestion|request|poll|rumou?r|wish ?list|todo|to-do|question|draft|example): |"
-    r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|wish|wishes|"
-    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning (?:to|on|an?|the|our|my)|plans? on|plans? to(?! [$€£\d])|intends?|intended|going to|gonna|"
-    r"thinking|thought|thinks?|considers?|considered|considering|propos(?:e|es|ed|ing)|suggest\w+|recommend\w+|announc\w+|"
+    r"\?\s*[\"”')]*$|^\s*(?:please|let['’]?s|let us|imagine|suppose|what if|maybe|perhaps)\b|^\s*(?:proposal|idea|"
+    r"suggestion|request|poll|rumou?r|wish ?list|todo|to-do|question|draft|example): |"
+    r"\b(?:if|unless|whether|would|could|might|(?-i:may)|should|must|ought|shall|maybe|perhaps|possibly|probably|"
+    r"wish|wishes|"
+    r"wished|hopes?|hoped|hoping|wants?|wanted|wanna|planned(?! for)|planning (?:to|on|an?|the|our|my)|plans? on|"
+    r"plans? to(?! [$€£\d])|intends?|intended|going to|gonna|"
+    r"thinking|thought|thinks?|considers?|considered|considering|propos(?:e|es|ed|ing)|suggest\w+|recommend\w+|"
+    r"announc\w+|"
     r"promis\w+|about to|"
     r"almost|nearly|used to|pretend\w*|dream\w*|refus\w+|declin\w+|offer(?:s|ed)?|asked|asks|demand\w*|insist\w*|"
     r"try\w*|tried|"
@@ -19,10 +23,13 @@ _NOT_ASSERTED = re.compile(
     r"years? ago|decades? ago|last (?:century|decade)|in (?:1\d|20[01])\d\d|during (?:my|his|her|the)|"
     r"for (?:today|tonight|now|the (?:day|night|weekend|week|time being|moment)|a (?:day|few|while|week|couple|bit))|"
     r"back in (?:\d|the (?:day|old|\d|summer|winter|spring|autumn|fall)|my |high|school|college|uni|those)|"
-    r"while (?:\w+ ){1,3}(?:is|was|are|were|recovers?|travels?)|until (?:\w+ ){1,3}(?:is back|are back|returns?|comes)|acting|interim|"
-    r"for (?:the|one|an?|this|that) (?:match|game|day|night|evening|season|meeting|trip|shift|semester|term|event|show)|"
+    r"while (?:\w+ ){1,3}(?:is|was|are|were|recovers?|travels?)|until (?:\w+ ){1,3}(?:is back|are back|returns?|"
+    r"comes)|acting|interim|"
+    r"for (?:the|one|an?|this|that) (?:match|game|day|night|evening|season|meeting|trip|shift|semester|term|event|"
+    r"show)|"
     r"stand-in|standing in|filling in|fills in|stands in|covering for|for this|"
-    r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|(?<!is )(?<!am )(?<!are )on (?:holidays?|vacation)|visiting|for fun|"
+    r"temporar\w+|just (?:for )?today|this (?:once|time)|exceptionally|(?<!is )(?<!am )(?<!are )on (?:holidays?|"
+    r"vacation)|visiting|for fun|"
     r"(?:today|tonight|weekend|week) only|only (?:today|tonight|this)|with (?:the|a) (?:coupon|discount|voucher)|"
     r"also|as well|too(?=\s*(?:[.!,;:)]|$))|another|additional(?:ly)?|in addition|a second|both|or)\b",
     _ANY_CASE,
@@ -30,13 +37,17 @@ _NOT_ASSERTED = re.compile(
 _FUTURE = re.compile(
     r"\b(?:will|won['’]t|['’]ll|tomorrow|soon|next (?:week|month|year|quarter|spring|summer|autumn|fall|winter|"
     r"season|term)|(?:from|starting|as of|effective|beginning) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?"
-    r"(?:january|february|march|april|june|july|august|september|october|november|december|(?-i:May)|(?:mon|tues|wednes|"
+    r"(?:january|february|march|april|june|july|august|september|october|november|december|(?-i:May)|(?:mon|tues|"
+    r"wednes|"
     r"thurs|fri|satur|sun)days?)\b(?! (?:[\w:]+ ){0,3}(?:to|until|till)\b)|"
     r"from next|starting (?:in|next|on|from)|as of next|by (?:next|the end of))\b",
     _ANY_CASE,
 )
 _QUOTED = re.compile(r"[\"“][^\"”]{4,}[\"”]|(?<!\w)['‘][^'’]{12,}['’](?!\w)")
-_WHO = r"(?P<who>(?!(?:The|My|Our|Your|His|Her|Their|This|That|It|There|An?) )[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my \w+|he|she|they|somebody|someone|people)"
+_WHO = (
+    r"(?P<who>(?!(?:The|My|Our|Your|His|Her|Their|This|That|It|There|An?) )[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my "
+    r"\w+|he|she|they|somebody|someone|people)"
+)
 _HEARSAY = tuple(
     re.compile(pattern)
     for pattern in (
@@ -46,7 +57,8 @@ _HEARSAY = tuple(
         r"^(?:I|We) (?:heard|hear|read|gather|understand|was told|were told|['’]m told|"
         r"am told)(?: from (?P<who>[A-Z]\w+(?: [A-Z]\w+)?))?"
         r"(?: somewhere)?,?(?: that)? (?P<rest>.+)$",
-        r"^(?:[Aa]ccording to (?P<who>(?!(?:the|this|our|its|today['’]s|its)\b)[\w .]+?)|[Aa]pparently|[Ss]upposedly|[Aa]llegedly|"
+        r"^(?:[Aa]ccording to (?P<who>(?!(?:the|this|our|its|today['’]s|its)\b)[\w .]+?)|[Aa]pparently|"
+        r"[Ss]upposedly|[Aa]llegedly|"
         r"[Rr]umou?r has it(?: that)?|[Tt]he rumou?r is(?: that)?|"
         r"[Ww]ord is(?: that)?|[Tt]hey say(?: that)?|[Ii]t is said that),? (?P<rest>.+)$",
     )

@@ -47,7 +47,8 @@ KIN = frozenset(
 """Heads of subjects that are somebody: where they are is not where they live."""
 WORK_ITEMS = frozenset(
     "ticket issue bug pr request order invoice incident case application claim finding task milestone proposal story "
-    "epic contract project migration release build report document draft parcel package shipment position vacancy patch fix feature "
+    "epic contract project migration release build report document draft parcel package shipment position "
+    "vacancy patch fix feature "
     "review audit visa permit refund payment booking change rfc deployment rollout thesis manuscript paper "
     "loan complaint job campaign study experiment patent renovation".split()
 )
@@ -60,7 +61,8 @@ PLACED = frozenset(
 """Things of which it matters where they are, and that are in one place at a time."""
 PLANNED = frozenset(
     "match meeting party trip wedding game concert lesson class standup call dinner lunch picnic appointment show race "
-    "ceremony session review launch release rehearsal kickoff kick-off retro demo sync webinar workshop interview flight "
+    "ceremony session review launch release rehearsal kickoff kick-off retro demo sync webinar workshop "
+    "interview flight "
     "train exam practice training delivery shift course deploy deployment film movie test quiz sale trial visit".split()
 )
 """What may be called off: *the match is off*."""
@@ -78,7 +80,8 @@ SEVERAL = frozenset(
 )
 """Of which there may be more than one, unless it is said that there is another now."""
 UNCOUNTED = frozenset(
-    "percent degree degrees gb mb kb tb ms km kg day days hour hours minute minutes second seconds week weeks month months year years time times thing "
+    "percent degree degrees gb mb kb tb ms km kg day days hour hours minute minutes second seconds week weeks "
+    "month months year years time times thing "
     "things idea ideas "
     "question questions reason reasons option options call calls way ways point points more cup cups glass piece "
     "pieces "

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from vicw_ingest.extraction.rules.truth.axes import STATE
 from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES
-from vicw_ingest.extraction.rules.truth.topics.states import STATE
 
 _IS = (
     r"(?:(?:now|been|still|a|an|the|in|on|at|by|next|called|named|no longer|not|up|down|off|back|my|our|your|their|due|"
-    r"based|moved|going|currently|just|also|only|free)\b|(?:\d[\d,.]*(?= (?:a|per|an|now|euros?|dollars?|pounds?|francs?)\b|[.,;!]|$)|"
+    r"based|moved|going|currently|just|also|only|free)\b|(?:\d[\d,.]*(?= (?:a|per|an|now|euros?|dollars?|pounds?|"
+    r"francs?)\b|[.,;!]|$)|"
     r"[$€£#]))"
 )
 _RULES = tuple(
@@ -26,14 +27,16 @@ _RULES = tuple(
             r"\1 is ",
         ),
         (
-            rf"\b(\w+)['’]s (?=(?:{STATE})(?: again| now| today)?(?:[.,;:!]|$| (?:and|but|since|for|until|because|in|on)\b))",
+            rf"\b(\w+)['’]s (?=(?:{STATE})(?: again| now| today)?(?:[.,;:!]|$| (?:and|but|since|for|until|because|"
+            rf"in|on)\b))",
             r"\1 is ",
         ),
         (r"\b[Ww]on['’]t\b", "will not"),
         (r"\b[Cc]an['’]t\b", "can not"),
         (r"(?<=\w)n['’]t\b", " not"),
         (
-            r"\b(have|has) got (?=(?:an?|the|my|our|no|some|only|about|\d[\d,]*|one|two|three|four|five|six|seven|eight|nine|ten|"
+            r"\b(have|has) got (?=(?:an?|the|my|our|no|some|only|about|\d[\d,]*|one|two|three|four|five|six|seven|"
+            r"eight|nine|ten|"
             r"eleven|twelve)\b)",
             r"\1 ",
         ),

@@ -19,15 +19,27 @@ _OWNERS = {"my": "$speaker", "your": "$addressee", "his": "he", "her": "she", "o
 _PEOPLE = {"i": "$speaker", "we": "$speaker", "me": "$speaker", "my": "$speaker"}
 _HOUSEHOLD = (
     KIN
-    - {"boss", "manager", "colleague", "team", "people", "friend", "mate", "partner", "neighbour", "neighbor", "man", "guy"}
-    | OWNED - {"shop", "bakery", "cafe", "restaurant", "studio", "farm", "printer", "projector", "plot", "bookshop", "bus"}
+    - {
+        "boss",
+        "manager",
+        "colleague",
+        "team",
+        "people",
+        "friend",
+        "mate",
+        "partner",
+        "neighbour",
+        "neighbor",
+        "man",
+        "guy",
+    }
+    | OWNED
+    - {"shop", "bakery", "cafe", "restaurant", "studio", "farm", "printer", "projector", "plot", "bookshop", "bus"}
     | {"home", "heating", "boiler", "kitchen", "bathroom", "roof", "fridge", "oven", "dishwasher"}
 )
 """What is ours is the family's, not everybody's who is there."""
 _COMMON = (ATTRIBUTES | PLACED | PLANNED | WORK_ITEMS | OWNED) - {"may"}
-_WEAK = frozenset(
-    "new current main own usual present actual annual yearly".split()
-)
+_WEAK = frozenset("new current main own usual present actual annual yearly".split())
 _SPELT = {
     "color": "colour",
     "favorite": "favourite",
@@ -36,7 +48,7 @@ _SPELT = {
     "center": "centre",
     "neighbor": "neighbour",
 }
-_OWNED = re.compile(rf"({NAME.replace("'’", "")})['’]s ")
+_OWNED = re.compile(rf"({NAME.replace("'’", '')})['’]s ")
 """Whose something is, by name."""
 _NO_SUBJECTS = frozenset(
     "this that it there here what who which when where why how everything nothing something everyone somebody "
@@ -51,7 +63,8 @@ _JOINS = frozenset("for at in on from".split())
 """*The piano in the hall* is the hall's piano."""
 _IDENTIFIER = re.compile(r"[A-Za-z]+[-_#][\w-]*|[a-z]+_\w+")
 _CLASSIFIERS = frozenset(
-    "the our my a ticket issue bug pr feature flag option setting endpoint service function method table column variable "
+    "the our my a ticket issue bug pr feature flag option setting endpoint service function method table column "
+    "variable "
     "branch repo repository file package command parameter".split()
 )
 """What may be said before an identifier, or not."""
@@ -67,25 +80,33 @@ def subject_of(text: str) -> str | None:
         rest = _plain(text[owned.end() :].split())
         return f"{owned[1].casefold()}'s {rest}" if rest else None
     words = re.sub(r"['’]s\b", " 's", text).split()
-    if not words or words[0].casefold() in _NO_SUBJECTS:
-        return None
-    first = words[0].casefold()
-    if first in _PEOPLE and (first != "my" or len(words) == 1):
-        return _PEOPLE[first] if len(words) == 1 else None
-    if first in {"he", "she", "they"}:
-        return first if len(words) == 1 else None
+    if not words or words[0].casefold() in _NO_SUBJECTS or (len(words) == 1 and words[0].casefold() in _OWNERS):
+        return _PEOPLE.get(text.casefold())
+    if len(words) == 1 and words[0].casefold() in _PEOPLE.keys() | {"he", "she", "they"}:
+        return _PEOPLE.get(words[0].casefold(), words[0].casefold())
     of = next((at for at, word in enumerate(words) if word == "of" or (at > 1 and word in _JOINS)), None)
     if of is not None and of + 1 < len(words):
-        rest = " ".join(words[of + 1 :])
-        whole = subject_of(rest) or rest.casefold()
-        if words[of] == "of" and re.fullmatch(NAME, rest) and not rest[-1].isdigit():
-            whole += "'s"
-        return f"{whole} {_plain(words[:of])}".strip()
-    if any(word.casefold() in _PRONOUNS for word in words[1:]) or re.search(r"['’](?:d|ll|ve|re|m)\b", words[0]):
+        return _whole_and_part(words, of)
+    if words[0].casefold() in _PRONOUNS or any(word.casefold() in _PRONOUNS for word in words[1:]):
         return None
+    return _owned(words)
+
+
+def _whole_and_part(words: list[str], of: int) -> str:
+    """Return what is part of what: *the port of the server*, *the piano in the hall*."""
+    rest = " ".join(words[of + 1 :])
+    whole = subject_of(rest) or rest.casefold()
+    if words[of] == "of" and re.fullmatch(NAME, rest) and not rest[-1].isdigit():
+        whole += "'s"
+    return f"{whole} {_plain(words[:of])}".strip()
+
+
+def _owned(words: list[str]) -> str | None:
+    """Return what is somebody's, or nobody's; an identifier stands for itself: *the flag new_search*."""
+    if re.search(r"['’](?:d|ll|ve|re|m)\b", words[0]):
+        return None
+    first = words[0].casefold()
     owner = "$speaker" if first == "our" and singular(words[-1].casefold()) in _HOUSEHOLD else _OWNERS.get(first)
-    if owner is not None and len(words) == 1:
-        return None
     if len(words) > 1 and _IDENTIFIER.fullmatch(words[-1]) and set(map(str.casefold, words[:-1])) <= _CLASSIFIERS:
         return words[-1].casefold()
     rest = _plain(words[1:] if owner is not None else words)

@@ -22,19 +22,22 @@ MONEY = (
 )
 _DAY = r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
 _MONTH = (
-    r"\b(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|"
+    r"\b(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|"
+    r"jul|aug|"
     r"sept?|oct|nov|dec)\b"
 )
 _MAY = rf"(?:{_MONTH}|\bmay\b)"
 _CLOCK = r"(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?[ap]\.?m\.?(?!\w)|noon|midnight)"
 _DATE = (
     rf"(?:\d{{4}}-\d\d-\d\d|{_MAY}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MAY}|"
-    rf"\d{{1,2}}(?:st|nd|rd|th)\b(?! (?:floor|street|avenue|time|place|edition|version|attempt|try|grade|year|row|and))|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)\b(?! (?:floor|street|avenue|time|place|edition|version|attempt|try|grade|year|row|"
+    rf"and))|"
     rf"{_MONTH})"
 )
 HOUR = (
     r"(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"\d{1,2})\b(?! (?!(?:now|these|instead|today|on|and|every|from|because|sharp|this|until|since|in|for|again|as|but|after)\b)\w|"
+    r"\d{1,2})\b(?! (?!(?:now|these|instead|today|on|and|every|from|because|sharp|this|until|since|in|for|again|"
+    r"as|but|after)\b)\w|"
     r"[.,:]?\d|\s?[$€£%])"
 )
 TIME = rf"(?i:{_CLOCK}|{_DAY}|{_DATE}|at {HOUR}|(?:mornings?|afternoons?|evenings?|spring|summer|autumn|winter)\b)"
@@ -45,7 +48,8 @@ _KINDS = (
     (
         "code",
         re.compile(
-            r"(?<![\w.])(?:v\d+(?:\.\d+){0,3}|\d+(?:\.\d+){2,3}|\d+\.(?:\d|\d{3,}))(?![\w.])|\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
+            r"(?<![\w.])(?:v\d+(?:\.\d+){0,3}|\d+(?:\.\d+){2,3}|\d+\.(?:\d|\d{3,}))(?![\w.])|"
+            r"\+?\b\d+(?:[-/]\d+)+\b|\b[A-Za-z]+[\w.]*[-_/]?\d+[\w.-]*\b"
         ),
     ),
     ("number", re.compile(NUMBER, re.IGNORECASE)),

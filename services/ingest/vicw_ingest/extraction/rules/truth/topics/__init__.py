@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vicw_ingest.extraction.rules.truth.grammar import Pattern
-from vicw_ingest.extraction.rules.truth.topics import amounts, dates, deeds, homes, names, owners, people, states, work
+from vicw_ingest.extraction.rules.truth.topics import (
+    attributes,
+    counts,
+    dates,
+    deeds,
+    homes,
+    names,
+    owners,
+    people,
+    prices,
+    states,
+    work,
+)
 
 PATTERNS: Sequence[Pattern] = (
     *homes.PATTERNS,
@@ -14,7 +26,9 @@ PATTERNS: Sequence[Pattern] = (
     *people.PATTERNS,
     *owners.PATTERNS,
     *names.PATTERNS,
-    *amounts.PATTERNS,
+    *prices.PATTERNS,
+    *counts.PATTERNS,
+    *attributes.PATTERNS,
     *states.PATTERNS,
     *deeds.PATTERNS,
 )

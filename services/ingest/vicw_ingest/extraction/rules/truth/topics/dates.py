@@ -34,8 +34,10 @@ _BEGINS = (
     r"(?:starts?|begins?|meets?|takes? place|happens?|runs?|leaves?|departs?|arrives?|falls? on|kicks? off|lands?)"
 )
 _DAILY = (
-    r"(?:opens?|(?:is|are)(?: now)? (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|released|published|"
-    r"updated|run|held|sent|backed up|restarted)|comes?(?: out)?|goes?(?: off| out)?|airs?|trains?|rehearses?|practises?|"
+    r"(?:opens?|(?:is|are)(?: now)? (?:collected|picked up|delivered|served|emptied|cleaned|watered|paid|released|"
+    r"published|"
+    r"updated|run|held|sent|backed up|restarted)|comes?(?: out)?|goes?(?: off| out)?|airs?|trains?|rehearses?|"
+    r"practises?|"
     r"gets? (?:collected|delivered|paid)|rings?|flies|fly)"
 )
 
@@ -100,9 +102,9 @@ def _put(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We moved the call to Thursday*: only what is a time."""
     if re.fullmatch(HOUR, groups["v"]):
         groups = groups | {"v": f"at {groups['v']}"}
-    if is_time(groups["v"]) and not is_person(subject, groups.get("s", "")):
-        yield from changed(subject, groups)
-    elif is_time(groups["v"]) and re.match(r"[a-z]", subject) and " " not in subject:
+    if (is_time(groups["v"]) and not is_person(subject, groups.get("s", ""))) or (
+        is_time(groups["v"]) and re.match(r"[a-z]", subject) and " " not in subject
+    ):
         yield from changed(subject, groups)
 
 
@@ -117,14 +119,16 @@ PATTERNS = (
         "moved postponed pushed rescheduled brought delayed shifted put extended changed bumped deferred pulled "
         "reschedule move postpone push shift",
         rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:moved|postponed|pushed(?: back)?|rescheduled|brought forward|delayed|"
-        rf"shifted|put off|extended|changed|bumped|deferred|pulled forward|(?<=had to )(?:reschedule|move|postpone|push|shift)) "
+        rf"shifted|put off|extended|changed|bumped|deferred|pulled forward|(?<=had to )(?:reschedule|move|postpone|"
+        rf"push|shift)) "
         rf"{OBJECT}(?: back| forward| up| out)? {FROM}(?:to|until|till|for) {VALUE}",
         _put,
         planned=True,
     ),
     pattern(
         "moved slipped shifted changed",
-        rf"^{THING}(?: has| have)?(?: now| just| recently)? (?:moved|slipped|shifted|changed) {FROM}(?:to|until) {VALUE}",
+        rf"^{THING}(?: has| have)?(?: now| just| recently)? (?:moved|slipped|shifted|changed) {FROM}(?:to|until) "
+        rf"{VALUE}",
         _put,
         planned=True,
     ),

@@ -71,8 +71,10 @@ def _is_thing(value: str) -> bool:
 
 _MOST_WORDS, _KIND_AND_HEAD = 6, 2
 _POINTING = re.compile(
-    r"(?:it|this|that|these|those|you|them|him|her|me|us|one|how|when|what|where|why|who|being|and|to|my|your|everything|"
-    r"everyone|all|so|more|is|are|me)\b", re.IGNORECASE
+    r"(?:it|this|that|these|those|you|them|him|her|me|us|one|how|when|what|where|why|who|being|and|to|my|your|"
+    r"everything|"
+    r"everyone|all|so|more|is|are|me)\b",
+    re.IGNORECASE,
 )
 
 
@@ -143,7 +145,10 @@ def _with(subject: str, groups: Groups) -> Iterator[Claim]:
     yield Claim(subject, f"way to {groups['verb'].removesuffix('s')}", groups["v"], weak=True)
 
 
-_WAYS = "deploy|build|test|pay|commute|travel|communicate|code|develop|record|heat|cook|track|invoice|get to work|go to work"
+_WAYS = (
+    "deploy|build|test|pay|commute|travel|communicate|code|develop|record|heat|cook|track|invoice|get to "
+    "work|go to work"
+)
 PATTERNS = (
     pattern(
         "with by via using",
@@ -160,21 +165,29 @@ PATTERNS = (
     pattern("replaced", rf"^{SUBJECT} {ADV}replaced (?P<u>[^.,;:!]+?) (?:with|by) {V}", _switched),
     pattern(
         "prefers prefer likes like",
-        rf"^{SUBJECT} {ADV}(?:prefers?|likes?) (?P<v>[^.,;:!]+?) (?:to|over|more than|better than) (?P<u>[^.,;:!]+?){END}",
+        rf"^{SUBJECT} {ADV}(?:prefers?|likes?) (?P<v>[^.,;:!]+?) (?:to|over|more than|better than) "
+        rf"(?P<u>[^.,;:!]+?){END}",
         _preferred,
     ),
-    pattern("prefers prefer", rf"^{SUBJECT} {ADV}prefers? (?P<v>(?!to\b)[^.,;:!]+?)(?= (?:now|these|because|since|as|so)\b|[.,;:!]|$)", _prefers),
+    pattern(
+        "prefers prefer",
+        rf"^{SUBJECT} {ADV}prefers? (?P<v>(?!to\b)[^.,;:!]+?)(?= (?:now|these|because|since|as|so)\b|[.,;:!]|$)",
+        _prefers,
+    ),
     pattern("longer", rf"^{SUBJECT} (?:no longer (?P<verb>\w+(?: (?:on|to))?)) {V}", _no_more),
     pattern(
         "anymore more longer",
         rf"^{SUBJECT} (?:do not|does not) (?P<verb>\w+(?: (?:on|to))?) (?P<v>[^.,;:!]+?) {_ANYMORE}",
         _no_more,
     ),
-    pattern("stopped quit gave given", rf"^{SUBJECT} {ADV}(?:stopped|quit|gave up|given up) (?P<verb>\w+ing) {V}", _no_more),
+    pattern(
+        "stopped quit gave given", rf"^{SUBJECT} {ADV}(?:stopped|quit|gave up|given up) (?P<verb>\w+ing) {V}", _no_more
+    ),
     pattern("gave given", rf"^{SUBJECT} {ADV}(?:gave|given) up on {V}", _gave_up),
     pattern(
         "use uses using",
-        rf"^{SUBJECT} {ADV}(?:uses?|(?:am |is |are )using)(?: now)? (?P<v>[^.,;:!]+?) (?:for|as) (?P<y>(?:my |our |the )?[^.,;:!]+?)"
+        rf"^{SUBJECT} {ADV}(?:uses?|(?:am |is |are )using)(?: now)? (?P<v>[^.,;:!]+?) (?:for|as) (?P<y>(?:my |our |"
+        rf"the )?[^.,;:!]+?)"
         rf"{END}",
         _used_for,
     ),

@@ -36,15 +36,24 @@ _IDIOMS = re.compile(
     r"order|need|stock|line|touch|shape|mood|pain|bloom|effect|demand|hurry|mess|state|review|production|beta|alpha|"
     r"draft|testing|full swing|general|fact|particular|theory|control|fashion|force|peace|least|last|first|once|"
     r"work|school|home|all|best|top|track|board|schedule|point|stake|odds|ease|war|sea|my way|our way|his way|her way|"
-    r"average|duty|call|leave|backlog|the backlog|the queue|queue|hospital|the hospital|strike|display|loan|offer|english|german|french|spanish|python|java|rust|me|us|you|it)\b)",
+    r"average|duty|call|leave|backlog|the backlog|the queue|queue|hospital|the hospital|strike|display|loan|offer|"
+    r"english|german|french|spanish|python|java|rust|me|us|you|it)\b)",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"[A-Z]|\b(?:city|town|village|country|flat|house|apartment|place|room|countryside|coast|suburbs?|cent(?:re|er)|street|"
+    r"[A-Z]|\b(?:city|town|village|country|flat|house|apartment|place|room|countryside|coast|suburbs?|cent(?:re|"
+    r"er)|street|"
     r"farm|island|abroad|district|floor|state)\b"
 )
+_NO_PLACE = re.compile(
+    r"\b(?:team|department|group|role|position|squad|project|class|grade|seat|desk|chair|row|table|slot|plan|tier|"
+    r"version|"
+    r"branch|channel|folder|wiki|drive|topic|question|level|stage|phase|chapter|next)\b",
+    re.IGNORECASE,
+)
 _WHERE = (
-    r"(?:(?:down|up|over|out|back|upstairs|downstairs) )?(?:in|at|on|by|next to|near|behind|under|above|opposite|beside|"
+    r"(?:(?:down|up|over|out|back|upstairs|downstairs) )?(?:in|at|on|by|next to|near|behind|under|above|opposite|"
+    r"beside|"
     r"inside|outside|across from)"
 )
 _KEPT = (
@@ -59,7 +68,12 @@ def _home(subject: str, groups: Groups) -> Iterator[Claim]:
     if is_time(value):
         if not subject.startswith("$"):
             yield Claim(subject, "schedule", value)
-    elif value[:1].isupper() or subject.startswith("$") or " " not in subject or not is_person(subject, groups.get("s", "")):
+    elif (
+        value[:1].isupper()
+        or subject.startswith("$")
+        or " " not in subject
+        or not is_person(subject, groups.get("s", ""))
+    ):
         yield Claim(subject, "home", value)
 
 
@@ -67,9 +81,11 @@ def _went(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The office has moved to Unit 12*; of what is priced, dated or set, that is another thing's to tell."""
     if is_time(groups["v"]) or re.fullmatch(HOUR, groups["v"]):
         return
-    if is_person(subject, groups.get("s", "")) and not _PLACE.search(groups["v"]):
+    if is_person(subject, groups.get("s", "")) and (not _PLACE.search(groups["v"]) or _NO_PLACE.search(groups["v"])):
         return
-    if is_person(subject, groups.get("s", "")) or (not quantities(groups["v"]).keys() <= {"code"} and not groups["v"][:1].isupper()):
+    if is_person(subject, groups.get("s", "")) or (
+        not quantities(groups["v"]).keys() <= {"code"} and not groups["v"][:1].isupper()
+    ):
         yield from _home(subject, groups) if groups["v"][:1].isupper() or subject.startswith("$") else ()
     elif attribute_of(subject) is None or groups["v"][:1].isupper():
         yield Claim(subject, "home", groups["v"])
@@ -84,7 +100,12 @@ def _stays(subject: str, groups: Groups) -> Iterator[Claim]:
 def _is_there(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We're in Nara these days*: where somebody lives if it is so now, and where a thing is."""
     value = groups["v"]
-    if re.fullmatch(r"\d{1,2}|\d[\d,.]* ?(?:[a-z]+|%).*", value) or is_time(value) or _IDIOMS.match(value) or _PASSING.search(groups["text"]):
+    if (
+        re.fullmatch(r"\d{1,2}|\d[\d,.]* ?(?:[a-z]+|%).*", value)
+        or is_time(value)
+        or _IDIOMS.match(value)
+        or _PASSING.search(groups["text"])
+    ):
         return
     placed = subject.rsplit(maxsplit=1)[-1] in PLACED
     if is_person(subject, groups.get("s", "")) and not placed:
@@ -134,7 +155,11 @@ PATTERNS = (
         rf"^{ACTOR} {ADV}(?:moved|relocated|migrated) {OBJECT} {FROM}(?:over |back |up |down |out )?(?:in)?to {V}",
         _went,
     ),
-    pattern("staying stay renting rent", rf"^{SUBJECT}(?:{BE}|) (?:staying|stay|renting|rent)(?: now)? (?:in|at) {V}", _stays),
+    pattern(
+        "staying stay renting rent",
+        rf"^{SUBJECT}(?:{BE}|) (?:staying|stay|renting|rent)(?: now)? (?:in|at) {V}",
+        _stays,
+    ),
     pattern(
         "based located situated kept stored hosted housed parked pitched published saved archived stationed found "
         "installed placed running held",

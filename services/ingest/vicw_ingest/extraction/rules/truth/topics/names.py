@@ -67,7 +67,8 @@ PATTERNS = (
     pattern("name", rf"^{SUBJECT} {ADV}changed (?:my|our|its|his|her|their|the) name {FROM}to {V}", _named),
     pattern(
         "name",
-        rf"^(?:{ACTOR} {ADV})?(?i:changed|changing) (?:the name of {OBJECT}|(?P<t>(?:the|our|my) [\w -]+?)['’]s name) {FROM}to {V}",
+        rf"^(?:{ACTOR} {ADV})?(?i:changed|changing) (?:the name of {OBJECT}|(?P<t>(?:the|our|my) [\w -]+?)['’]s "
+        rf"name) {FROM}to {V}",
         lambda subject, groups: _named(subject or subject_of(groups.get("t", "")) or "", groups),
     ),
     pattern(

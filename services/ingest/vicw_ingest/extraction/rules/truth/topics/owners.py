@@ -15,7 +15,9 @@ _WHO = rf"(?P<s>[Ii]|[Tt]he [\w-]+(?: [\w-]+)?|{NAME})"
 _WHAT = r"(?P<o>(?:the|our|my|his|her|their|[A-Z]+-\d+)(?: [^.,;:!]+?)?)"
 _OTHER = re.compile(r"\b(?:old|second|other|spare|first|previous|extra|half|part|share|some)\b")
 """Who sells the old one may have a new one."""
-_GIVEN = r"(?:handed(?: over| on)?|sold|given|transferred|passed(?: on| over| down)?|assigned|reassigned|left|signed over)"
+_GIVEN = (
+    r"(?:handed(?: over| on)?|sold|given|transferred|passed(?: on| over| down)?|assigned|reassigned|left|signed over)"
+)
 
 
 def _holds(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -70,7 +72,9 @@ def _lost(subject: str, groups: Groups) -> Iterator[Claim]:
 def _given(subject: str, groups: Groups) -> Iterator[Claim]:
     """*I gave the piano to my niece*: whose it is now; who gave it has it no longer."""
     what = subject_of(groups["o"])
-    if what is None or re.match(r"(?:me|us|you|it|them|the (?:point|end|ground|side)|bed|sleep|work|school)\b", groups["v"]):
+    if what is None or re.match(
+        r"(?:me|us|you|it|them|the (?:point|end|ground|side)|bed|sleep|work|school)\b", groups["v"]
+    ):
         return
     thing = what.split()[-1]
     if _OTHER.search(groups["o"]):
@@ -120,7 +124,8 @@ PATTERNS = (
         _holds,
     ),
     pattern(
-        "belong belongs belonged owned handed sold given transferred passed held assigned reassigned property left signed",
+        "belong belongs belonged owned handed sold given transferred passed held assigned reassigned property "
+        "left signed",
         rf"^{THING}(?: (?:now )?belongs?(?: now)? to|{BE} (?:owned|held|run and owned) by|{BE} the property of|"
         rf"{WAS} {_GIVEN}(?: [^.,;:!]+?)? to|{WAS} (?:bought|taken over|inherited) by) {V}",
         _owned,
@@ -137,13 +142,15 @@ PATTERNS = (
     ),
     pattern(
         "ownership",
-        rf"^[Oo]wnership of (?P<s>{ANY})(?:{BEEN} (?:transferred|handed(?: over)?|passed|moved|given)| (?:has )?(?:passed|"
+        rf"^[Oo]wnership of (?P<s>{ANY})(?:{BEEN} (?:transferred|handed(?: over)?|passed|moved|given)| (?:has "
+        rf")?(?:passed|"
         rf"moved|went|gone))(?: from [^.,;:!]+?)? to {V}",
         said("owner"),
     ),
     pattern(
         "handed sold gave given passed transferred left signed",
-        rf"^(?P<s>[Ii]|[Ww]e|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+(?: [\w-]+)?) {ADV}(?:handed(?: over| on)?|sold|gave|given|passed(?: on)?|transferred|left|signed over)"
+        rf"^(?P<s>[Ii]|[Ww]e|{NAME}|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+(?: [\w-]+)?) {ADV}(?:handed(?: over| on)?|sold|"
+        rf"gave|given|passed(?: on)?|transferred|left|signed over)"
         rf" {_WHAT}(?: over| on| off| back)? to (?P<v>(?:my |the |our |his |her |their )?[^.,;:!]+?){END}",
         _given,
     ),
@@ -155,12 +162,14 @@ PATTERNS = (
     ),
     pattern(
         "stolen sold scrapped totalled given died passed broke",
-        rf"^{THING}(?:(?:{BEEN}|{BE}) (?:stolen|sold|scrapped|totalled|given away)| {ADV}(?:died|passed away|broke down for good))\b",
+        rf"^{THING}(?:(?:{BEEN}|{BE}) (?:stolen|sold|scrapped|totalled|given away)| {ADV}(?:died|passed away|broke "
+        rf"down for good))\b",
         _lost,
     ),
     pattern(
         "not longer",
-        rf"^{SUBJECT} (?:(?:do|does) not (?:have|own)|no longer (?:have|has|owns?)) (?P<v>(?:a|an|any|the|my|our) {ANY})"
+        rf"^{SUBJECT} (?:(?:do|does) not (?:have|own)|no longer (?:have|has|owns?)) (?P<v>(?:a|an|any|the|my|our) "
+        rf"{ANY})"
         rf"(?: anymore| any more| any longer|{END})",
         _without,
     ),

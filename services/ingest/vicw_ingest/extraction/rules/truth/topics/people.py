@@ -93,10 +93,15 @@ PATTERNS = (
         rf"^{SUBJECT} {ADV}(?:got |been )?(?P<tie>married to|engaged to) {V}",
         _with,
     ),
-    pattern("married", rf"^{SUBJECT} {ADV}(?P<tie>married) (?P<v>{NAME}){END}", lambda s, g: _with(s, g | {"tie": "married to"})),
+    pattern(
+        "married",
+        rf"^{SUBJECT} {ADV}(?P<tie>married) (?P<v>{NAME}){END}",
+        lambda s, g: _with(s, g | {"tie": "married to"}),
+    ),
     pattern(
         "divorced divorce",
-        rf"^{SUBJECT}(?:{BE}| (?:have |has )?(?:now |just |finally |recently )?got(?:ten)?) (?:now )?(?:a divorce|divorced)\b",
+        rf"^{SUBJECT}(?:{BE}| (?:have |has )?(?:now |just |finally |recently )?got(?:ten)?) (?:now )?(?:a divorce|"
+        rf"divorced)\b",
         _divorced,
     ),
     pattern(

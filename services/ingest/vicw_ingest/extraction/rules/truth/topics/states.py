@@ -4,98 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from vicw_ingest.extraction.rules.truth.axes import AXES, STATE, Axis
 from vicw_ingest.extraction.rules.truth.grammar import ACTOR, ADV, BE, BEEN, BEING, END, Groups, pattern
-from vicw_ingest.extraction.rules.truth.making import is_person, is_work
+from vicw_ingest.extraction.rules.truth.making import is_passing, is_person, is_work
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, subject_of
 
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """States of which one holds: words by the state that they say. ``of``: people, things, work, or any of them."""
-
-    name: str
-    words: dict[str, str]
-    of: str = "any"
-
-
-def _axis(of: str, *states: str, name: str = "") -> Axis:
-    words = {word.strip(): state.split("|")[0].strip() for state in states for word in state.split("|")}
-    return Axis("state " + (name or next(iter(words))), words, of)
-
-
-_AXES = (
-    _axis(
-        "work",
-        "open|reopened|unresolved", "closed|resolved|solved|settled", "pending|under review|under discussion|under consideration|under negotiation|proposed|waiting for QA|in QA|in review|being reviewed|awaiting approval|"
-        "waiting for approval|waiting for review|under examination|awaiting review|up for review",
-        "approved|accepted|granted|signed off", "rejected|refused|declined|denied|turned down", "merged",
-        "in progress|underway|under way|ongoing|being worked on|being processed|processing|half done", "blocked",
-        "unblocked|resumed|running again|back on track", "done|finished|completed|complete", "shipped|sent|dispatched|"
-        "on its way|in transit", "delivered|arrived", "draft|a draft",
-        "final|finalised|finalized|published", "live|deployed|released|rolled out|in production|generally available",
-        "on hold|paused|suspended", "cancelled|canceled|withdrawn|abandoned|scrapped", "archived",
-        "in beta|beta|in testing|being tested", "fixed|patched", "signed", "submitted", "filled", "to do|not started|in the backlog|in the queue|queued", "ended|over",
-        "reverted|rolled back",
-        name="status",
-    ),
-    _axis("work", "paid|paid off", "unpaid|overdue|outstanding", "refunded"),
-    _axis("thing", "open|reopened|open again", "closed|shut"),
-    _axis(
-        "thing", "on|enabled|activated|switched on|turned on|true", "off|disabled|deactivated|switched off|turned off|false",
-        name="on",
-    ),
-    _axis(
-        "thing",
-        "working|up|online|running|fixed|repaired|operational|reachable|mended|back up|back online|up and running|"
-        "in service|in working order|back in service|working fine|working properly|back to normal|functional",
-        "broken|down|offline|out of order|out of service|broken down|jammed|unreachable|not responding|under repair|"
-        "being repaired|kaput|out of action|faulty|defective|flooded|taken down|taken offline|leaking|dripping|acting up|suspended|interrupted|stuck|on the blink",
-    ),
-    _axis("any", "available|in stock|back in stock", "unavailable|sold out|out of stock"),
-    _axis("person", "single", "dating", "engaged", "married", "divorced", "widowed"),
-    _axis("person", "employed", "unemployed|out of work|between jobs|jobless", "retired", name="work"),
-    _axis("person", "sick|ill|unwell|in hospital|in the hospital|laid up", "well|healthy|recovered|out of hospital|back on my feet|better"),
-    _axis("person", "vegetarian|a vegetarian", "vegan|a vegan"),
-    _axis("person", "pregnant"),
-    _axis("any", "asleep", "awake"),
-    _axis("thing", "locked", "unlocked"),
-    _axis("thing", "full|fully booked|booked up|filled|filled up|topped up|refilled|charged|fully charged|recharged", "empty|flat|out of battery"),
-    _axis("thing", "blocked|congested|impassable", "clear|passable|unblocked"),
-    _axis("thing", "for sale|on the market|to let|for rent", "sold|under offer"),
-    _axis("person", "away|on holiday|on vacation|on leave|on parental leave|on maternity leave|on paternity leave|out of office|"
-          "out of the office|on sick leave", "back"),
-    _axis("thing", "public|open source", "private|closed source", name="public"),
-    _axis("any", "dead", "alive"),
-    _axis("thing", "green|passing", "red|failing"),
-    _axis("thing", "free|vacant", "occupied|taken|rented out|let|booked|reserved|in use"),
-    _axis("thing", "clean|tidy|cleaned", "dirty|a mess|messy|filthy|untidy"),
-    _axis("thing", "wet", "dry"),
-    _axis("any", "missing|lost", "found|back home"),
-    _axis("thing", "supported|maintained|actively maintained|stable|steady", "unsupported|deprecated|unmaintained|retired|discontinued|end of life",
-          "unstable|experimental|flaky"),
-    _axis("thing", "required|mandatory|compulsory", "optional|voluntary"),
-    _axis("thing", "allowed|permitted|accepted", "banned|forbidden|prohibited"),
-    _axis("thing", "valid|renewed", "expired|invalid"),
-    _axis("thing", "visible", "hidden"),
-    _axis("thing", "active", "inactive|dormant"),
-    _axis("thing", "ready", "not ready"),
-    _axis("thing", "under construction|being built|being renovated|under renovation", "finished|built|renovated"),
-)  # fmt: skip
-_ALL = sorted({word for axis in _AXES for word in axis.words}, key=len, reverse=True)
-STATES = frozenset(_ALL)
-STATE = "|".join(re.escape(word) for word in _ALL)
 _MONTHS = (
     "january|february|march|april|may|june|july|august|september|october|november|december|mon|tue|wed|thu|fri|sat|sun"
 )
 _Q = (
-    rf"(?: (?:in|for|on|to|at|into|by|from|between|out of|under|through|of) (?P<q>(?!(?i:{_MONTHS}|(?:19|20)\d\d))[\w '’./-]+?))?"
+    rf"(?: (?:in|for|on|to|at|into|by|from|between|out of|under|through|of) (?P<q>(?!(?i:{_MONTHS}|(?:19|"
+    rf"20)\d\d))[\w '’./-]+?))?"
 )
 _DONE = (
-    "opened|reopened|closed|merged|approved|rejected|accepted|fixed|repaired|resolved|solved|shipped|delivered|deployed|"
-    "released|cancelled|canceled|finished|completed|paid|unblocked|archived|disabled|enabled|locked|unlocked|deprecated|"
+    "opened|reopened|closed|merged|approved|rejected|accepted|fixed|repaired|resolved|solved|shipped|delivered|"
+    "deployed|"
+    "released|cancelled|canceled|finished|completed|paid|unblocked|archived|disabled|enabled|locked|unlocked|"
+    "deprecated|"
     "published|signed|submitted|expired|arrived|activated|deactivated|suspended|paused|mended|recovered|withdrawn|"
     "reverted|granted|dispatched|refunded|verified|finalised|finalized|discontinued"
 )
@@ -104,7 +31,13 @@ _CHANGES = frozenset(
     "discontinued archived".split()
 )
 """What was done to something is so from then on; what *was closed* may have been so for a day."""
-_PAST = re.compile(r"\b(?:last (?:year|summer|winter|spring|autumn)|years? ago|months? ago|before|earlier|once|twice|times|every|briefly)\b")
+_PAST = re.compile(
+    r"\b(?:last (?:year|summer|winter|spring|autumn)|years? ago|months? ago|before|earlier|once|twice|times|every|"
+    r"briefly)\b"
+)
+_NO_WHERE = frozenset({None, "the moment", "present", "last", "home"})
+_FOR_A_DAY = frozenset("open closed shut on off free taken occupied available unavailable full".split())
+_ANEW = re.compile(r"\b(?:again|back|now)\b")
 _ACTS = {"opened": "open"}
 _ALL_OF_THEM = frozenset({"everyone", "everybody", "all", "all users", "everything", "good", "real", "sure"})
 
@@ -121,7 +54,7 @@ def _fits(axis: Axis, subject: str, said: str) -> bool:
 
 def _claims(subject: str, word: str, said: str, *, where: str = "", ended: bool = False) -> Iterator[Claim]:
     word = _ACTS.get(word, word)
-    for axis in _AXES:
+    for axis in AXES:
         state = axis.words.get(word)
         if state is None or not _fits(axis, subject, said):
             continue
@@ -136,16 +69,36 @@ def _claims(subject: str, word: str, said: str, *, where: str = "", ended: bool 
 def _state(subject: str, groups: Groups) -> Iterator[Claim]:
     if groups["v"] in {"found", "lost", "missing"} and "q" in groups:
         return
+    if _is_for_a_day(groups) or (groups.get("q") not in _NO_WHERE and is_person(subject, groups["s"])):
+        return
     yield from _claims(subject, groups["v"].casefold(), groups["s"], where=groups.get("q", ""), ended="not" in groups)
 
 
 def _done(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The ticket was merged*: what was done to it is how it is; only of what is worked on, and of what it ends."""
-    if _PAST.search(groups["text"]):
+    if _PAST.search(groups["text"]) or (_is_for_a_day(groups) and not is_work(subject)):
         return
     happened = f" was {groups['v']}" not in groups["text"] and f" were {groups['v']}" not in groups["text"]
     if groups["v"] in _CHANGES or is_work(subject) or (happened and ("q" not in groups or "aux" in groups)):
         yield from _claims(subject, groups["v"].casefold(), groups["s"])
+
+
+def _broke(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The printer broke down*; what went down for an hour, or yesterday, may be up since."""
+    if _FOR_A_WHILE.search(groups["text"]) is None:
+        yield from _claims(subject, "broken", groups["s"])
+
+
+_FOR_A_WHILE = re.compile(
+    r"\b(?:for (?:an?|one|two|three|five|ten|some|\d+|about|almost)|briefly|last|yesterday|twice|once|during|when|"
+    r"while|ago|overnight|until|but|before)\b"
+)
+
+
+def _is_for_a_day(groups: Groups) -> bool:
+    """Tell whether something is so today or this week only: *the pool is closed this weekend*."""
+    text = groups["text"]
+    return groups["v"] in _FOR_A_DAY and is_passing(text) and _ANEW.search(text) is None
 
 
 def _works(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -182,13 +135,16 @@ PATTERNS = (
     ),
     pattern(
         "works work",
-        rf"^{THING} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?(?P<verb>works?)(?: again| fine| properly| now| well| perfectly)*{END}",
+        rf"^{THING} (?:(?P<not>(?:do|does) not|no longer) )?(?:now |finally )?(?P<verb>works?)(?: again| fine| "
+        rf"properly| now| well| perfectly)*{END}",
         _works,
     ),
     pattern(
         "pass passes fail fails",
         rf"^{THING} (?:now |still |all )*(?P<verb>pass|passes|fail|fails)(?: now| again)?{END}",
-        lambda subject, groups: _claims(subject, "passing" if groups["verb"].startswith("pass") else "failing", groups["s"]),
+        lambda subject, groups: _claims(
+            subject, "passing" if groups["verb"].startswith("pass") else "failing", groups["s"]
+        ),
     ),
     pattern(
         "job",
@@ -197,7 +153,8 @@ PATTERNS = (
     ),
     pattern(
         "back",
-        rf"^{SUBJECT}(?: is| are| am| has been| have been)(?: now| finally| just)* back (?:at work|in the office|from (?:my |his |her )?"
+        rf"^{SUBJECT}(?: is| are| am| has been| have been)(?: now| finally| just)* back (?:at work|in the office|"
+        rf"from (?:my |his |her )?"
         rf"(?:holiday|vacation|leave|maternity leave|parental leave|paternity leave|sick leave))\b",
         lambda subject, groups: _claims(subject, "back", groups["s"]),
     ),
@@ -206,13 +163,21 @@ PATTERNS = (
         rf"^{SUBJECT} {ADV}(?:have|has|got) a (?:new )?(?:girlfriend|boyfriend|partner){END}",
         lambda subject, groups: _claims(subject, "dating", groups["s"]),
     ),
-    pattern("seeing dating", rf"^{SUBJECT}{BE} (?:seeing|dating) (?:someone|somebody)", lambda subject, groups: _claims(subject, "dating", groups["s"])),
+    pattern(
+        "seeing dating",
+        rf"^{SUBJECT}{BE} (?:seeing|dating) (?:someone|somebody)",
+        lambda subject, groups: _claims(subject, "dating", groups["s"]),
+    ),
     pattern(
         "flu cold covid fever",
         rf"^{SUBJECT} {ADV}(?:have|has|got|caught) (?:the |a )?(?:bad )?(?:flu|cold|covid|fever)\b",
         lambda subject, groups: _claims(subject, "sick", groups["s"]),
     ),
-    pattern("died dead", rf"^{THING} {ADV}(?:died|passed away){END}", lambda subject, groups: _claims(subject, "dead", groups["s"])),
+    pattern(
+        "died dead",
+        rf"^{THING} {ADV}(?:died|passed away){END}",
+        lambda subject, groups: _claims(subject, "dead", groups["s"]),
+    ),
     pattern(
         "got had",
         rf"^{ACTOR} {ADV}(?:got|had) (?P<o>(?:the|my|our) [^.,;:!]+?) (?P<v>fixed|repaired|mended|renewed){END}",
@@ -226,7 +191,7 @@ PATTERNS = (
     pattern(
         "broke crashed died stopped went",
         rf"^{THING} {ADV}(?:broke(?: down)?|crashed|went down|stopped working|gave up the ghost)\b",
-        lambda subject, groups: _claims(subject, "broken", groups["s"]),
+        _broke,
     ),
     pattern(
         "came went back",
@@ -237,18 +202,21 @@ PATTERNS = (
     ),
     pattern(
         _DONE.replace("|", " "),
-        rf"^(?:{ACTOR} {ADV})?(?P<v>(?i:{_DONE})) (?P<o>(?:the|my|our|your|his|her) [^.,;:!]+?|[A-Z]+-\d+|PR #?\d+|[a-z][\w-]*_\w+){_Q}{END}",
+        rf"^(?:{ACTOR} {ADV})?(?P<v>(?i:{_DONE})) (?P<o>(?:the|my|our|your|his|her) [^.,;:!]+?|[A-Z]+-\d+|PR #?\d+|"
+        rf"[a-z][\w-]*_\w+){_Q}{END}",
         _acted,
     ),
     pattern(
         "on off",
-        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|(?<=to )switch|(?<=to )turn) (?P<o>(?:the |my |our )?[^.,;:!]+?) (?P<v>on|off)"
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|(?<=to )switch|(?<=to )turn) (?P<o>(?:the |my |our "
+        rf")?[^.,;:!]+?) (?P<v>on|off)"
         rf"(?: (?:in|for|on) (?P<q>[\w -]+?)| globally| everywhere)?{END}",
         _turned,
     ),
     pattern(
         "on off",
-        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|(?<=to )switch|(?<=to )turn) (?P<v>on|off) (?P<o>(?:the |my |our )?[^.,;:!]+?)"
+        rf"^(?:{ACTOR} {ADV}(?:had to )?)?(?i:turned|switched|(?<=to )switch|(?<=to )turn) (?P<v>on|off) "
+        rf"(?P<o>(?:the |my |our )?[^.,;:!]+?)"
         rf"(?: (?:in|for|on) (?P<q>[\w -]+?)| globally| everywhere)?{END}",
         _turned,
     ),

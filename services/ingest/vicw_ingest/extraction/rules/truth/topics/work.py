@@ -12,6 +12,11 @@ from vicw_ingest.extraction.rules.truth.nouns import OCCUPATIONS
 from vicw_ingest.extraction.rules.truth.subjects import NAME, SUBJECT, THING, subject_of
 
 _WHO = rf"(?P<s>[Ii]|{NAME})"
+_NO_EMPLOYER = re.compile(
+    r"\b(?:choir|club|gym|team|band|group|society|party|union|church|league|forum|channel|call|meeting|class|course|"
+    r"expedition|army of|protest|committee|board|me|us|them|forces)\b",
+    re.IGNORECASE,
+)
 _DOES = {
     "supervises": "supervisor", "manages": "manager", "coaches": "coach", "mentors": "mentor", "tutors": "tutor",
     "represents": "lawyer", "employs": "employer", "teaches": "teacher", "leads": "lead",
@@ -20,6 +25,8 @@ _DOES = {
 
 def _employed(subject: str, groups: Groups) -> Iterator[Claim]:
     """Whom somebody works for."""
+    if _NO_EMPLOYER.search(groups["v"]):
+        return
     if groups["v"][:1].isupper() or groups["v"].startswith(("a ", "the ", "an ")):
         yield Claim(subject, "employer", groups["v"])
         yield Claim(subject, "state work", "employed", also=True)
@@ -41,7 +48,9 @@ def _post(subject: str, groups: Groups) -> Iterator[Claim]:
 def _new_holder(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The team has a new captain, Ruth Amsel*."""
     whose = {"i": "my", "we": "our"}.get(groups["s"].casefold())
-    yield from in_post(f"{whose} {groups['p']}" if whose else f"{groups['p']} of {groups['s']}", groups["v"], weak=False)
+    yield from in_post(
+        f"{whose} {groups['p']}" if whose else f"{groups['p']} of {groups['s']}", groups["v"], weak=False
+    )
 
 
 def _does_it_for(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -63,9 +72,25 @@ def _does_by(subject: str, groups: Groups) -> Iterator[Claim]:
 
 
 def _stem(verb: str) -> str:
-    return {"taught": "teach", "teaches": "teach", "coaches": "coach", "coached": "coach"}.get(
-        verb.split()[0], re.sub(r"(?:ed|es|s|d|e|n)$", "", verb.split()[0])
-    )
+    """Return the form of a verb of those that say who sees to something."""
+    if verb == "taught":
+        return "teach"
+    return next(form for form in _SEES_TO if verb.replace("z", "s").startswith(form.removesuffix("e")))
+
+
+_SEES_TO = (
+    "handle",
+    "maintain",
+    "coach",
+    "teach",
+    "represent",
+    "supervise",
+    "moderate",
+    "edit",
+    "organise",
+    "look",
+    "take",
+)
 
 
 def _out_of_work(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -97,7 +122,9 @@ PATTERNS = (
         rf"lost (?:his|her) job)(?: (?:in|on) \w+)?{END}",
         _out_of_work,
     ),
-    pattern("works work working", rf"^{SUBJECT} {ADV}(?:works?|(?:am |is )?working)(?: now)? (?:at|for) {V}", _employed),
+    pattern(
+        "works work working", rf"^{SUBJECT} {ADV}(?:works?|(?:am |is )?working)(?: now)? (?:at|for) {V}", _employed
+    ),
     pattern(
         "joined started hired job signed",
         rf"^{SUBJECT} {ADV}(?:joined|started (?:working )?(?:at|for)|(?:got|have) (?:a|the|a new) job (?:at|with)|"
@@ -106,7 +133,8 @@ PATTERNS = (
     ),
     pattern(
         "work works working worked",
-        rf"^{SUBJECT} (?P<not>(?:do|does) not work as|no longer works? as|(?:have |has )?stopped working as) {ARTICLE}{V}",
+        rf"^{SUBJECT} (?P<not>(?:do|does) not work as|no longer works? as|(?:have |has )?stopped working as) "
+        rf"{ARTICLE}{V}",
         _occupation,
     ),
     pattern(
@@ -132,7 +160,11 @@ PATTERNS = (
         rf"^{_WHO}(?: is| am)(?P<not> not| no longer) (?P<p>(?:(?:the|our|my) |(?=\w+ of ))[^.,;:!]+?){END}",
         _post,
     ),
-    pattern("is am are 's been became", rf"^{_WHO}{BE} (?P<p>(?:(?:the|our|my) |{NAME}['’]s |(?=\w+ of ))[^.,;:!]+?){END}", _post),
+    pattern(
+        "is am are 's been became",
+        rf"^{_WHO}{BE} (?P<p>(?:(?:the|our|my) |{NAME}['’]s |(?=\w+ of ))[^.,;:!]+?){END}",
+        _post,
+    ),
     pattern(
         "became took elected appointed named made succeeded replaced promoted chosen picked voted",
         rf"^{_WHO} {ADV}(?:became|took over (?:from [^.,;:!]+? )?as|(?:was|has been|got|were|have been)(?: just| now)? "
@@ -148,7 +180,8 @@ PATTERNS = (
     ),
     pattern(
         "replaced succeeded",
-        rf"^{NAME} (?:has been|was|is being) (?:replaced|succeeded) by (?P<s>{NAME}) as (?P<p>(?:the |our )?[^.,;:!]+?){END}",
+        rf"^{NAME} (?:has been|was|is being) (?:replaced|succeeded) by (?P<s>{NAME}) as (?P<p>(?:the |our "
+        rf")?[^.,;:!]+?){END}",
         _post,
     ),
     pattern(
@@ -183,13 +216,15 @@ PATTERNS = (
     pattern("led headed managed run", rf"^{THING}{BE} (?:led|headed|managed|run) by {V}", said("lead")),
     pattern(
         "by",
-        rf"^{SUBJECT}{BE} (?P<verb>handled|maintained|coached|taught|represented|supervised|moderated|edited|organised|organized|"
+        rf"^{SUBJECT}{BE} (?P<verb>handled|maintained|coached|taught|represented|supervised|moderated|edited|"
+        rf"organised|organized|"
         rf"looked after|taken care of) by {V}",
         _done_by,
     ),
     pattern(
         "handles maintains coaches teaches represents supervises moderates edits organises organizes after care",
-        rf"^{_WHO} (?:now )?(?P<verb>handles|maintains|coaches|teaches|represents|supervises|moderates|edits|organises|organizes|"
+        rf"^{_WHO} (?:now )?(?P<verb>handles|maintains|coaches|teaches|represents|supervises|moderates|edits|"
+        rf"organises|organizes|"
         rf"looks after|takes care of) (?P<o>the [^.,;:!]+?|[A-Z][\w'’-]*){END}",
         _does_by,
     ),
