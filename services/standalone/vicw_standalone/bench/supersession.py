@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import batched
@@ -61,8 +61,8 @@ def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> 
     return {kind: _scores(each) for kind, each in (first | dict(sorted(verdicts.items()))).items()}
 
 
-def _slots(reading: Reading, said: Said) -> Iterator[tuple[tuple[str, str, str], Claim]]:
-    """Yield what a statement claims first-hand, and of what: names stand for the nodes that they would be."""
+def _slots(reading: Reading, said: Said) -> list[tuple[tuple[str, str, str], Claim]]:
+    """Return what a statement claims first-hand, and of what: names stand for the nodes that they would be."""
     names = {SPEAKER: fold(said.speaker or SPEAKER), ADDRESSEE: ADDRESSEE}
     names |= {thing.key: fold(thing.name) for thing in reading.things}
     found = []
@@ -70,7 +70,7 @@ def _slots(reading: Reading, said: Said) -> Iterator[tuple[tuple[str, str, str],
         if each.source is None and (each.whose is None or each.whose in names):
             slot = (names[each.whose] if each.whose is not None else "", each.of, each.attribute)
             found.append((slot, _claim(each)))
-    return iter(found)
+    return found
 
 
 def _claim(said: Asserted) -> Claim:

@@ -57,13 +57,14 @@ def test_pairs_of_statements_are_judged_as_a_memory_would() -> None:
         other.model_copy(update={"newer": Said(text="I moved to Porto.", speaker="Ben")}),
         pair("The port is 8080.", "The port is 9090 now.", supersedes=False, kind="setting"),
         pair("My cat sleeps.", "My cat ran off.", supersedes=True, kind="state"),
+        pair("I live in Lyon.", "My son is six. I moved to Porto.", supersedes=True, kind="move"),
     ]
     told: list[tuple[str, int, int]] = []
     scores = measure_supersession(pairs, lambda *step: told.append(step))
-    assert scores["all"] == PairScores(4, precision=0.5, recall=0.5)
-    assert scores["move"] == PairScores(2, precision=1.0, recall=1.0)
+    assert scores["all"] == PairScores(5, precision=2 / 3, recall=2 / 3)
+    assert scores["move"] == PairScores(3, precision=1.0, recall=1.0)
     assert list(scores) == ["all", "move", "setting", "state"]
-    assert told == [("judging pairs", 4, 4)]
+    assert told == [("judging pairs", 5, 5)]
 
 
 def test_tokenised_text_is_joined_as_people_write_it() -> None:

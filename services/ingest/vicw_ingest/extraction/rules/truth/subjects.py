@@ -39,7 +39,7 @@ _HOUSEHOLD = (
 )
 """What is ours is the family's, not everybody's who is there."""
 _COMMON = (ATTRIBUTES | PLACED | PLANNED | WORK_ITEMS | OWNED) - {"may"}
-_WEAK = frozenset("new current main own usual present actual annual yearly".split())
+_WEAK = frozenset("new current main own usual present actual annual yearly nightly".split())
 _SPELT = {
     "color": "colour",
     "favorite": "favourite",
