@@ -100,7 +100,7 @@ _ITEM = _object(
 )
 _INGEST = _object(
     IngestRequest,
-    items=st.one_of(st.lists(one, min_size=1, max_size=3) for one in (_ITEM, _ITEM, _PAGE)),
+    items=st.one_of([st.lists(one, min_size=1, max_size=3) for one in (_ITEM, _ITEM, _PAGE)]),
     wait=st.just(False),
     extract=st.sampled_from(["auto", "caller"]),
 )
