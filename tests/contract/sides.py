@@ -22,8 +22,10 @@ from neo4j_graphs import empty_neo4j, open_neo4j
 from qdrant_servers import collections_for_tests, server_if_any
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
+from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
+from vicw_ingest.knowledge.listing import list_pages
 from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.retraction import retract
@@ -39,6 +41,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import Lane, ModelIdentity, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
+from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
@@ -64,6 +67,9 @@ class Clockwork:
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
         for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
             patch.setattr(f"{module}.uuid", drawn)
+
+        # Of more passages than these two engines may take others: each then looks at all that there are.
+        patch.setattr("vicw_ingest.knowledge.bridging.looking._HITS", _PAGE)
 
     def next_operation(self) -> None:
         self._operation += 1
@@ -93,6 +99,14 @@ class Side:
     async def retract(self, body: dict[str, Any], tenant: str) -> RetractResponse:
         response, _ = await retract(RetractRequest.model_validate(body), tenant, self._ports())
         return response
+
+    async def expire(self) -> int:
+        """Retire what has expired; return how many items."""
+        return await Expiry(self.graph, EdgeRegistry.with_core_types(), self.indexer).drain()
+
+    async def listed(self, query: dict[str, Any], tenant: str) -> KnownPages:
+        """Return the pages of a knowledge folder, with the links that lead nowhere."""
+        return await list_pages(self.graph, tenant, KnowledgeQuery.model_validate(query))
 
     async def job(self, job: str, tenant: str) -> JobStatus:
         return await job_status(job, tenant, self.graph, self.graph, self.graph.unread)

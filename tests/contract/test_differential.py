@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from contract.agreement import agree
+from contract.agreement import agree, same_edges
+from contract.page_stories import FOLDER, PAGES
 from contract.sides import Clockwork, Side, embedded, platform
 from contract.stories import BEGINNINGS, INGESTS, KEYS, RETRACTIONS, RETRIEVES, TENANTS, UPDATES, WORDS
 from effort import TIMES
@@ -28,6 +29,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(4 * 3600)]
 
 STORIES = 12 * TIMES
 _STEPS = 25
+_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,14 @@ class Story(RuleBasedStateMachine):
             await self._stack.enter_async_context(embedded(stage.room)),
             await self._stack.enter_async_context(platform(stage.neo4j, stage.qdrant)),
         ]
+        for side in self._sides:
+            # Which passages of one instant come in one batch is each store's affair, and bridges show it.
+            side.indexer.batch = _BATCH
 
-    @initialize(first=BEGINNINGS, second=BEGINNINGS)
-    def begins(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+    @initialize(first=BEGINNINGS, second=BEGINNINGS, pages=PAGES)
+    def begins(self, first: dict[str, Any], second: dict[str, Any], pages: dict[str, Any]) -> None:
         self.ingest(first, "t", None)
+        self.ingest(pages, "t", None)
         self.ingest(second, "u", None)
 
     @rule(request=INGESTS, tenant=TENANTS, key=KEYS)
@@ -97,6 +103,18 @@ class Story(RuleBasedStateMachine):
     @rule(request=UPDATES, tenant=TENANTS)
     def update(self, request: dict[str, Any], tenant: str) -> None:
         self.ingest(request, tenant, None)
+
+    @rule(pages=PAGES, tenant=TENANTS)
+    def file(self, pages: dict[str, Any], tenant: str) -> None:
+        self.ingest(pages, tenant, None)
+
+    @rule(folder=FOLDER, tenant=TENANTS)
+    def list_a_folder(self, folder: dict[str, Any], tenant: str) -> None:
+        self._both(lambda side: side.listed(folder, tenant))
+
+    @rule()
+    def expire(self) -> None:
+        self._both(lambda side: side.expire())
 
     @rule(request=RETRACTIONS, tenant=TENANTS)
     def retract(self, request: dict[str, Any], tenant: str) -> None:
@@ -146,9 +164,10 @@ class Story(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             self._both(lambda side: side.nodes())
-            self._both(lambda side: side.edges())
+            same_edges(*(self._run(side.edges()) for side in self._sides))
             self.drain()
             self._both(lambda side: side.nodes())
+            same_edges(*(self._run(side.edges()) for side in self._sides))
             self._both(lambda side: side.payloads())
             report = self._both(lambda side: side.check())
             assert report.violations == []

@@ -77,6 +77,16 @@ async def test_a_dotted_word_is_found_by_each_of_its_parts(graph: Graph) -> None
         assert await found(graph, word) == ["math.utils/0"]
 
 
+async def test_a_name_with_underscores_is_found_whole_and_by_each_of_its_parts(graph: Graph) -> None:
+    await tell(graph, "code", "it calls harbour.count_ships(row)", tags=("sea_side",))
+    await tell(graph, "tide.high_water", "of two harbours")
+    await tell(graph, "other", "the keeper")
+    for word in ("count", "counted", "ships", "count_ships", "side", "sea_side"):
+        assert await found(graph, word) == ["code/0"], word
+    for word in ("water", "high_water"):
+        assert await found(graph, word) == ["tide.high_water/0"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["", " ", "AND OR NOT", '"', "( harbour", 'harbour" OR *', "name:harbour", "har*", "{a: 1}", "~^!\\/", "-harbour"],

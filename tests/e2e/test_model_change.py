@@ -155,7 +155,7 @@ def test_a_server_that_is_killed_half_way_serves_with_the_old_model_and_goes_on(
 
 
 def test_a_change_without_a_server_that_is_stopped_leaves_the_old_model_and_goes_on(server: Server) -> None:
-    for start in range(0, 3000, 500):  # more than the new model embeds before it is stopped
+    for start in range(0, 1500, 500):  # more than the new model embeds before it is stopped
         assert remember(server, *range(start, start + 500)).status_code == 201
     assert server.stop() == 0
     for number in (signal.SIGINT, signal.SIGKILL):

@@ -89,7 +89,7 @@ def test_a_request_that_takes_too_long_is_cut_but_what_it_stored_stays(serve: Se
         os.kill(child, signal.SIGSTOP)
         answer = pool.submit(_remember, server, 20)
         eventually(lambda: _backlog(server), lambda waiting: waiting == 20, 20, "the request under way")
-        assert server.stop(signal.SIGTERM, within=10) == 0
+        assert server.stop(signal.SIGTERM, within=20) == 0
         assert answer.exception() is not None or answer.result().status_code >= 500
     server.start()
     eventually(lambda: _found(server), lambda found: found == 20, 30, "what was stored, indexed")

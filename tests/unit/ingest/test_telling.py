@@ -168,9 +168,9 @@ async def test_code_is_cut_as_code_in_any_domain(memory: Memory) -> None:
 async def test_a_wait_that_took_too_long_is_no_error_if_its_job_cannot_be_recorded(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = memory.standalone.settings
-    impatient = settings.ingest.model_copy(update={"wait_seconds": 0.2})
-    memory.standalone.settings = replace(settings, ingest=impatient)
+    ports = memory.standalone.ingest_ports()
+    impatient = replace(ports, settings=ports.settings.model_copy(update={"wait_seconds": 0.2}))
+    monkeypatch.setattr(memory.standalone, "ingest_ports", lambda: impatient)
     memory.embedder.down = True
 
     def no_room() -> None:

@@ -39,6 +39,7 @@ def test_words_are_letters_digits_and_what_stands_inside(text: str, terms: list[
         ("std::move, a - b. c:d", ["c", "d"]),
         ("3,14 and 1.5", ["3", "14", "1", "5"]),
         ("Ends here. Begins, there; or -here-.", []),
+        ("count_ships(harbour.open_all) __init__ _", ["count", "ships", "harbour", "open_all", "open", "all", "init"]),
     ],
 )
 def test_joined_words_are_indexed_in_parts_too(text: str, parts: list[str]) -> None:

@@ -15,8 +15,9 @@ _UNSPACED = re.compile(r"[\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+
 """Scripts that the index cuts into single characters, as words of theirs have no ends that can be seen."""
 JOINTS = ".:\u00b7\u2024\u2027\uff0e\uff1a"
 """Between two letters they are part of one word to the index's analyser, as in ``module.function``."""
-_JOINED = re.compile(rf"\w+(?:(?:[{JOINTS}]|(?<=\d)[,;](?=\d))\w+)+")
+_WORD = re.compile(rf"\w+(?:(?:[{JOINTS}]|(?<=\d)[,;](?=\d))\w+)*")
 _PART = re.compile(r"\w+")
+_PART_OF_NAME = re.compile(r"[^\W_]+")
 _STOPPED = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
     "to was will with".split()
@@ -34,8 +35,20 @@ def query_of(tenant: str, text: str) -> str | None:
 
 
 def parts_of(text: str) -> list[str]:
-    """Return the distinct parts of joined words, which the index has to be given: a query names parts alone."""
-    return list(dict.fromkeys(part for word in _JOINED.findall(text) for part in _PART.findall(word)))
+    """Return the distinct parts of joined words, which the index has to be given: a query names parts alone.
+
+    Those of a name with underscores are given, too: to the analyser it is one word, to who looks for it two or three.
+    """
+    return list(dict.fromkeys(part for word in _WORD.findall(text) for part in _apart(word)))
+
+
+def _apart(word: str) -> Iterator[str]:
+    parts = _PART.findall(word)
+    if len(parts) > 1:
+        yield from parts
+    for part in parts:
+        if "_" in part:
+            yield from _PART_OF_NAME.findall(part)
 
 
 def terms_of(text: str) -> list[str]:

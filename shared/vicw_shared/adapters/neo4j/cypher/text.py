@@ -11,6 +11,8 @@ from vicw_shared.ports import Scope
 INDEX = "vicw_text"
 _PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS, "name")
 """A name in parts: to the index's analyser ``module.function`` is one word."""
+_BARE = f"replace({_PARTED}, '_', ' ')"
+"""A name with underscores in its parts, beside the whole: it is looked for as either."""
 
 DESCRIBE = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
@@ -19,7 +21,7 @@ DESCRIBE = (
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     # After the hop: else all Chunks might be asked for the one that has the uid.
     "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
-    f"WITH i, k, [name IN names | {_PARTED}] AS head "
+    f"WITH i, k, [name IN names | {_PARTED}] + [name IN names WHERE name CONTAINS '_' | {_BARE}] AS head "
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
 """An item's first Chunk carries its names and tags: one look-up of one index finds them, with the text."""
