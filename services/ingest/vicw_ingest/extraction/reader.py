@@ -12,7 +12,7 @@ from functools import cache
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.code.commits import read_commit
+from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.fences import fences, without
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.reading import read_code
@@ -86,7 +86,16 @@ def _quoted(source: Source) -> tuple[str, Reading]:
     traces = traces_in(source.text)
     reading.add(tell_traces(traces))
     spans += [trace.span for trace in traces]
-    commit = read_commit(source.text, known=source.is_commit) if source.speaker is None else None
-    if commit is not None:
-        reading.add(tell_commit(commit))
+    for number, commit in enumerate(_commits(source)):
+        spans += commit.apart
+        if number == 0:
+            reading.add(tell_commit(commit))
     return without(source.text, spans) if spans else source.text, reading
+
+
+def _commits(source: Source) -> list[Commit]:
+    """Return the commits of a text; somebody who speaks speaks of none, unless the item is one: that is its author."""
+    if source.speaker is not None and not source.is_commit:
+        return []
+    commit = read_commit(source.text, known=source.is_commit)
+    return read_commits(source.text) or ([commit] if commit is not None else [])

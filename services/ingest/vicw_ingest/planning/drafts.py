@@ -8,6 +8,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from vicw_ingest.extraction.code.commits import read_commit
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
@@ -69,7 +70,7 @@ def source_of(item: Item, domain: str, now: datetime) -> Source:
         _may_be_code(item, domain),
         item.name,
         item.source,
-        is_commit=(item.subtype or "").casefold() == "commit",
+        is_commit=_is_commit(item),
     )
 
 
@@ -88,12 +89,22 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         key=item.id if item.id is not None else f"anonymous:{uuid.uuid4()}",
         label=Label.EVENT if is_event else Label.ENTITY,
         subtype=subtype,
-        name=item.name or item.speaker or headline(item.text),
+        name=item.name or _subject(item) or item.speaker or headline(item.text),
         domain=domain,
         flow_id=flow_id,
         passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
         content_hash=_hash(item, flow_id, domain),
     )
+
+
+def _is_commit(item: Item) -> bool:
+    return (item.subtype or "").casefold() == "commit"
+
+
+def _subject(item: Item) -> str | None:
+    """Return the first line of a commit's message, None of what is none."""
+    commit = read_commit(item.text, known=True) if _is_commit(item) else None
+    return headline(commit.subject) if commit is not None and commit.subject else None
 
 
 def _may_be_code(item: Item, domain: str) -> bool:
