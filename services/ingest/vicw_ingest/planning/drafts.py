@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,7 @@ _PROGRAMS = _CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
+_FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def source_of(item: Item, domain: str, now: datetime) -> Source:
         item.speaker,
         _may_be_code(item, domain),
         item.name,
-        item.source,
+        _code_path(item) or item.source,
         is_commit=_is_commit(item),
     )
 
@@ -109,8 +111,16 @@ def _subject(item: Item) -> str | None:
 
 def _may_be_code(item: Item, domain: str) -> bool:
     """Tell whether all of a text may be a program's: nobody says it, and its kind, path or domain is that of code."""
-    of_code = (item.subtype or "").casefold() in _PROGRAMS or bool(languages_of_path(item.source or ""))
+    of_code = (item.subtype or "").casefold() in _PROGRAMS or _code_path(item) is not None
     return item.speaker is None and (of_code or domain == CODING)
+
+
+def _code_path(item: Item) -> str | None:
+    """Return the path of a file of code where an item has one: in its ``source``, else as its ``name`` or its ``id``."""
+    if item.source is not None and languages_of_path(item.source):
+        return item.source
+    called = (name for name in (item.name, item.id) if name is not None and _FILE_NAME.fullmatch(name))
+    return next((name for name in called if languages_of_path(name)), None)
 
 
 def _is_code(item: Item, domain: str) -> bool:

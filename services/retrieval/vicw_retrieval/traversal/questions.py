@@ -76,7 +76,7 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
         min_weight=request.min_weight,
         sentences=request.sentences,
     )
-    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk))
+    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk, request))
     return await inquiry.answer(walk, starts)
 
 
@@ -88,13 +88,13 @@ async def _pages_of(inquiry: Inquiry, starts: Sequence[Node]) -> list[Node]:
     return await inquiry.finder.allowed([page for page in pages.values() if page.retired_at is None])
 
 
-async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:
-    """Return what is in the context and leads anywhere, the newest first."""
+async def _all_of(inquiry: Inquiry, walk: Walk, request: WalkRequest) -> list[Node]:
+    """Return what is in the context and leads anywhere, the newest first; by a mere mention if that was asked for."""
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
     seen = [n.node for n in await inquiry.sight.visible(inside) if n.node.label is not Label.CHUNK]
-    leading = await walk.leading(seen)
+    leading = await walk.leading(seen, request.types.only or ())
     known = await inquiry.finder.allowed(leading)
     return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
 
