@@ -116,7 +116,7 @@ def _may_be_code(item: Item, domain: str) -> bool:
 
 
 def _code_path(item: Item) -> str | None:
-    """Return the path of a file of code where an item has one: in its ``source``, else as its ``name`` or its ``id``."""
+    """Return the path of a file of code where an item has one: as its ``source``, its ``name`` or its ``id``."""
     if item.source is not None and languages_of_path(item.source):
         return item.source
     called = (name for name in (item.name, item.id) if name is not None and _FILE_NAME.fullmatch(name))
