@@ -81,6 +81,22 @@ async def test_from_an_item_of_code_a_reader_reaches_all_that_it_tells(memory: M
     assert seen >= await told(memory, "CONTAINS", "DEPENDS_ON")
 
 
+async def test_an_item_that_is_called_as_its_file_is_no_second_meaning_of_the_name(memory: Memory) -> None:
+    await read(memory, {"id": "store.py", "name": "store.py", "text": STORE})
+    await read(memory, {"id": "t", "text": "Ana said that store.py leaks memory.", "speaker": "Lena"})
+    answer = await Asker(memory.standalone.graph, memory.tenant, fanout=1).ask("walk", start=["store.py"], hops=1)
+    begun = [node for node in answer.nodes if node.uid in answer.start]
+    assert [(node.name, node.id) for node in begun] == [("store.py", "store.py"), ("store.py", None)]
+    assert any(edge.type == "CONTAINS" and edge.source == answer.start[1] for edge in answer.edges)
+
+
+async def test_a_file_that_an_item_only_has_in_common_with_others_is_not_its_own(memory: Memory) -> None:
+    await read(memory, {"id": "a", "text": "Ben likes tea.", "source": "chat.json"})
+    await read(memory, {"id": "b", "text": "Ana lost chat.json today.", "source": "notes"})
+    answer = await Asker(memory.standalone.graph, memory.tenant).ask("walk", start=["a"], hops=0)
+    assert [node.id for node in answer.nodes] == ["a"]
+
+
 async def test_what_a_class_extends_is_known_once_its_file_comes(memory: Memory) -> None:
     ts = 'import { Base } from "./base";\nexport class A extends Base implements Runs {}\n'
     await read(memory, {"id": "a", "text": ts, "source": "src/a.ts"}, domain="coding")
