@@ -138,6 +138,19 @@ async def test_a_whole_context_is_walked_from_what_leads_anywhere(graph: Graph) 
         await Asker(graph).ask("walk")
 
 
+@pytest.mark.parametrize("said", [{}, {"sentences": True}])
+async def test_a_whole_context_is_walked_from_its_mentions_if_these_are_asked_for(
+    graph: Graph, said: dict[str, bool]
+) -> None:
+    nodes = [item("x"), sentence("s"), node("mara"), item("alone")]
+    edges = [told("MENTIONS", "s", "mara", "x"), edge("MENTIONS", "x", "mara")]
+    inside = [edge("BELONGS_TO", each.name, "c") for each in nodes]
+    await fill(graph, nodes, [*edges, *(replace(e, target=ROOT.uid) for e in inside)])
+    walk = await Asker(graph).ask("walk", context="c", types={"only": ["MENTIONS"]}, **said)
+    assert joined(walk) == (["s MENTIONS mara"] if said else []) + ["x MENTIONS mara"]
+    assert await Asker(graph).names("walk", context="c", **said) == []
+
+
 async def test_a_name_of_several_is_refused_with_the_uids_of_all(graph: Graph) -> None:
     two = [node("Wizard", subtype="class"), replace(node("Wizard", subtype="person"), uid=make_uid("other"))]
     await fill(graph, [*two, item("id")])

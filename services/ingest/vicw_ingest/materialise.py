@@ -78,6 +78,7 @@ class Materialiser:
         """
         about = await self._naming.subjects(drafts)
         self._telling.ends = ends
+        self._placing.together = {draft.key: nodes[draft.index] for draft in drafts}
         places = await self._places(drafts, nodes, about, readings)
         for draft, place in zip(drafts, places, strict=True):
             await self._add_item(draft, place)

@@ -26,11 +26,23 @@ def sentences(text: str) -> list[Span]:
 
 
 def _rough(text: str) -> Iterator[tuple[int, int]]:
-    for found in get_sentence_boundaries("en", text):
-        start, end = found["start_index"], found["end_index"]
+    for start, end in _boundaries(text):
         cuts = sorted({start, *_line_cuts(text, start, end), *_word_cuts(text, start, end), end})
         for left, right in pairwise(cuts):
             yield from ((at, min(at + _LONGEST, right)) for at in range(left, right, _LONGEST))
+
+
+def _boundaries(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where sentences start and end; the dot of ``./src`` ends none."""
+    start: int | None = None
+    for found in get_sentence_boundaries("en", text):
+        start = found["start_index"] if start is None else start
+        end = found["end_index"]
+        if not (text[end - 1 : end + 1] == "./" and text[start:end].strip()):
+            yield start, end
+            start = None
+    if start is not None:
+        yield start, len(text)
 
 
 def _word_cuts(text: str, start: int, end: int) -> Iterator[int]:

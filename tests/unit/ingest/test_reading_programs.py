@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memory import Memory
 from unit.ingest.test_reading import nodes, read, told
 from vicw_shared.model import Label
@@ -50,6 +52,36 @@ async def test_a_commit_says_who_wrote_it_and_what_it_fixes_and_reverts(memory: 
     assert await told(memory, "RELATED_TO") == {("the fix", "RELATED_TO", "#12")}
     assert await told(memory, "CONTRADICTS") == {("the fix", "CONTRADICTS", "feat: cache everything")}
     assert ("the fix", "MENTIONS", "app/cache.py") in await told(memory, "MENTIONS")
+    assert (await memory.check()).violations == []
+
+
+SHA = "4f2a91c0d3b2a1908f7e6d5c4b3a29180f7e6d5c"
+
+
+@pytest.mark.parametrize("who", [{}, {"speaker": "Ana"}])
+async def test_a_commit_with_or_without_a_speaker_fixes_reverts_and_has_authors(
+    memory: Memory, who: dict[str, str]
+) -> None:
+    at = {"subtype": "commit", "timestamp": "2026-01-01T10:00:00Z", **who}
+    revert = (
+        f'Revert "Cache the index"\n\nThis reverts commit {SHA}.\n\n'
+        "Signed-off-by: Zoe Wu <zoe@example.org>\nCo-authored-by: Ben Li <ben@example.org>\n"
+    )
+    await read(
+        memory,
+        {"id": SHA, "text": "Cache the index in memory\n\nBecause reads were slow.\n", **at},
+        {"id": "b", "text": revert, **at},
+        {"id": "c", "text": "Fix the parser, fixes #42", **at},
+    )
+    first, second, third = "Cache the index in memory", 'Revert "Cache the index"', "Fix the parser, fixes #42"
+    assert await told(memory, "RELATED_TO") == {(third, "RELATED_TO", "#42")}
+    assert await told(memory, "CONTRADICTS") == {(second, "CONTRADICTS", first)}
+    assert await told(memory, "CAUSED") == {("reads were slow", "CAUSED", first)}
+    authors = {(name, of) for name, _, of in await told(memory, "INITIATED")}
+    assert authors == {("Ben Li", second)} | ({("Ana", of) for of in (first, second, third)} if who else set())
+    things = await nodes(memory, Label.ENTITY)
+    assert {node.name for node in things if node.subtype == "person"} == {"Ben Li", *who.values()}
+    assert {"Co", "Zoe Wu", "ben@example.org"}.isdisjoint(node.name for node in things)
     assert (await memory.check()).violations == []
 
 

@@ -99,6 +99,7 @@ class Placing:
         self._root = root
         self._hub_edges = hub_edges
         self.given: dict[str, Node] = {}  # files by their folded paths: pages that are being filed
+        self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
         self._hubs: set[str] = set()
         self._known: dict[str, list[Node]] = {}
         self._parts: dict[str, set[str]] = {}  # full names of people by their words
@@ -174,6 +175,7 @@ class Placing:
         """Return the live items that links name by their ids, by key."""
         keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
         found = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
+        found |= {name: node for name, node in self.together.items() if item_key(name) in keys}
         return {item_key(name): node for name, node in found.items() if node.retired_at is None}
 
     def _named(self, thing: Thing) -> Node | None:

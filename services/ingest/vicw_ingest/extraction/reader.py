@@ -12,10 +12,10 @@ from functools import cache
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.code.commits import read_commit
+from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.fences import fences, without
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.code.reading import read_code
+from vicw_ingest.extraction.code.reading import MOSTLY_BROKEN, read_code
 from vicw_ingest.extraction.code.telling import tell
 from vicw_ingest.extraction.code.telling_commits import tell_commit
 from vicw_ingest.extraction.code.telling_traces import tell_traces, traces_in
@@ -70,9 +70,12 @@ def _whole(source: Source) -> tuple[str, Reading] | None:
     if not source.may_be_code:
         return None
     code = read_code(source.text, path=source.path)
-    if code is None or not (code.symbols or code.imports or languages_of_path(source.path or "")):
+    if code is None:
         return None
-    return "", tell(code, "code", 0, source.name)
+    said_so = languages_of_path(source.path or "") and code.broken <= MOSTLY_BROKEN
+    if not (code.symbols or code.imports or said_so):
+        return None
+    return "", tell(code, "code", 0, source.name, whole=True)
 
 
 def _quoted(source: Source) -> tuple[str, Reading]:
@@ -86,7 +89,16 @@ def _quoted(source: Source) -> tuple[str, Reading]:
     traces = traces_in(source.text)
     reading.add(tell_traces(traces))
     spans += [trace.span for trace in traces]
-    commit = read_commit(source.text, known=source.is_commit) if source.speaker is None else None
-    if commit is not None:
-        reading.add(tell_commit(commit))
+    for number, commit in enumerate(_commits(source)):
+        spans += commit.apart
+        if number == 0:
+            reading.add(tell_commit(commit))
     return without(source.text, spans) if spans else source.text, reading
+
+
+def _commits(source: Source) -> list[Commit]:
+    """Return the commits of a text; somebody who speaks speaks of none, unless the item is one: that is its author."""
+    if source.speaker is not None and not source.is_commit:
+        return []
+    commit = read_commit(source.text, known=source.is_commit)
+    return read_commits(source.text) or ([commit] if commit is not None else [])

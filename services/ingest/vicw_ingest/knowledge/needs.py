@@ -26,9 +26,8 @@ def needing(page: Page, reading: Reading | None) -> Page:
         reading.links = [link for link in reading.links if paths.isdisjoint((link.source, link.target))]
         return page
     ends = {link.target for link in reading.links if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
-    reading.links = [link for link in reading.links if link.desc != _IMPORTS]
-    used = {end for link in reading.links for end in (link.source, link.target)}
+    reading.links = [link for link in reading.links if link.target not in ends]
     modules = [thing for thing in reading.things if thing.key in ends]
-    reading.things = [thing for thing in reading.things if thing.key not in ends - used]
+    reading.things = [thing for thing in reading.things if thing.key not in ends]
     links = (Link(LinkKind.IMPORT, f"/{thing.name}" if thing.kind == FILE else thing.name, 0) for thing in modules)
     return replace(page, links=tuple(dict.fromkeys((*page.links, *links))))

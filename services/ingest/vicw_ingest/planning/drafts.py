@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from vicw_ingest.extraction.code.commits import read_commit
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
@@ -20,6 +22,7 @@ _PROGRAMS = _CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
+_FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,8 @@ def source_of(item: Item, domain: str, now: datetime) -> Source:
         item.speaker,
         _may_be_code(item, domain),
         item.name,
-        item.source,
-        is_commit=(item.subtype or "").casefold() == "commit",
+        _code_path(item) or item.source,
+        is_commit=_is_commit(item),
     )
 
 
@@ -88,7 +91,7 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         key=item.id if item.id is not None else f"anonymous:{uuid.uuid4()}",
         label=Label.EVENT if is_event else Label.ENTITY,
         subtype=subtype,
-        name=item.name or item.speaker or headline(item.text),
+        name=item.name or _subject(item) or item.speaker or headline(item.text),
         domain=domain,
         flow_id=flow_id,
         passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
@@ -96,10 +99,28 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
     )
 
 
+def _is_commit(item: Item) -> bool:
+    return (item.subtype or "").casefold() == "commit"
+
+
+def _subject(item: Item) -> str | None:
+    """Return the first line of a commit's message, None of what is none."""
+    commit = read_commit(item.text, known=True) if _is_commit(item) else None
+    return headline(commit.subject) if commit is not None and commit.subject else None
+
+
 def _may_be_code(item: Item, domain: str) -> bool:
     """Tell whether all of a text may be a program's: nobody says it, and its kind, path or domain is that of code."""
-    of_code = (item.subtype or "").casefold() in _PROGRAMS or bool(languages_of_path(item.source or ""))
+    of_code = (item.subtype or "").casefold() in _PROGRAMS or _code_path(item) is not None
     return item.speaker is None and (of_code or domain == CODING)
+
+
+def _code_path(item: Item) -> str | None:
+    """Return the path of a file of code where an item has one: as its ``source``, its ``name`` or its ``id``."""
+    if item.source is not None and languages_of_path(item.source):
+        return item.source
+    called = (name for name in (item.name, item.id) if name is not None and _FILE_NAME.fullmatch(name))
+    return next((name for name in called if languages_of_path(name)), None)
 
 
 def _is_code(item: Item, domain: str) -> bool:

@@ -76,25 +76,30 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
         min_weight=request.min_weight,
         sentences=request.sentences,
     )
-    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk))
+    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk, request))
     return await inquiry.answer(walk, starts)
 
 
 async def _pages_of(inquiry: Inquiry, starts: Sequence[Node]) -> list[Node]:
-    """Return the page nodes of items that are pages of a knowledge folder: these have the links."""
-    items = [node for node in starts if node.source_id and node.content_hash and node.subtype in {PAGE, FILE}]
-    uids = [page_uid(node.tenant, node.context, node.source_id or "") for node in items]
-    pages = await inquiry.graph.nodes(inquiry.scope.tenant, uids) if uids else {}
-    return await inquiry.finder.allowed([page for page in pages.values() if page.retired_at is None])
+    """Return the nodes of pages and files that items are the texts of: these have the links, and the symbols."""
+    items = [node for node in starts if node.content_hash]
+    pages = [node for node in items if node.source_id and node.subtype in {PAGE, FILE}]
+    uids = [page_uid(node.tenant, node.context, node.source_id or "") for node in pages]
+    uids += await inquiry.finder.files_of(items)
+    found = await inquiry.graph.nodes(inquiry.scope.tenant, uids) if uids else {}
+    begun = {node.uid for node in starts}
+    return await inquiry.finder.allowed(
+        [node for node in found.values() if not node.retired_at and node.uid not in begun]
+    )
 
 
-async def _all_of(inquiry: Inquiry, walk: Walk) -> list[Node]:
-    """Return what is in the context and leads anywhere, the newest first."""
+async def _all_of(inquiry: Inquiry, walk: Walk, request: WalkRequest) -> list[Node]:
+    """Return what is in the context and leads anywhere, the newest first; by a mere mention if that was asked for."""
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
     seen = [n.node for n in await inquiry.sight.visible(inside) if n.node.label is not Label.CHUNK]
-    leading = await walk.leading(seen)
+    leading = await walk.leading(seen, request.types.only or ())
     known = await inquiry.finder.allowed(leading)
     return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
 

@@ -13,9 +13,11 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import canonical
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
+from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold
+from vicw_shared.uids import named_uid
 
 _VERSIONS = 100
 _REPLACED = 10
@@ -61,7 +63,9 @@ class Finder:
         contexts = self.scope.contexts
         roots = await self.graph.contexts(self.scope.tenant)
         inside = [root.name for root in roots] if contexts is None else list(contexts)
-        found = await self._items(reference, inside) + await self._called(reference)
+        items = await self._items(reference, inside)
+        files = set(await self.files_of(items))  # an item that goes by its path stands for the file
+        found = items + [node for node in await self._called(reference) if node.uid not in files]
         if not found:
             same = [root for root in roots if fold(root.name) == fold(reference)]
             found = await self.allowed(same)
@@ -71,6 +75,21 @@ class Finder:
         """Return the items that a question brings up by their trigger phrases; without any, those with its words."""
         brought = await seeds_of(question, self.scope, self.graph, self.settings)
         return brought or await self._with_words(question, self.settings.seeds)
+
+    async def files_of(self, items: Sequence[Node]) -> list[str]:
+        """Return the uids of the files that these items are the texts of: what they mention by a path of their own."""
+        own = {
+            (item.uid, named_uid(item.tenant, item.context, FILE, path))
+            for item in items
+            for path in (item.source, item.name, item.source_id)
+            if path is not None
+        }
+        known = await self.graph.nodes(self.scope.tenant, sorted({file for _, file in own})) if own else {}
+        tellers = sorted({item for item, file in own if file in known})
+        if not tellers:
+            return []
+        told = await self.graph.expand(self.scope.tenant, tellers, [("MENTIONS", Direction.OUT)], self.looked_at)
+        return sorted({n.node.uid for n in told if (n.origin, n.node.uid) in own})
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
         """Return named things of the scope's contexts, by context and name, and whether these are all."""

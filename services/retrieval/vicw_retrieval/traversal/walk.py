@@ -7,7 +7,7 @@ first. What may not be seen is left out before anything is counted, so that no l
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
@@ -84,11 +84,20 @@ class Walk:
         """Take over how another walk found the nodes joined."""
         self._edges |= other._edges
 
-    async def leading(self, nodes: Sequence[Node]) -> list[Node]:
-        """Return those of the nodes from which the walk would lead anywhere, by name."""
+    async def leading(self, nodes: Sequence[Node], asked: Collection[str] = ()) -> list[Node]:
+        """Return those of the nodes from which the walk would lead anywhere, by name.
+
+        An edge that every told event has counts only if its type was ``asked`` for; of a statement only where
+        statements are.
+        """
         self._named |= {node.uid for node in nodes if is_named(node)}
         found = await self._around([node.uid for node in nodes])
-        leading = {neighbour.origin for neighbour in found if neighbour.edge.type not in _SAYS_NOTHING}
+        mere = {node.uid for node in nodes if node.is_statement and not self.plan.sentences}
+        leading = {
+            neighbour.origin
+            for neighbour in found
+            if (kind := neighbour.edge.type) not in _SAYS_NOTHING or (kind in asked and neighbour.origin not in mere)
+        }
         return sorted((node for node in nodes if node.uid in leading), key=lambda node: (node.name, node.uid))
 
     async def _take(self, reached: Iterable[Node], hop: int) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _PLAIN = frozenset(" ,.'/()!?…’‘“”–—")
 _LISTING = frozenset(".)")
+_NAMED = {'"': "#quot;", "&": "#amp;", "<": "#lt;", ">": "#gt;"}
+"""Entity codes that a reader of the source understands; Mermaid knows HTML's names and decimal numbers."""
 _BREAK = "<br/>"
 
 
@@ -77,12 +79,13 @@ def escape(text: str) -> str:
     """
     shown = "".join(" " if ch.isspace() else ch for ch in text)
     words = " ".join("".join(ch for ch in shown if not unicodedata.category(ch).startswith("C")).split())
-    return "".join(_escaped(ch, words[:place]) for place, ch in enumerate(words)) or "#8203;"
+    return "".join(_escaped(ch, words[:place], words[place + 1 :]) for place, ch in enumerate(words)) or "#8203;"
 
 
-def _escaped(char: str, before: str) -> str:
+def _escaped(char: str, before: str, behind: str) -> str:
     if char in _LISTING and before.isdecimal():  # "1. x" would be a list
         return f"#{ord(char)};"
     plain = char in _PLAIN or unicodedata.category(char)[0] in "LNM"
     inside = (char == "-" and before[-1:].isalnum()) or (char == ":" and before[-1:].isdecimal())
-    return char if plain or inside else f"#{ord(char)};"
+    within = char == "_" and before[-1:].isalnum() and behind[:1].isalnum()  # inside a word it is no emphasis
+    return char if plain or inside or within else _NAMED.get(char, f"#{ord(char)};")

@@ -55,9 +55,25 @@ def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
     place = {uid: number for number, uid in enumerate(shown)}
     starts = {stands_for[uid] for uid in answer.start if uid in nodes}
     people = {end for e in answer.edges if e.type in _OF_PEOPLE for end in (stands_for[e.source], stands_for[e.target])}
-    boxes = [_box(nodes[uid], start=uid in starts, person=uid in people) for uid in shown]
+    texts = _texts(answer, nodes)
+    boxes = [_box(nodes[uid], start=uid in starts, person=uid in people, what=texts.get(uid)) for uid in shown]
     drawn = [Line(place[source], place[target], label, arrow) for source, target, label, arrow in lines]
     return write(boxes, sorted(drawn, key=lambda line: (line.source, line.target, line.arrow, line.label)))
+
+
+def _texts(answer: GraphAnswer, nodes: Mapping[str, WalkedNode]) -> dict[str, str]:
+    """Return what to say of two boxes of one name: an item, and the page or file that it is the text of."""
+    said: dict[str, str] = {}
+    for edge in answer.edges:
+        item, thing = nodes[edge.source], nodes[edge.target]
+        is_text = (
+            edge.type == "MENTIONS"
+            and item.label is thing.label is Label.ENTITY
+            and fold(item.name) == fold(thing.name)
+        )
+        if is_text and item.id is not None and thing.id is None:
+            said |= {item.uid: f"text of the {thing.subtype}", thing.uid: thing.subtype}
+    return said
 
 
 def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style) -> dict[str, str]:
@@ -142,10 +158,11 @@ def _arrow(edge_type: str) -> str:
     return "-.->" if edge_type == "MENTIONS" else "-->"
 
 
-def _box(node: WalkedNode, *, start: bool, person: bool) -> Box:
+def _box(node: WalkedNode, *, start: bool, person: bool, what: str | None) -> Box:
     over = node.valid_to or node.retired_at
     marks = [mark for mark, holds in (("start", start), ("past", over is not None)) if holds]
     head = [
+        what,
         node.speaker if _is_item_event(node) else None,
         _when(node),
         f"until {over:%Y-%m-%d %H:%M}" if over else None,

@@ -94,6 +94,33 @@ def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst,
     assert list(finder.find(analyst.analyse([text])[0])) == [None, None]
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("Cache the index in memory\n\nBecause reads were slow.", "reads were slow"),
+        ("Cache the index in memory\n\nBecause of the slow reads.", "the slow reads"),
+    ],
+)
+def test_a_reason_that_stands_alone_is_that_of_the_sentence_before(
+    analyst: Analyst, finder: CauseFinder, text: str, cause: str
+) -> None:
+    first, found = finder.find(analyst.analyse([text])[0])
+    assert first is None
+    assert found is not None
+    assert text[found.cause.start : found.cause.end] == cause
+    assert text[found.effect.start : found.effect.end] == "Cache the index in memory"
+
+
+def test_a_reason_alone_in_a_text_is_that_of_nothing(analyst: Analyst, finder: CauseFinder) -> None:
+    assert list(finder.find(analyst.analyse(["Because reads were slow."])[0])) == [None]
+
+
+def test_a_reason_before_its_effect_does_not_look_back(analyst: Analyst, finder: CauseFinder) -> None:
+    text = "I know. Because he lied she left him."
+    _, found = finder.find(analyst.analyse([text])[0])
+    assert found is None or text[found.effect.start : found.effect.end] != "I know."
+
+
 def test_therefore_at_the_start_of_a_text_has_no_cause(analyst: Analyst, finder: CauseFinder) -> None:
     assert list(finder.find(analyst.analyse(["Therefore the backup stopped."])[0])) == [None]
 

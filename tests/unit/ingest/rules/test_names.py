@@ -39,6 +39,12 @@ def test_names(analyst: Analyst, text: str, names: str) -> None:
     ("text", "expected"),
     [
         ("parse_config() fails in src/app/db.py", {"parse_config()": "symbol", "src/app/db.py": "path"}),
+        ("It failed in ./src/main.py:42 today.", {"./src/main.py": "path"}),
+        ("../lib/a.ts:3:7 broke", {"../lib/a.ts": "path"}),
+        (r"Open C:\Users\bob\my-app\x.txt now.", {r"C:\Users\bob\my-app\x.txt": "path"}),
+        (r"It is in `D:\a_b\c.d`, not in E:/work/b.py:12.", {r"D:\a_b\c.d": "path", "E:/work/b.py": "path"}),
+        (r"\\server\share\doc.txt was lost", {r"\\server\share\doc.txt": "path"}),
+        ("either/or, 3/4 of it at 10:42", {}),
         ("see README.md and `foo` first", {"README.md": "path", "foo": "symbol"}),
         ("os.path.join and httpClient", {"os.path.join": "symbol", "httpClient": "symbol"}),
         ("read https://example.org/a?b=1.", {"https://example.org/a?b=1": "url"}),

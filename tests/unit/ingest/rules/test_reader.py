@@ -49,6 +49,14 @@ def test_sentences_become_statements_that_mention_names(rules: RulesReader) -> N
     assert {thing.kind for thing in reading.things if thing.name == "config.yaml"} == {"file"}
 
 
+def test_a_path_is_one_file_however_it_is_written(rules: RulesReader) -> None:
+    text = (
+        r"It broke in ./src/main.py:42 first. Ben says that src/main.py is fine, and D:\app\x.py and D:/app/x.py too."
+    )
+    files = [thing.name for thing in read(rules, text).things if thing.kind == "file"]
+    assert files == ["src/main.py", "D:/app/x.py"]
+
+
 def test_what_says_nothing_is_no_statement(rules: RulesReader) -> None:
     reading = read(rules, "Thanks! Great. Ok, Ana!")
     assert statements(reading) == []

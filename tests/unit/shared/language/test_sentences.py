@@ -18,6 +18,7 @@ def cut(text: str) -> list[str]:
     [
         ("It broke. We fixed it!", ["It broke.", "We fixed it!"]),
         ("Dr. Ito met J. K. Rowling. Then he left.", ["Dr. Ito met J. K. Rowling.", "Then he left."]),
+        ("It is in ./src/a.py. Run ../b.sh now.", ["It is in ./src/a.py.", "Run ../b.sh now."]),
         ("# Title\nThe text\ngoes on.", ["# Title", "The text\ngoes on."]),
         ("Reasons:\n- one is slow\n- two fails", ["Reasons:", "- one is slow", "- two fails"]),
         ("| a | b |\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),

@@ -6,7 +6,7 @@ import html
 import re
 from dataclasses import dataclass, field
 
-_LABEL = r'"(?P<label>(?:[^"#<>&;`\\{}|\[\]%$*_]|#\d+;|<br/>)+)"'
+_LABEL = r'"(?P<label>(?:[^"#<>&;`\\{}|\[\]%$*_]|(?<=[^\W_])_(?=[^\W_])|#(?:\d+|quot|amp|lt|gt);|<br/>)+)"'
 _SHAPES = r"(?P<open>\(\[|\[\(|\[\[|\[/|\(\(|\{\{|\[|\()" + _LABEL + r"(?P<close>\]\)|\)\]|\]\]|/\]|\)\)|\}\}|\]|\))"
 _BOX = re.compile(rf"    n(?P<box>\d+){_SHAPES}:::(?P<kind>[a-z]+)")
 _LINE = re.compile(rf"    n(?P<source>\d+) (?P<arrow>-->|==>|-\.->)(?:\|{_LABEL}\|)? n(?P<target>\d+)")
@@ -53,4 +53,4 @@ def read(text: str) -> Chart:
 
 def _shown(label: str) -> str:
     """Return what a reader sees of a label."""
-    return html.unescape(re.sub(r"#(\d+);", r"&#\1;", label.replace("<br/>", "\n")))
+    return html.unescape(re.sub(r"#(\d+);", r"&#\1;", re.sub(r"#([a-z]+);", r"&\1;", label.replace("<br/>", "\n"))))

@@ -94,6 +94,15 @@ def test_the_picture_of_a_failure() -> None:
     )
 
 
+def test_an_item_and_the_page_that_it_is_the_text_of_are_told_apart() -> None:
+    page, item = node("page", "Entity", subtype="page", name="Rules"), node("item", "Entity", id="a.md", name="Rules")
+    other = node("other", "Entity", subtype="page", name="Handbook")
+    edges = [edge("item", "MENTIONS", "page"), edge("page", "LINKS_TO", "other"), edge("item", "MENTIONS", "other")]
+    chart = read(draw(answer([page, item, other], edges)))
+    assert chart.boxes == ["page\nRules", "text of the page\nRules", "Handbook"]
+    assert ("page\nRules", "-->", "LINKS_TO", "Handbook") in chart.lines
+
+
 def test_who_is_whose() -> None:
     people = [node("Ben", "Entity"), node("Clara", "Entity"), node("Lisbon", "Entity")]
     found = answer(people, [edge("Ben", "HAS_RELATIONSHIP", "Clara", desc="sister")])
@@ -205,3 +214,5 @@ def test_what_reads_well_is_left_as_it_is() -> None:
     assert escape(plain) == plain
     assert escape("1. one") == "1#46; one"
     assert escape("a--b") == "a-#45;b"
+    assert escape("LINKS_TO a > b") == "LINKS_TO a #gt; b"
+    assert escape("_a_ b__c") == "#95;a#95; b#95;#95;c"

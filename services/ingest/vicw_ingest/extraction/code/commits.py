@@ -44,7 +44,8 @@ class Commit:
     ``breaking`` are of a subject in the form of Conventional Commits (``fix(db)!: …``), the type in small letters;
     ``subject`` is whole. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, the hashes of
     commits) and hold what is in ``closes`` (behind fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are
-    paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text.
+    paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text, and so is
+    ``apart``: what of it nobody says in sentences (heads, trailers, changes), in order.
     """
 
     sha: str | None
@@ -61,6 +62,7 @@ class Commit:
     co_authors: tuple[Author, ...]
     files: tuple[str, ...]
     span: Span
+    apart: tuple[Span, ...]
 
 
 _HEAD = re.compile(r"commit (?P<sha>[0-9a-f]{7,64})(?: \([^)]*\))?$")
@@ -193,7 +195,28 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
         ),
         files=files,
         span=span,
+        apart=tuple(_apart(message, span)),
     )
+
+
+def _apart(message: _Lines, span: Span) -> Iterator[Span]:
+    """Yield what stands between the lines of a message that may be sentences."""
+    reached = span.start
+    for line, start in message:
+        if line.startswith("diff --git "):
+            break
+        if not _is_for_git(line):
+            yield Span(reached, start)
+            reached = start + len(line)
+    yield Span(reached, span.end)
+
+
+def _is_for_git(line: str) -> bool:
+    trailer = _TRAILER.match(line[:_MAX_LINE])
+    if trailer is not None:
+        name = trailer["name"].lower()
+        return name in _TELLING_TRAILERS or name.endswith("-by")
+    return any(form.match(line.strip()[:_MAX_LINE]) for form in (_STAT, _STATUS, _SUMMARY))
 
 
 def _issues(said: str) -> list[str]:

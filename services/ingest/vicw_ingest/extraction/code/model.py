@@ -6,9 +6,9 @@ What each becomes in the graph (``Entity`` throughout, so that no label is added
 * a ``Symbol``: subtype by its kind (``function``, ``method``, ``class``, ``interface``, ``type``, ``module``,
   ``constant``), named ``path#qualified``; ``CONTAINS`` from its container, or from the file;
 * an ``Import``: ``DEPENDS_ON {desc: "imports"}`` from the file to the file it resolves to, or to a ``module``;
-* a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to ``callee`` of the imported module; one
-  that has neither is only a name, and ``MENTIONS`` is enough;
-* a ``Base``: ``DEPENDS_ON {desc: "inherits"}`` from the symbol to what it extends or implements.
+* a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to the imported module and, where it is
+  known, to what that calls so; one that has neither is only a name, and ``MENTIONS`` is enough;
+* a ``Base``: ``DEPENDS_ON {desc: "inherits"}`` from the symbol to what it extends or implements, and to its module.
 """
 
 from __future__ import annotations

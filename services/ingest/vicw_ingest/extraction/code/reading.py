@@ -22,7 +22,8 @@ DEFAULT_BOUNDS = Bounds()
 HERE_CHARACTERS = 6_000
 GUESSED_CHARACTERS = 20_000
 """A longer text whose language nobody tells is not read: each language would have to be tried."""
-_MOSTLY_BROKEN = 0.5
+MOSTLY_BROKEN = 0.5
+"""The share of a text inside syntax errors from which on it is hardly in the language that it is said to be in."""
 _GUESS_BROKEN = 0.05
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _JUNK_SHARE = 0.01
@@ -55,7 +56,7 @@ def read_here(text: str, path: str | None, language: str | None, bounds: Bounds)
     if told is None:
         return None
     parsed = _best(text, told, bounds) if told else None
-    if parsed is None or parsed.broken > _MOSTLY_BROKEN:
+    if parsed is None or parsed.broken > MOSTLY_BROKEN:
         parsed = guess(text, bounds) or parsed
     return _reading(parsed, path, bounds) if parsed else None
 

@@ -5,28 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vicw_ingest.extraction.code.model import Base, Call, CodeReading, Symbol
-from vicw_ingest.extraction.reading import Link, Reading, Thing
+from vicw_ingest.extraction.reading import ITEM, Link, Reading, Thing
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 
 _RULE = "rules:code"
 
 
-def tell(code: CodeReading, key: str, offset: int, name: str | None = None) -> Reading:
+def tell(code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False) -> Reading:
     """Return what a piece of code tells of.
 
     Keys begin with ``key``, spans with ``offset``. ``name`` is what its item is called: of one that is called
-    ``Store.put`` and defines ``put`` first, all symbols are those of ``Store``.
+    ``Store.put`` and defines ``put`` first, all symbols are those of ``Store``. ``whole``: it is all of its item, which
+    then stands for the file where no path is known.
     """
-    return _Telling(code, key, offset, name).reading()
+    return _Telling(code, key, offset, name, whole=whole).reading()
 
 
 class _Telling:
-    def __init__(self, code: CodeReading, key: str, offset: int, name: str | None) -> None:
+    def __init__(self, code: CodeReading, key: str, offset: int, name: str | None, *, whole: bool) -> None:
         self._code = code
-        self._key = key
+        self._begins = key
         self._offset = offset
         self._prefix = _prefix(code, name)
+        own = whole and name not in {symbol.qualified for symbol in code.symbols} and not self._prefix
+        self._item = ITEM if own else None  # an item that is called as what it defines is no file
+        self._modules = {use.module: use.resolved or use.module for use in code.imports}
         self._things: dict[str, Thing] = {}
 
     def reading(self) -> Reading:
@@ -47,13 +51,16 @@ class _Telling:
         description: str | None = None,
         only_known: bool = False,
     ) -> str:
-        key = f"{self._key} {slot}"
+        key = self._key(slot)
         where = Span(span.start + self._offset, span.end + self._offset)
         proven = description is not None or scope is not None
         self._things.setdefault(
             key, Thing(key, name, Label.ENTITY, kind, kind, where, scope, description, only_known, proven)
         )
         return key
+
+    def _key(self, slot: str) -> str:
+        return f"{self._begins} {slot}"
 
     def _symbol(self, symbol: Symbol) -> str:
         name = self._prefix + symbol.qualified
@@ -67,12 +74,12 @@ class _Telling:
         )
 
     def _known(self, qualified: str) -> str | None:
-        key = f"{self._key} symbol {qualified}"
+        key = self._key(f"symbol {qualified}")
         return key if key in self._things else None
 
     def _file(self) -> str | None:
         path = self._code.path
-        return self._add("file", path, "file", Span(0, 0)) if path is not None else None
+        return self._add("file", path, "file", Span(0, 0)) if path is not None else self._item
 
     def _containing(self) -> Iterator[Link]:
         for symbol in self._code.symbols:
@@ -84,7 +91,7 @@ class _Telling:
     def _importing(self) -> Iterator[Link]:
         for use in self._code.imports:
             kind = "file" if use.resolved is not None else "module"
-            name = use.resolved or use.module
+            name = self._modules[use.module]
             target = self._add(f"module {name}", name, kind, use.span)
             file = self._file()
             if file is not None:
@@ -93,30 +100,39 @@ class _Telling:
     def _calling(self) -> Iterator[Link]:
         for call in self._code.calls:
             caller = self._known(call.caller) if call.caller is not None else self._file()
-            target = self._used(call)
-            if caller is not None and target is not None and caller != target:
-                yield Link(caller, "DEPENDS_ON", target, _RULE, desc="calls")
+            yield from self._using(caller, call, "calls")
 
     def _inheriting(self) -> Iterator[Link]:
         for base in self._code.bases:
-            symbol, target = self._known(base.symbol), self._used(base)
-            if symbol is not None and target is not None and symbol != target:
-                yield Link(symbol, "DEPENDS_ON", target, _RULE, desc="inherits")
+            yield from self._using(self._known(base.symbol), base, "inherits")
+
+    def _using(self, user: str | None, use: Call | Base, how: str) -> Iterator[Link]:
+        """Yield what a use leads to: a symbol, and where that is not of this text, the module that it comes from."""
+        ends = [self._used(use)]
+        if use.target is None and use.module in self._modules:
+            ends.append(self._key(f"module {self._modules[use.module]}"))
+        for end in ends:
+            if user is not None and end is not None and user != end:
+                yield Link(user, "DEPENDS_ON", end, _RULE, desc=how)
 
     def _used(self, use: Call | Base) -> str | None:
-        """Return the key of what is used: a symbol of this text, or what is known by the name that it has elsewhere."""
+        """Return the key of what is used: a symbol of this text, or what is known by the name that it has elsewhere.
+
+        What is extended is a type for certain, known or not; what is called may be anything.
+        """
         if use.target is not None:
             return self._known(use.target)
-        name = use.callee if isinstance(use, Call) else use.name
-        span = use.span if isinstance(use, Call) else Span(0, 0)
+        extended = isinstance(use, Base)
+        name = use.name if isinstance(use, Base) else use.callee
+        span = Span(0, 0) if isinstance(use, Base) else use.span
         if name.startswith("."):
             return None
         for module in self._code.imports:
             if module.module == use.module and name in module.names:
                 name = module.names[name] or name
-        if not name.isidentifier() or (use.module is None and isinstance(use, Call)):
+        if not extended and (use.module is None or not name.isidentifier()):
             return None
-        return self._add(f"use {name}", name, "symbol", span, only_known=True)
+        return self._add(f"{'base' if extended else 'use'} {name}", name, "symbol", span, only_known=not extended)
 
 
 def _prefix(code: CodeReading, name: str | None) -> str:

@@ -98,7 +98,7 @@ class CauseFinder:
             number
             for number, cue in enumerate(cues)
             if found[number] is None
-            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(cue))
+            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(cue, sentences[number]))
         ]
         cuts = self._cuts([sentences[number] for number in chosen], [cues[number] for number in chosen])
         for number, cut in zip(chosen, cuts, strict=True):
@@ -127,11 +127,22 @@ def _told(sentences: Sequence[Sentence], number: int, cue: Cue | None) -> Cause 
     """Return the cause of a sentence that says by its words alone where it stands."""
     if (named := _named(sentences, number)) is not None:
         return named
-    return _from_before(sentences, number, cue) if cue is not None and _looks_back(cue) else None
+    return _from_before(sentences, number, cue) if cue is not None and _looks_back(cue, sentences[number]) else None
 
 
-def _looks_back(cue: Cue) -> bool:
-    return cue.fronted and cue.side is Side.BEFORE
+def _looks_back(cue: Cue, sentence: Sentence) -> bool:
+    """Tell whether the other end of a cue is in the sentence before: ``So it failed.``, ``Because it was full.``."""
+    return cue.fronted and (cue.side is Side.BEFORE or _is_fragment(cue, sentence.words))
+
+
+def _is_fragment(cue: Cue, words: Sequence[Word]) -> bool:
+    """Tell whether a reason stands alone: what the cue begins has the sentence's root, and no clause follows it."""
+    if words[cue.first].lower != "because":
+        return False
+    behind = words[cue.last + 1 :]
+    root = next((place for place, word in enumerate(words) if word.head < 0), 0)
+    clauses = [word for word in words if word.head == root and word.relation in {"nsubj", "ccomp", "parataxis"}]
+    return bool(behind) and words[cue.first].head == root and len(clauses) < 2 and all(w.text != "," for w in behind)
 
 
 def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
@@ -151,8 +162,9 @@ def _from_before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Cause 
     words = [word for word in sentences[number].words[cue.last + 1 :] if word.tag != "PUNCT"]
     if number == 0 or not words:
         return None
-    rule = _rule(sentences[number], cue)
-    return Cause(sentences[number - 1].span, _span(words, 0, len(words)), cue.certainty, rule)
+    before, here = sentences[number - 1].span, _span(words, 0, len(words))
+    cause, effect = (before, here) if cue.side is Side.BEFORE else (here, before)
+    return Cause(cause, effect, cue.certainty, _rule(sentences[number], cue))
 
 
 def _with_verbs(cut: Cut, cue: Cue, words: Sequence[Word]) -> Cut:

@@ -58,6 +58,10 @@ _FORMS = (
         ),
     ),
 )
+_WINDOWS = re.compile(
+    r"""(?:(?<!\w)[A-Za-z]:[\\/]|\\\\[\w.$-]+\\)(?:[^\s\\/:*?"<>|`',;()]+[\\/])*[^\s\\/:*?"<>|`',;()]*[\w$]"""
+)
+"""A path with a drive, or of a share."""
 _AMOUNT = re.compile(
     r"(?:[$€£¥]\s?\d[\d.,]*\d?(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
     r"|\b\d[\d.,]*(?:\s?(?:thousand|million|billion|trillion))?\s?(?:%|percent\b|dollars?\b|euros?\b|pounds?\b|[kKMGT]i?B\b"
@@ -82,7 +86,10 @@ _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "
 def names_in(sentence: Sentence) -> Iterator[Name]:
     """Yield what a sentence names, in order. Places count from the start of the text."""
     words = sentence.words
-    found = [*_formed(words), *_amounts(words)]
+    found = list(_spread(words, _WINDOWS, Kind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
+    found += _formed(words, {place for _, places in found for place in places})
+    if any(ch.isdigit() for word in words for ch in word.text):
+        found += _spread(words, _AMOUNT, Kind.AMOUNT)
     taken = {place for name, places in found for place in places}
     found += _proper(words, taken)
     yield from sorted((name for name, _ in found), key=lambda name: name.span.start)
@@ -91,34 +98,43 @@ def names_in(sentence: Sentence) -> Iterator[Name]:
 Found = tuple[Name, range]
 
 
-def _formed(words: Sequence[Word]) -> Iterator[Found]:
+def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
     for place, word in enumerate(words):
+        if place in taken or (word.text[0] == "/" and _is_glued(words, place)):
+            continue  # "either/or" names no path
+        if not any(ch.isalpha() for ch in word.text):
+            continue
         for kind, form in _FORMS:
             if form.fullmatch(word.text):
                 yield _name(words, range(place, place + 1), kind), range(place, place + 1)
                 break
         else:
-            if _in_backticks(words, place) and any(ch.isalpha() for ch in word.text):
+            if _in_backticks(words, place):
                 yield _name(words, range(place, place + 1), Kind.SYMBOL), range(place, place + 1)
+
+
+def _is_glued(words: Sequence[Word], place: int) -> bool:
+    before = words[place - 1] if place > 0 else None
+    return before is not None and before.end == words[place].start and before.text[-1].isalnum()
 
 
 def _in_backticks(words: Sequence[Word], place: int) -> bool:
     return 0 < place < len(words) - 1 and words[place - 1].text == words[place + 1].text == "`"
 
 
-def _amounts(words: Sequence[Word]) -> Iterator[Found]:
-    """Amounts are found in the sentence as it is written, since words cut them up."""
-    if not words or not any(ch.isdigit() for word in words for ch in word.text):
+def _spread(words: Sequence[Word], form: re.Pattern[str], kind: Kind) -> Iterator[Found]:
+    """Yield what is found in the sentence as it is written, since words cut it up."""
+    if not words:
         return
     start = words[0].start
     written = [" "] * (words[-1].end - start)
     for word in words:
         written[word.start - start : word.end - start] = word.text
-    for match in _AMOUNT.finditer("".join(written)):
+    for match in form.finditer("".join(written)):
         first, last = match.start() + start, match.end() + start
         inside = [place for place, word in enumerate(words) if word.start < last and word.end > first]
         places = range(inside[0], inside[-1] + 1)
-        yield Name(match.group().strip(), Kind.AMOUNT, Span(first, last), inside[-1]), places
+        yield Name(match.group().strip(), kind, Span(first, last), inside[-1]), places
 
 
 def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:

@@ -116,7 +116,7 @@ class _Text:
         label = Label.CONCEPT if name.kind is Kind.AMOUNT else Label.ENTITY
         guess = kind or ("person" if seems_person(name, words) else "name")
         key = self._people.known_as(name.text) if name.kind is Kind.NAME else None
-        key = key or self._thing(name.text.removesuffix("()"), label, kind, guess, name.span)
+        key = key or self._thing(_called(name), label, kind, guess, name.span)
         self._people.add(key, name, words)
         return key
 
@@ -279,6 +279,13 @@ def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells
+
+
+def _called(name: Name) -> str:
+    """Return what is meant by a name: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
+    if name.kind is Kind.PATH:
+        return name.text.replace("\\", "/").removeprefix("./")
+    return name.text.removesuffix("()")
 
 
 def _within(inner: Span, outer: Span) -> bool:

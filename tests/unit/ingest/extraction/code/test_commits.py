@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_ingest.extraction.code.commits import Author, Commit, read_commit, read_commits
+from vicw_ingest.extraction.code.fences import without
 
 LOG = """Here is the log:
 
@@ -73,6 +74,18 @@ def test_a_commit_is_where_its_span_says() -> None:
     assert LOG[fix.span.start : fix.span.end].startswith("commit 4da1123")
     assert LOG[fix.span.start : fix.span.end].endswith("6 deletions(-)")
     assert LOG[revert.span.start :] == LOG[revert.span.start : revert.span.end] + "\n"
+
+
+def test_what_nobody_says_in_sentences_is_apart_from_the_message() -> None:
+    said = without(LOG, [span for commit in read_commits(LOG) for span in commit.apart])
+    assert [line.strip() for line in said.splitlines() if line.strip()] == [
+        "Here is the log:",
+        "fix(db)!: pool is closed once, fixes #12 and #13",
+        "UTF-8 was not it. See GH-7, acme/app#3, DB-44, and 1a2b3c4d.",
+        "BREAKING CHANGE: close() is gone",
+        'Revert "add pool"',
+        "This reverts commit 0123456789abcdef0123456789abcdef01234567.",
+    ]
 
 
 def test_the_first_commit_of_a_log_is_the_commit_of_the_text() -> None:
