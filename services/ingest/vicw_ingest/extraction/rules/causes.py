@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, named_cause
+from vicw_ingest.extraction.rules.happenings import goes_wrong, says_something
 from vicw_ingest.extraction.rules.signs import Words, edge_signs, sentence_signs, word_signs
+from vicw_ingest.extraction.rules.soundness import certainty_of, is_question
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.hashing import Lexicon, rows
 from vicw_shared.language.tokens import Span
@@ -28,6 +30,8 @@ OUTSIDE, JOINT, CAUSE, EFFECT = range(4)
 ORDERS = ((CAUSE, EFFECT), (EFFECT, CAUSE))
 LEARNT = "learnt"
 _CERTAIN = 1e6
+_FAR = 3
+"""How many sentences before may tell what the cause is of that a sentence calls one."""
 EDGES = 4
 """Where the first stretch begins and ends, and the second."""
 
@@ -98,18 +102,20 @@ class CauseFinder:
             number
             for number, cue in enumerate(cues)
             if found[number] is None
+            and not is_question(sentences[number].words)
             and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(cue))
         ]
         cuts = self._cuts([sentences[number] for number in chosen], [cues[number] for number in chosen])
         for number, cut in zip(chosen, cuts, strict=True):
             cue = cues[number]
-            certainty = max(float(learnt[number]), cue.certainty if cue is not None else 0.0)
-            if cut is None:
+            words = sentences[number].words
+            if cut is None or not _tells(cut, words):
                 continue
+            certainty = certainty_of(words, max(float(learnt[number]), cue.certainty if cue is not None else 0.0))
             if cue is None:
                 found[number] = _cause(sentences[number], cut, certainty, LEARNT)
             else:
-                whole = _with_verbs(cut, cue, sentences[number].words)
+                whole = _with_verbs(cut, cue, words)
                 found[number] = _cause(sentences[number], whole, certainty, _rule(sentences[number], cue))
         return found
 
@@ -140,10 +146,15 @@ def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
     if found is None:
         return None
     effect, cause = found
-    if effect is None and number == 0:
-        return None
     words = sentences[number].words
-    told = _span(words, effect.start, effect.stop) if effect is not None else sentences[number - 1].span
+    if effect is not None:
+        told = _span(words, effect.start, effect.stop)
+    else:
+        before = range(number - 1, max(number - 1 - _FAR, -1), -1)
+        trouble = next((at for at in before if goes_wrong(sentences[at].words)), None)
+        if trouble is None:
+            return None
+        told = sentences[trouble].span
     return Cause(_span(words, cause.start, cause.stop), told, 0.9, "cause-of")
 
 
@@ -159,6 +170,11 @@ def _with_verbs(cut: Cut, cue: Cue, words: Sequence[Word]) -> Cut:
     """Return a cut whose first stretch begins with the clause that it ends, where the cut left the verb outside."""
     joins = words[cue.last].lower in JOINING_CLAUSES and cut.end <= cue.first < cut.begin2
     return cut._replace(begin=_reach(words, cut.begin, cut.end)) if joins else cut
+
+
+def _tells(cut: Cut, words: Sequence[Word]) -> bool:
+    """Tell whether both stretches of a cut say something."""
+    return says_something(words[cut.begin : cut.end]) and says_something(words[cut.begin2 : cut.end2])
 
 
 def _reach(words: Sequence[Word], begin: int, end: int) -> int:

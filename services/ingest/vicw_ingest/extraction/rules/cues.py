@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from vicw_ingest.extraction.rules.soundness import certainty_of, is_question, is_sound, is_time
 from vicw_shared.language.analysis import Sentence, Word
 
 
@@ -33,7 +34,7 @@ class Cue:
 
 
 _BEHIND = {
-    0.95: "because; because of; due to; owing to; as a result of; as a consequence of; caused by; on account of",
+    0.95: "because; because of; due to; owing to; as a result of; as a consequence of; caused by; on account of; bc; cuz; coz",
     0.9: "resulted from; results from; resulting from; stems from; stemmed from; stemming from; arose from; thanks to",
     0.85: "in response to; in retaliation for; in protest against; triggered by; sparked by; prompted by; given that",
 }
@@ -41,6 +42,7 @@ _BEFORE = {
     0.95: "that is why; that 's why; this is why; which is why",
     0.9: "led to; leads to; leading to; lead to; resulted in; results in; resulting in; result in; gave rise to",
     0.85: "as a result; as a consequence; for this reason; for that reason; causing; caused; causes",
+    0.8: "triggered; triggers; triggering; sparked; sparks; sparking; prompted; prompts; provoked; provokes",
     0.75: "therefore; hence; thus; consequently; and so; , so; accordingly",
 }
 _NOT_AFTER: Mapping[str, frozenset[str]] = {
@@ -86,7 +88,10 @@ def cue_in(sentence: Sentence) -> Cue | None:
     """Return the most certain cue of a sentence, the first of several."""
     words = sentence.words
     lower = [word.lower.replace("’", "'") for word in words]
-    return max([*_phrases(words, lower), *_structures(words, lower)], key=lambda cue: cue.certainty, default=None)
+    if is_question(words):
+        return None
+    best = max([*_phrases(words, lower), *_structures(words, lower)], key=lambda cue: cue.certainty, default=None)
+    return replace(best, certainty=certainty_of(words, best.certainty)) if best is not None else None
 
 
 def named_cause(sentence: Sentence) -> tuple[range | None, range] | None:
@@ -117,6 +122,8 @@ def _phrases(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
             if tuple(lower[place:end]) == phrase:
                 if lower[end : end + 1] and lower[end] in _NOT_AFTER.get(" ".join(phrase), ()):
                     continue
+                if not is_sound(words, place, end):
+                    break
                 yield Cue(place, end - 1, side, certainty, not any(w.tag != "CCONJ" for w in words[:place]))
                 break
     if lower[:1] == ["so"] and len(lower) > 3 and lower[1] not in _NOT_AFTER[", so"]:
@@ -127,7 +134,7 @@ def _structures(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
     """Yield the words that are cues in some places: by the clause that they begin, or by the verb that they follow."""
     for place, word in enumerate(lower):
         begins_clause = words[place].relation == "mark" and words[place].tag in {"SCONJ", "ADP"}
-        if word == "since" and begins_clause:
+        if word == "since" and begins_clause and not is_time(words, place):
             yield Cue(place, place, Side.BEHIND, 0.65, place == 0)
         elif word in {"after", "when", "once", "as"} and _fails(words, lower, place):
             yield Cue(place, place, Side.BEHIND, 0.6, place == 0)
