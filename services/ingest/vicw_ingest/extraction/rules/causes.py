@@ -169,7 +169,7 @@ def _from_before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Cause 
 def _with_verbs(cut: Cut, cue: Cue, words: Sequence[Word]) -> Cut:
     """Return a cut whose first stretch begins with the clause that it ends, where the cut left the verb outside."""
     joins = words[cue.last].lower in JOINING_CLAUSES and cut.end <= cue.first < cut.begin2
-    return cut._replace(begin=_reach(words, cut.begin, cut.end)) if joins else cut
+    return cut._replace(begin=_reach(words, cut.begin, cut.end, cue.begin)) if joins else cut
 
 
 def _tells(cut: Cut, words: Sequence[Word]) -> bool:
@@ -177,11 +177,11 @@ def _tells(cut: Cut, words: Sequence[Word]) -> bool:
     return says_something(words[cut.begin : cut.end]) and says_something(words[cut.begin2 : cut.end2])
 
 
-def _reach(words: Sequence[Word], begin: int, end: int) -> int:
+def _reach(words: Sequence[Word], begin: int, end: int, least: int) -> int:
     if any(word.tag == "VERB" for word in words[begin:end]):
         return begin
     start = begin
-    while start > 0 and words[start - 1].tag not in {"PUNCT", "CCONJ", "SCONJ"}:
+    while start > least and words[start - 1].tag not in {"PUNCT", "CCONJ", "SCONJ"}:
         start -= 1
     return start if any(word.tag == "VERB" for word in words[start:begin]) else begin
 
@@ -225,8 +225,11 @@ def best_cuts(
 def _cut_at(cue: Cue, word: Floats, edge: Floats) -> Cut | None:
     """Return the best cut that a cue allows: it stands outside of both, and says which comes first."""
     effect_first = cue.side is Side.BEHIND and not cue.fronted
+    end = len(word) if cue.end is None else cue.end
     if cue.whole:
-        return Cut(int(effect_first), 0, cue.first, cue.last + 1, len(word))
+        return Cut(int(effect_first), cue.begin, cue.first, cue.last + 1, end)
+    word[: cue.begin, OUTSIDE] += _CERTAIN
+    word[end:, OUTSIDE] += _CERTAIN
     word[cue.first : cue.last + 1, OUTSIDE if cue.fronted else JOINT] += _CERTAIN
     return best_cut(word, edge, orders=(1,) if effect_first else (0,))
 

@@ -12,8 +12,10 @@ _QUOTES = frozenset("\"'“”‘’`")
 _NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
 _ABLE = frozenset({"can", "ca", "could", "able", "cannot"})
 _REASONS = frozenset({"because", "due", "owing", "since", "bc", "cuz", "coz", "as", "on", "thanks"})
+_NOUNS_TOO = frozenset("results leads causes triggers sparks prompts result lead".split())
 _WAYS = frozenset({"lead", "leads", "led", "leading"})
 _STOPS_NOUN = frozenset({"PUNCT", "SCONJ", "ADP"})
+_STOPS_PHRASE = frozenset({"PUNCT", "SCONJ", "CCONJ", "VERB", "AUX"})
 _RELATIVES = frozenset({"which", "that", "who", "where", "when"})
 _BEFORE_NOUN = frozenset({"DET", "ADJ", "ADP", "NUM"})
 _HEDGES = frozenset("might may could maybe perhaps possibly probably likely seems seem seemed apparently suspect".split())
@@ -77,7 +79,7 @@ def _is_quoted(words: Sequence[Word], first: int, end: int) -> bool:
 def _is_noun(words: Sequence[Word], first: int) -> bool:
     """Tell whether a verb of the table is a noun here: ``the results in the table``."""
     word = words[first]
-    if word.tag != "NOUN" or not word.lower.endswith("s"):
+    if word.tag != "NOUN" or word.lower not in _NOUNS_TOO:
         return False
     return first == 0 or words[first - 1].tag in _BEFORE_NOUN or word.relation.startswith("nsubj")
 
@@ -119,5 +121,10 @@ def _subject(words: Sequence[Word], verb: int) -> Sequence[Word]:
         return words[:stop]  # ", which led to": all that was said
     if stop == 0:
         return words[:verb]
-    start = max((at + 1 for at in range(stop) if words[at].tag in {"PUNCT", "SCONJ", "CCONJ", "VERB", "AUX"}), default=0)
-    return words[start:stop] or words[:stop]
+    return words[phrase_start(words, stop) : stop] or words[:stop]
+
+
+def phrase_start(words: Sequence[Word], stop: int) -> int:
+    """Return where the noun phrase begins that ends before ``stop``, with what describes its noun from behind."""
+    ends = (at + 1 for at in range(stop) if words[at].tag in _STOPS_PHRASE and words[at].relation != "amod")
+    return max(ends, default=0)
