@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, named_cause
+from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, is_answer, named_cause
 from vicw_ingest.extraction.rules.happenings import goes_wrong, says_something
 from vicw_ingest.extraction.rules.signs import Words, edge_signs, sentence_signs, word_signs
 from vicw_ingest.extraction.rules.soundness import certainty_of, is_question
@@ -103,7 +103,7 @@ class CauseFinder:
             for number, cue in enumerate(cues)
             if found[number] is None
             and not is_question(sentences[number].words)
-            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(cue))
+            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(sentences[number], cue))
         ]
         cuts = self._cuts([sentences[number] for number in chosen], [cues[number] for number in chosen])
         for number, cut in zip(chosen, cuts, strict=True):
@@ -133,11 +133,11 @@ def _told(sentences: Sequence[Sentence], number: int, cue: Cue | None) -> Cause 
     """Return the cause of a sentence that says by its words alone where it stands."""
     if (named := _named(sentences, number)) is not None:
         return named
-    return _from_before(sentences, number, cue) if cue is not None and _looks_back(cue) else None
+    return _from_before(sentences, number, cue) if cue is not None and _looks_back(sentences[number], cue) else None
 
 
-def _looks_back(cue: Cue) -> bool:
-    return cue.fronted and cue.side is Side.BEFORE
+def _looks_back(sentence: Sentence, cue: Cue) -> bool:
+    return cue.fronted and (cue.side is Side.BEFORE or is_answer(sentence, cue))
 
 
 def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
@@ -159,11 +159,15 @@ def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
 
 
 def _from_before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Cause | None:
+    """Return the cause of a sentence that goes on with the one before, or with what somebody said before (*That*)."""
     words = [word for word in sentences[number].words[cue.last + 1 :] if word.tag != "PUNCT"]
-    if number == 0 or not words:
+    pointing = sentences[number].words[cue.first]
+    if not says_something(words) or (number == 0 and pointing.lower not in {"that", "this"}):
         return None
-    rule = _rule(sentences[number], cue)
-    return Cause(sentences[number - 1].span, _span(words, 0, len(words)), cue.certainty, rule)
+    before = sentences[number - 1].span if number > 0 else Span(pointing.start, pointing.end)
+    here = _span(words, 0, len(words))
+    cause, effect = (before, here) if cue.side is Side.BEFORE else (here, before)
+    return Cause(cause, effect, cue.certainty, _rule(sentences[number], cue))
 
 
 def _with_verbs(cut: Cut, cue: Cue, words: Sequence[Word]) -> Cut:
@@ -188,7 +192,7 @@ def _reach(words: Sequence[Word], begin: int, end: int, least: int) -> int:
 
 def _rule(sentence: Sentence, cue: Cue) -> str:
     """Return a cue's words, as the name of a rule: ``as-a-result-of``."""
-    return "-".join(word.lower for word in sentence.words[cue.first : cue.last + 1] if word.tag != "PUNCT")
+    return cue.rule or "-".join(word.lower for word in sentence.words[cue.first : cue.last + 1] if word.tag != "PUNCT")
 
 
 def certainties(words: Words, model: CauseModel) -> Floats:

@@ -23,7 +23,7 @@ class Cue:
 
     ``fronted``: nothing that it could join stands before it in the sentence. ``whole``: all before it is the one, all
     behind it the other, of the words ``[begin, end)`` of the sentence (``end`` None: up to its last); none outside of
-    them are of either.
+    them are of either. ``rule``: what the cue is called (``as-a-result-of``); empty: as its words are.
     """
 
     first: int
@@ -34,6 +34,7 @@ class Cue:
     whole: bool = False
     begin: int = 0
     end: int | None = None
+    rule: str = ""
 
 
 _BEHIND = {
@@ -141,10 +142,21 @@ def _phrases(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
                     continue
                 if not is_sound(words, place, end):
                     break
-                yield Cue(place, end - 1, side, certainty, not any(w.tag != "CCONJ" for w in words[:place]))
+                fronted = not any(w.tag != "CCONJ" for w in words[:place])
+                name = "-".join(word for word in phrase if word != ",")
+                first = _verb_start(words, place) if phrase[-1] == "by" else place
+                yield Cue(first, end - 1, side, certainty, fronted, rule=name)
                 break
     if lower[:1] == ["so"] and len(lower) > 3 and lower[1] not in _NOT_AFTER[", so"]:
         yield Cue(0, 0, Side.BEFORE, 0.7, fronted=True)
+
+
+def _verb_start(words: Sequence[Word], participle: int) -> int:
+    """Return where the verb of a passive begins: ``might have been caused by``."""
+    first = participle
+    while first > 1 and words[first - 1].tag in {"AUX", "ADV"}:
+        first -= 1
+    return first
 
 
 def _structures(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
@@ -174,7 +186,10 @@ def _begins_reason(words: Sequence[Word], lower: Sequence[str], place: int) -> b
 
 def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None:
     """Return the cue of ``X made Y fail``, ``X made Y faster``: what was made is said to be or to do something."""
-    stop = next((at for at in range(place + 1, len(words)) if words[at].tag in _ENDING_CLAUSE), len(words))
+    ends = (at for at in range(place + 1, len(words)) if words[at].tag in _ENDING_CLAUSE or words[at].tag == "AUX")
+    stop = next(ends, len(words))
+    if lower[place + 1 : place + 2] == ["it"] and lower[stop : stop + 1] != ["."] and stop < len(words):
+        return None  # "made it clear that …"
     if place == 0 or stop < place + 3 or lower[place - 1] in {"to", "was", "is", "were", "are", "be", "been"}:
         return None
     last = next((at for at in range(stop - 1, place + 1, -1) if words[at].tag != "ADV"), place + 1)
@@ -182,9 +197,20 @@ def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None
     if last < place + 2 or not like or words[last - 1].tag not in {"NOUN", "PROPN", "PRON", "VERB", "ADV", "ADJ"}:
         return None
     if lower[place - 1] in {"which", "that"} and place > 2 and words[place - 2].text == ",":
-        return Cue(place - 2, place, Side.BEFORE, 0.8, fronted=False, whole=True, end=stop)
+        return Cue(place - 2, place, Side.BEFORE, 0.8, fronted=False, whole=True, end=stop, rule="made")
     begin = phrase_start(words, place)
-    return Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop) if begin < place else None
+    return Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop, rule="made") if begin < place else None
+
+
+def is_answer(sentence: Sentence, cue: Cue) -> bool:
+    """Tell whether a sentence is a reason alone, of what was said or asked before: ``Because the disk was full.``"""
+    words = sentence.words
+    if not cue.fronted or cue.side is Side.BEFORE or any(word.text in {",", ";"} for word in words[cue.last + 1 :]):
+        return False
+    head = words[cue.last].head
+    if words[cue.last].tag == "SCONJ":
+        return head < 0 or words[head].head < 0
+    return not any(word.tag in {"VERB", "AUX"} for word in words[cue.last + 1 :])
 
 
 def _of_relative(words: Sequence[Word], cue: Cue) -> Cue:

@@ -41,8 +41,15 @@ def is_sound(words: Sequence[Word], first: int, end: int) -> bool:
 
 def certainty_of(words: Sequence[Word], certainty: float) -> float:
     """Return how certain a cue makes a cause in its sentence: ``may``, ``perhaps`` and the like make it doubtful."""
-    doubtful = any(word.lower in _HEDGES and word.tag != "PROPN" for word in words)
+    doubtful = any(
+        word.lower in _HEDGES and word.tag != "PROPN" and not (word.lower == "could" and _denies(words[at + 1 : at + 2]))
+        for at, word in enumerate(words)
+    )
     return min(certainty, _DOUBTED) if doubtful else certainty
+
+
+def _denies(words: Sequence[Word]) -> bool:
+    return any(word.lower in _NEGATIONS for word in words)
 
 
 def is_question(words: Sequence[Word]) -> bool:
@@ -108,7 +115,13 @@ def _can_cause(words: Sequence[Word], first: int, end: int) -> bool:
 
 
 def _noun_phrase(words: Sequence[Word], start: int) -> Sequence[Word]:
-    stops = (at for at in range(start, len(words)) if words[at].tag in _STOPS_NOUN or words[at].lower in _RELATIVES)
+    stops = (
+        at
+        for at in range(start, len(words))
+        if words[at].tag in _STOPS_NOUN
+        or words[at].lower in _RELATIVES
+        or (words[at].tag == "AUX" and words[at].lower != "being")
+    )
     return words[start : next(stops, len(words))]
 
 
