@@ -72,6 +72,95 @@ def test_no_cause_where_none_is_told(analyst: Analyst, finder: CauseFinder, text
     assert list(finder.find(analyst.analyse([text])[0])) == [None]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The road leads to Rome.",
+        "This door leads to the kitchen.",
+        "The road that leads to Rome is old.",
+        "The results in the table are wrong.",
+        "Because of is a preposition.",
+        'The word "because" appears twice.',
+        "He left because.",
+        "Just because you can…",
+        "Just because you can does not mean you should.",
+        "Did it happen because the server was down?",
+        "I think so because of you.",
+        "The crash was not caused by the deploy.",
+        "Smoking does not lead to rain.",
+        "Since 2019 he is here.",
+        "Since Monday the build is red.",
+        "He made it clear that he left.",
+        "Ana made a cake for Ben.",
+    ],
+)
+def test_the_words_of_a_cue_are_none_where_they_join_no_cause(
+    analyst: Analyst, finder: CauseFinder, text: str
+) -> None:
+    assert list(finder.find(analyst.analyse([text])[0])) == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "effect"),
+    [
+        ("The missing index led to slow queries.", "The missing index", "slow queries"),
+        ("Smoking leads to cancer.", "Smoking", "cancer"),
+        ("The alert triggered a restart.", "The alert", "a restart"),
+        ("The outage resulted from a bad deploy.", "a bad deploy", "The outage"),
+        ("Thanks to the patch, the server is stable.", "the patch", "the server is stable"),
+        ("The disk was full, which made the build fail.", "The disk was full", "the build fail"),
+        ("The new index made queries faster.", "The new index", "queries faster"),
+        ("the server crashed bc the disk was full", "the disk was full", "the server crashed"),
+        ("He stayed home, cause he was sick.", "he was sick", "He stayed home"),
+        ("The crash was caused by a null pointer.", "a null pointer", "The crash"),
+        ("He could not log in because the token expired.", "the token expired", "He could not log"),
+        ("Because of the rain we stayed home.", "the rain", "we stayed home"),
+        ("Since the key was missing, we broke the door.", "the key was missing", "we broke the door"),
+        ("The film is about a storm that led to a shipwreck.", "a storm", "a shipwreck"),
+        ("The storm that led to the shipwreck was named Ida.", "The storm", "the shipwreck"),
+        (
+            "The build did not break because the disk was full; it broke because the cache was stale.",
+            "the cache was stale",
+            "it broke",
+        ),
+        ("The trains are late because of the snow; we will walk.", "the snow", "The trains are late"),
+    ],
+)
+def test_a_cue_joins_what_stands_in_its_clause(
+    analyst: Analyst, finder: CauseFinder, text: str, cause: str, effect: str
+) -> None:
+    (found,) = finder.find(analyst.analyse([text])[0])
+    assert found is not None
+    assert text[found.cause.start : found.cause.end] == cause
+    assert text[found.effect.start : found.effect.end] == effect
+    assert found.certainty > 0.5
+
+
+def test_what_may_be_a_cause_is_doubtful(analyst: Analyst, finder: CauseFinder) -> None:
+    for text in ("It might have been caused by mice.", "Perhaps the leak led to the outage."):
+        (found,) = finder.find(analyst.analyse([text])[0])
+        assert found is not None
+        assert found.certainty == 0.5
+
+
+def test_a_root_cause_is_of_what_went_wrong(analyst: Analyst, finder: CauseFinder) -> None:
+    renamed, named = "Done: ci-04 is now called forge-1.", "The root cause was a missing logrotate config."
+    assert list(finder.find(analyst.analyse([f"{renamed} {named}"])[0])) == [None, None]
+    text = f"The disk filled up on Friday. {renamed} {named}"
+    *_, found = finder.find(analyst.analyse([text])[0])
+    assert found is not None
+    assert text[found.effect.start : found.effect.end] == "The disk filled up on Friday."
+
+
+def test_a_reason_alone_is_of_the_sentence_before(analyst: Analyst, finder: CauseFinder) -> None:
+    text = "The build broke. Because the disk was full."
+    _, found = finder.find(analyst.analyse([text])[0])
+    assert found is not None
+    assert text[found.cause.start : found.cause.end] == "the disk was full"
+    assert text[found.effect.start : found.effect.end] == "The build broke."
+    assert list(finder.find(analyst.analyse(["Because the disk was full."])[0])) == [None]
+
+
 def test_therefore_looks_back_to_the_sentence_before(analyst: Analyst, finder: CauseFinder) -> None:
     text = "The disk was full. Therefore the backup stopped."
     first, second = finder.find(analyst.analyse([text])[0])

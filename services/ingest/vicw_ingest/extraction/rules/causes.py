@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, named_cause
+from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, is_answer, named_cause
+from vicw_ingest.extraction.rules.happenings import goes_wrong, says_something
 from vicw_ingest.extraction.rules.signs import Words, edge_signs, sentence_signs, word_signs
+from vicw_ingest.extraction.rules.soundness import certainty_of, is_question
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.hashing import Lexicon, rows
 from vicw_shared.language.tokens import Span
@@ -28,6 +30,8 @@ OUTSIDE, JOINT, CAUSE, EFFECT = range(4)
 ORDERS = ((CAUSE, EFFECT), (EFFECT, CAUSE))
 LEARNT = "learnt"
 _CERTAIN = 1e6
+_FAR = 3
+"""How many sentences before may tell what the cause is of that a sentence calls one."""
 EDGES = 4
 """Where the first stretch begins and ends, and the second."""
 
@@ -98,18 +102,20 @@ class CauseFinder:
             number
             for number, cue in enumerate(cues)
             if found[number] is None
-            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(cue, sentences[number]))
+            and not is_question(sentences[number].words)
+            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(sentences[number], cue))
         ]
         cuts = self._cuts([sentences[number] for number in chosen], [cues[number] for number in chosen])
         for number, cut in zip(chosen, cuts, strict=True):
             cue = cues[number]
-            certainty = max(float(learnt[number]), cue.certainty if cue is not None else 0.0)
-            if cut is None:
+            words = sentences[number].words
+            if cut is None or not _tells(cut, words):
                 continue
+            certainty = certainty_of(words, max(float(learnt[number]), cue.certainty if cue is not None else 0.0))
             if cue is None:
                 found[number] = _cause(sentences[number], cut, certainty, LEARNT)
             else:
-                whole = _with_verbs(cut, cue, sentences[number].words)
+                whole = _with_verbs(cut, cue, words)
                 found[number] = _cause(sentences[number], whole, certainty, _rule(sentences[number], cue))
         return found
 
@@ -127,22 +133,11 @@ def _told(sentences: Sequence[Sentence], number: int, cue: Cue | None) -> Cause 
     """Return the cause of a sentence that says by its words alone where it stands."""
     if (named := _named(sentences, number)) is not None:
         return named
-    return _from_before(sentences, number, cue) if cue is not None and _looks_back(cue, sentences[number]) else None
+    return _from_before(sentences, number, cue) if cue is not None and _looks_back(sentences[number], cue) else None
 
 
-def _looks_back(cue: Cue, sentence: Sentence) -> bool:
-    """Tell whether the other end of a cue is in the sentence before: ``So it failed.``, ``Because it was full.``."""
-    return cue.fronted and (cue.side is Side.BEFORE or _is_fragment(cue, sentence.words))
-
-
-def _is_fragment(cue: Cue, words: Sequence[Word]) -> bool:
-    """Tell whether a reason stands alone: what the cue begins has the sentence's root, and no clause follows it."""
-    if words[cue.first].lower != "because":
-        return False
-    behind = words[cue.last + 1 :]
-    root = next((place for place, word in enumerate(words) if word.head < 0), 0)
-    clauses = [word for word in words if word.head == root and word.relation in {"nsubj", "ccomp", "parataxis"}]
-    return bool(behind) and words[cue.first].head == root and len(clauses) < 2 and all(w.text != "," for w in behind)
+def _looks_back(sentence: Sentence, cue: Cue) -> bool:
+    return cue.fronted and (cue.side is Side.BEFORE or is_answer(sentence, cue))
 
 
 def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
@@ -151,18 +146,26 @@ def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
     if found is None:
         return None
     effect, cause = found
-    if effect is None and number == 0:
-        return None
     words = sentences[number].words
-    told = _span(words, effect.start, effect.stop) if effect is not None else sentences[number - 1].span
+    if effect is not None:
+        told = _span(words, effect.start, effect.stop)
+    else:
+        before = range(number - 1, max(number - 1 - _FAR, -1), -1)
+        trouble = next((at for at in before if goes_wrong(sentences[at].words)), None)
+        if trouble is None:
+            return None
+        told = sentences[trouble].span
     return Cause(_span(words, cause.start, cause.stop), told, 0.9, "cause-of")
 
 
 def _from_before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Cause | None:
+    """Return the cause of a sentence that goes on with the one before, or with what somebody said before (*That*)."""
     words = [word for word in sentences[number].words[cue.last + 1 :] if word.tag != "PUNCT"]
-    if number == 0 or not words:
+    pointing = sentences[number].words[cue.first]
+    if not says_something(words) or (number == 0 and pointing.lower not in {"that", "this"}):
         return None
-    before, here = sentences[number - 1].span, _span(words, 0, len(words))
+    before = sentences[number - 1].span if number > 0 else Span(pointing.start, pointing.end)
+    here = _span(words, 0, len(words))
     cause, effect = (before, here) if cue.side is Side.BEFORE else (here, before)
     return Cause(cause, effect, cue.certainty, _rule(sentences[number], cue))
 
@@ -170,21 +173,26 @@ def _from_before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Cause 
 def _with_verbs(cut: Cut, cue: Cue, words: Sequence[Word]) -> Cut:
     """Return a cut whose first stretch begins with the clause that it ends, where the cut left the verb outside."""
     joins = words[cue.last].lower in JOINING_CLAUSES and cut.end <= cue.first < cut.begin2
-    return cut._replace(begin=_reach(words, cut.begin, cut.end)) if joins else cut
+    return cut._replace(begin=_reach(words, cut.begin, cut.end, cue.begin)) if joins else cut
 
 
-def _reach(words: Sequence[Word], begin: int, end: int) -> int:
+def _tells(cut: Cut, words: Sequence[Word]) -> bool:
+    """Tell whether both stretches of a cut say something."""
+    return says_something(words[cut.begin : cut.end]) and says_something(words[cut.begin2 : cut.end2])
+
+
+def _reach(words: Sequence[Word], begin: int, end: int, least: int) -> int:
     if any(word.tag == "VERB" for word in words[begin:end]):
         return begin
     start = begin
-    while start > 0 and words[start - 1].tag not in {"PUNCT", "CCONJ", "SCONJ"}:
+    while start > least and words[start - 1].tag not in {"PUNCT", "CCONJ", "SCONJ"}:
         start -= 1
     return start if any(word.tag == "VERB" for word in words[start:begin]) else begin
 
 
 def _rule(sentence: Sentence, cue: Cue) -> str:
     """Return a cue's words, as the name of a rule: ``as-a-result-of``."""
-    return "-".join(word.lower for word in sentence.words[cue.first : cue.last + 1] if word.tag != "PUNCT")
+    return cue.rule or "-".join(word.lower for word in sentence.words[cue.first : cue.last + 1] if word.tag != "PUNCT")
 
 
 def certainties(words: Words, model: CauseModel) -> Floats:
@@ -221,8 +229,11 @@ def best_cuts(
 def _cut_at(cue: Cue, word: Floats, edge: Floats) -> Cut | None:
     """Return the best cut that a cue allows: it stands outside of both, and says which comes first."""
     effect_first = cue.side is Side.BEHIND and not cue.fronted
+    end = len(word) if cue.end is None else cue.end
     if cue.whole:
-        return Cut(int(effect_first), 0, cue.first, cue.last + 1, len(word))
+        return Cut(int(effect_first), cue.begin, cue.first, cue.last + 1, end)
+    word[: cue.begin, OUTSIDE] += _CERTAIN
+    word[end:, OUTSIDE] += _CERTAIN
     word[cue.first : cue.last + 1, OUTSIDE if cue.fronted else JOINT] += _CERTAIN
     return best_cut(word, edge, orders=(1,) if effect_first else (0,))
 

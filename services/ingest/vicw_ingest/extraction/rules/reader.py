@@ -221,10 +221,11 @@ class _Text:
         return Link(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
 
     def _told_before(self, number: int, span: Span) -> str | None:
-        """Return the sentence that a cause or an effect is, or points back to: the one before, or the item before."""
+        """Return the sentence that a cause or an effect is, or points back to: one before, or the item before."""
+        for at in range(number):
+            if span == self._sentences[at].span:
+                return self._statements.get(at)
         before = self._statements.get(number - 1)
-        if number > 0 and span == self._sentences[number - 1].span:
-            return before
         if self._source.text[span.start : span.end].casefold() in _POINTING_BACK:
             return before if number > 0 else PREVIOUS
         return None

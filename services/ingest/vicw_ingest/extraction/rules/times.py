@@ -15,8 +15,8 @@ from dateutil.relativedelta import relativedelta
 
 from vicw_shared.language.tokens import Span
 
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTHS = "january february march april may june july august september october november december".split()
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+MONTHS = "january february march april may june july august september october november december".split()
 _NUMBERS = {
     word: number
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
@@ -24,8 +24,8 @@ _NUMBERS = {
 _UNITS = ("minute", "hour", "day", "week", "month", "year")
 
 _NUMBER = r"\d{1,4}|a\ couple\ of|half\ a\ dozen|a\ dozen|an?|" + "|".join(list(_NUMBERS)[1:13])
-_WEEKDAY = "|".join(_WEEKDAYS)
-_MONTH = "|".join(rf"{month}|{month[:3]}\.?" if month != "may" else month for month in _MONTHS) + r"|sept\.?"
+_WEEKDAY = "|".join(WEEKDAYS)
+_MONTH = "|".join(rf"{month}|{month[:3]}\.?" if month != "may" else month for month in MONTHS) + r"|sept\.?"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _YEAR = r"(?:19|20)\d\d"
 
@@ -126,7 +126,7 @@ def _counted(said: dict[str, str], now: datetime, today: datetime) -> tuple[date
 
 
 def _weekday(which: str, name: str, today: datetime, future: bool) -> datetime:
-    ahead = (_WEEKDAYS.index(name.lower()) - today.weekday()) % 7
+    ahead = (WEEKDAYS.index(name.lower()) - today.weekday()) % 7
     if which in {"next", "this coming", "for", "until", "by"} or (which == "on" and future):
         return today + timedelta(days=ahead or 7)
     if which == "this":
@@ -147,7 +147,7 @@ def _period(whose: str, name: str, today: datetime) -> tuple[datetime, str]:
 def _date(said: dict[str, str], today: datetime, future: bool) -> tuple[datetime, str] | None:
     """Resolve a month with or without its day and its year."""
     named = said.get("month_second") or said.get("month_first") or said.get("month") or said["in_month"].split()[-1]
-    month = 1 + next(place for place, name in enumerate(_MONTHS) if name.startswith(named.lower()[:3]))
+    month = 1 + next(place for place, name in enumerate(MONTHS) if name.startswith(named.lower()[:3]))
     day = int(said.get("day_first") or said.get("day_second") or 1)
     year = said.get("year_third") or said.get("year_last") or said.get("month_year")
     precision = "day" if "day_first" in said or "day_second" in said else "month"
