@@ -181,7 +181,9 @@ def _begins_reason(words: Sequence[Word], lower: Sequence[str], place: int) -> b
     nominative = "".join(lower[place + 1 : place + 2]) in _NOMINATIVES
     if place + 2 >= len(words) or place == 0:
         return False
-    return lower[place] != "cause" or words[place].tag == "SCONJ" or (nominative and words[place - 1].tag not in _VERBAL)
+    return (
+        lower[place] != "cause" or words[place].tag == "SCONJ" or (nominative and words[place - 1].tag not in _VERBAL)
+    )
 
 
 def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None:
@@ -199,7 +201,11 @@ def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None
     if lower[place - 1] in {"which", "that"} and place > 2 and words[place - 2].text == ",":
         return Cue(place - 2, place, Side.BEFORE, 0.8, fronted=False, whole=True, end=stop, rule="made")
     begin = phrase_start(words, place)
-    return Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop, rule="made") if begin < place else None
+    return (
+        Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop, rule="made")
+        if begin < place
+        else None
+    )
 
 
 def is_answer(sentence: Sentence, cue: Cue) -> bool:
@@ -209,8 +215,14 @@ def is_answer(sentence: Sentence, cue: Cue) -> bool:
         return False
     head = words[cue.last].head
     if words[cue.last].tag == "SCONJ":
-        return head < 0 or words[head].head < 0
+        return (head < 0 or words[head].head < 0) and not _has_two_clauses(words)
     return not any(word.tag in {"VERB", "AUX"} for word in words[cue.last + 1 :])
+
+
+def _has_two_clauses(words: Sequence[Word]) -> bool:
+    """Tell whether a second subject or clause hangs on the root, which need no comma: *Because he lied she left*."""
+    root = next((place for place, word in enumerate(words) if word.head < 0), 0)
+    return sum(word.head == root and word.relation in {"nsubj", "ccomp", "parataxis"} for word in words) > 1
 
 
 def _of_relative(words: Sequence[Word], cue: Cue) -> Cue:
