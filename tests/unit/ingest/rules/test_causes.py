@@ -94,9 +94,7 @@ def test_no_cause_where_none_is_told(analyst: Analyst, finder: CauseFinder, text
         "Ana made a cake for Ben.",
     ],
 )
-def test_the_words_of_a_cue_are_none_where_they_join_no_cause(
-    analyst: Analyst, finder: CauseFinder, text: str
-) -> None:
+def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, finder: CauseFinder, text: str) -> None:
     assert list(finder.find(analyst.analyse([text])[0])) == [None]
 
 

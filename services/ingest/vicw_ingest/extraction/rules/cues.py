@@ -181,7 +181,9 @@ def _begins_reason(words: Sequence[Word], lower: Sequence[str], place: int) -> b
     nominative = "".join(lower[place + 1 : place + 2]) in _NOMINATIVES
     if place + 2 >= len(words) or place == 0:
         return False
-    return lower[place] != "cause" or words[place].tag == "SCONJ" or (nominative and words[place - 1].tag not in _VERBAL)
+    return (
+        lower[place] != "cause" or words[place].tag == "SCONJ" or (nominative and words[place - 1].tag not in _VERBAL)
+    )
 
 
 def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None:
@@ -199,7 +201,11 @@ def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None
     if lower[place - 1] in {"which", "that"} and place > 2 and words[place - 2].text == ",":
         return Cue(place - 2, place, Side.BEFORE, 0.8, fronted=False, whole=True, end=stop, rule="made")
     begin = phrase_start(words, place)
-    return Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop, rule="made") if begin < place else None
+    return (
+        Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop, rule="made")
+        if begin < place
+        else None
+    )
 
 
 def is_answer(sentence: Sentence, cue: Cue) -> bool:

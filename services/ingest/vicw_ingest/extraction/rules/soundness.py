@@ -18,7 +18,9 @@ _STOPS_NOUN = frozenset({"PUNCT", "SCONJ", "ADP"})
 _STOPS_PHRASE = frozenset({"PUNCT", "SCONJ", "CCONJ", "VERB", "AUX"})
 _RELATIVES = frozenset({"which", "that", "who", "where", "when"})
 _BEFORE_NOUN = frozenset({"DET", "ADJ", "ADP", "NUM"})
-_HEDGES = frozenset("might may could maybe perhaps possibly probably likely seems seem seemed apparently suspect".split())
+_HEDGES = frozenset(
+    "might may could maybe perhaps possibly probably likely seems seem seemed apparently suspect".split()
+)
 _HAVING = frozenset({"has", "have", "'ve", "’ve", "'s", "’s"})
 _SPANS_OF_TIME = frozenset(
     "year years month months week weeks weekend day morning noon evening night spring summer autumn winter christmas "
@@ -42,7 +44,9 @@ def is_sound(words: Sequence[Word], first: int, end: int) -> bool:
 def certainty_of(words: Sequence[Word], certainty: float) -> float:
     """Return how certain a cue makes a cause in its sentence: ``may``, ``perhaps`` and the like make it doubtful."""
     doubtful = any(
-        word.lower in _HEDGES and word.tag != "PROPN" and not (word.lower == "could" and _denies(words[at + 1 : at + 2]))
+        word.lower in _HEDGES
+        and word.tag != "PROPN"
+        and not (word.lower == "could" and _denies(words[at + 1 : at + 2]))
         for at, word in enumerate(words)
     )
     return min(certainty, _DOUBTED) if doubtful else certainty
@@ -66,7 +70,8 @@ def is_time(words: Sequence[Word], place: int) -> bool:
     comma = next((at for at in range(place, len(words)) if words[at].text == ","), len(words))
     other = words[:place] if place > 0 else words[comma:]
     return any(
-        word.lower in _HAVING and any(verb.relation != "det" and _is_participle(verb) for verb in other[at + 1 : at + 4])
+        word.lower in _HAVING
+        and any(verb.relation != "det" and _is_participle(verb) for verb in other[at + 1 : at + 4])
         for at, word in enumerate(other)
         if word.tag == "AUX"
     )
@@ -76,11 +81,13 @@ _TIMES = frozenset({*MONTHS, *WEEKDAYS, *_SPANS_OF_TIME})
 
 
 def _is_participle(word: Word) -> bool:
-    return word.lower == "been" or (word.tag == "VERB" and word.lower.endswith(("ed", "en", "wn", "lt", "pt", "ne", "ad")))
+    return word.lower == "been" or (
+        word.tag == "VERB" and word.lower.endswith(("ed", "en", "wn", "lt", "pt", "ne", "ad"))
+    )
 
 
 def _is_quoted(words: Sequence[Word], first: int, end: int) -> bool:
-    return 0 < first and end < len(words) and words[first - 1].text in _QUOTES and words[end].text in _QUOTES
+    return first > 0 and end < len(words) and words[first - 1].text in _QUOTES and words[end].text in _QUOTES
 
 
 def _is_noun(words: Sequence[Word], first: int) -> bool:
@@ -96,7 +103,9 @@ def _is_denied(words: Sequence[Word], first: int) -> bool:
 
     A comma, and that somebody could not, settle that the reason is what holds.
     """
-    start = max((at + 1 for at in range(first) if words[at].tag == "PUNCT" and words[at].text not in _QUOTES), default=0)
+    start = max(
+        (at + 1 for at in range(first) if words[at].tag == "PUNCT" and words[at].text not in _QUOTES), default=0
+    )
     before = words[start:first]
     denied = [at for at, word in enumerate(before) if word.lower in _NEGATIONS]
     if not denied:
