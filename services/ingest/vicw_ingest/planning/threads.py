@@ -29,8 +29,9 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
-    r"^\W*(?:(?:and|so|ah|oh|ok(?:ay)?),? )*(?:that(?:['’]s| is| was) (?:why|how come)|this is why|which is why|therefore|hence|"
-    r"because of (?:that|this)|(?:that|this|it) (?:led to|caused)|as a result\b(?! of)|for (?:that|this) reason)\b",
+    r"^\W*(?:(?:and|so|ah|oh|ok(?:ay)?),? )*(?:that(?:['’]s| is| was) (?:why|how come)|this is why|which is why|"
+    r"therefore|hence|because of (?:that|this)|(?:that|this|it) (?:led to|caused)|"
+    r"as a result\b(?! of)|for (?:that|this) reason)\b",
     re.IGNORECASE,
 )
 _ADDRESSING = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)

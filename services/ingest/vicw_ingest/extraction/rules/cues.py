@@ -75,13 +75,14 @@ _FAILING = ("fail", "crash", "broke", "break", "died", "timed", "corrupt", "leak
 
 _SPOKEN = frozenset({"bc", "cuz", "coz", "'cause", "cause"})
 _NOMINATIVES = frozenset("i he she we they there".split())
-_VERBAL = frozenset({"AUX", "PART", "NOUN", "PROPN", "PRON", "DET", "ADJ"})
+_BEFORE_VERB = frozenset({"AUX", "PART", "NOUN", "PROPN", "PRON", "DET", "ADJ"})
+_BEGINS_SUBJECT = frozenset({"DET", "PRON", "PROPN"})
 _MAKING = frozenset({"made", "makes"})
 _ENDING_CLAUSE = frozenset({"PUNCT", "SCONJ", "CCONJ", "ADP"})
 _OF_NOUN = frozenset({"DET", "ADJ", "NOUN", "PROPN", "NUM"})
 _COMPARATIVES = frozenset(
-    "faster slower worse better bigger smaller larger easier harder cheaper safer weaker stronger longer shorter warmer "
-    "colder hotter louder quieter brighter darker richer poorer higher lower simpler happier cleaner quicker".split()
+    "faster slower worse better bigger smaller larger easier harder cheaper safer weaker stronger longer shorter "
+    "warmer colder hotter louder quieter brighter darker richer poorer higher lower simpler happier cleaner quicker".split()
 )
 
 
@@ -182,7 +183,9 @@ def _begins_reason(words: Sequence[Word], lower: Sequence[str], place: int) -> b
     if place + 2 >= len(words) or place == 0:
         return False
     return (
-        lower[place] != "cause" or words[place].tag == "SCONJ" or (nominative and words[place - 1].tag not in _VERBAL)
+        lower[place] != "cause"
+        or words[place].tag == "SCONJ"
+        or (nominative and words[place - 1].tag not in _BEFORE_VERB)
     )
 
 

@@ -26,6 +26,7 @@ _SPANS_OF_TIME = frozenset(
     "year years month months week weeks weekend day morning noon evening night spring summer autumn winter christmas "
     "easter yesterday then last early late childhood birth".split()
 )
+_TIMES = frozenset({*MONTHS, *WEEKDAYS, *_SPANS_OF_TIME})
 _DOUBTED = 0.5
 """The most certain that a cause can be of which a sentence says that it may be one."""
 
@@ -75,9 +76,6 @@ def is_time(words: Sequence[Word], place: int) -> bool:
         for at, word in enumerate(other)
         if word.tag == "AUX"
     )
-
-
-_TIMES = frozenset({*MONTHS, *WEEKDAYS, *_SPANS_OF_TIME})
 
 
 def _is_participle(word: Word) -> bool:
