@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from vicw_shared.language.analysis import Word
 
 _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "PRON", "SYM", "X"})
+_NOUNS = frozenset({"NOUN", "VERB", "ADJ", "PROPN"})
+"""Tags that nouns get, some by mistake."""
 _ENDINGS = (
     "tion", "tions", "sion", "sions", "ment", "ments", "ance", "ances", "ence", "ences", "ness", "ism",
     "osis", "itis", "ysis", "ency", "ancy", "lity", "rity", "sity", "vity", "failure", "failures", "closure",
@@ -28,8 +30,8 @@ _NOT_EVENTS = frozenset(
 )
 _EVENTS = frozenset(
     "accident alarm anger arrest attack ban battle birth blast boycott break bug burn cancer change chaos clash "
-    "collapse conflict confusion corruption crash crime crisis damage danger deadlock death debt decline decrease "
-    "defeat delay demise disaster disease doubt downfall drop drought effect end error escape explosion fall famine "
+    "collapse complaint conflict confusion corruption crash crime crisis damage danger deadlock death debt decline "
+    "decrease defeat delay demise disaster disease doubt downfall drop drought effect end error escape explosion fall famine "
     "fault fear fever fight fine fire flood fog frost fraud fury gain growth harm hunger illness impasse increase "
     "injury jam killing lack landslide lapse leak loss mess misery mistake murder outbreak outcry pain panic peace "
     "pollution poverty praise problem profit protest quarrel rain rebellion recall relief restart result revolt "
@@ -65,9 +67,14 @@ def happens(words: Sequence[Word]) -> bool:
         return True
     return any(
         (word.tag in {"VERB", "AUX"} and (place > 0 or word.lower.endswith("ing")))
-        or (word.tag in {"NOUN", "VERB", "ADJ", "PROPN"} and names_event(word.lower))
+        or (word.tag in _NOUNS and names_event(word.lower) and not _goes_on(words[place + 1 : place + 2]))
         for place, word in enumerate(words)
     )
+
+
+def _goes_on(behind: Sequence[Word]) -> bool:
+    """Tell whether a noun follows that is what the phrase names: of a meeting room, the room."""
+    return any(word.tag in {"NOUN", "PROPN"} for word in behind)
 
 
 def names_event(noun: str) -> bool:

@@ -93,6 +93,8 @@ def _is_noun(words: Sequence[Word], first: int) -> bool:
     word = words[first]
     if word.tag != "NOUN" or word.lower not in _NOUNS_TOO:
         return False
+    if "".join(behind.tag for behind in words[first + 1 : first + 2]) == "DET":
+        return False  # an article begins what the verb is done to
     return first == 0 or words[first - 1].tag in _BEFORE_NOUN or word.relation.startswith("nsubj")
 
 
@@ -125,7 +127,7 @@ def _noun_phrase(words: Sequence[Word], start: int) -> Sequence[Word]:
     stops = (
         at
         for at in range(start, len(words))
-        if words[at].tag in _STOPS_NOUN
+        if (words[at].tag in _STOPS_NOUN and words[at].lower != "of")
         or words[at].lower in _RELATIVES
         or (words[at].tag == "AUX" and words[at].lower != "being")
     )
