@@ -22,23 +22,24 @@ _ENDINGS = (
     "burnout", "layoff", "layoffs", "rollback", "setback", "setbacks", "overflow",
 )  # fmt: skip
 _NOT_EVENTS = frozenset(
-    "station stations section sections apartment apartments basement basements monument monuments pavement document "
-    "documents department departments settlement building buildings clearing landing parking university facility "
-    "facilities location locations destination entrance fence residence junction intersection cement compartment "
-    "tournament instrument element elements painting evidence audience wing ring king string thing things sentence "
-    "sentences science".split()
+    "station stations section sections apartment apartments basement basements monument monuments pavement "
+    "document documents department departments settlement building buildings clearing landing parking university "
+    "facility facilities location locations destination entrance fence residence junction intersection cement "
+    "compartment tournament instrument element elements painting evidence audience wing ring king string thing "
+    "things sentence sentences science".split()
 )
 _EVENTS = frozenset(
     "accident alarm anger arrest attack ban battle birth blast boycott break bug burn cancer change chaos clash "
-    "collapse complaint conflict confusion corruption crash crime crisis damage danger deadlock death debt decline "
-    "decrease defeat delay demise disaster disease doubt downfall drop drought effect end error escape explosion fall famine "
-    "fault fear fever fight fine fire flood fog frost fraud fury gain growth harm hunger illness impasse increase "
-    "injury jam killing lack landslide lapse leak loss mess misery mistake murder outbreak outcry pain panic peace "
-    "pollution poverty praise problem profit protest quarrel rain rebellion recall relief restart result revolt "
-    "riot rise row ruin rush sadness sanction scandal shock shortfall sickness siege spike split stop storm stress "
-    "strike struggle success surge suspicion tension theft threat trial trouble unrest upheaval upset uproar "
-    "uprising victory violence walkout war warning waste win withdrawal wreck wound deploy bankruptcy fatigue hack "
-    "merge reset retry review revert sale start stall stop upgrade update boom bust death divorce marriage race".split()
+    "collapse complaint conflict confusion corruption crash crime crisis damage danger deadlock death debt "
+    "decline decrease defeat delay demise disaster disease doubt downfall drop drought effect end error escape "
+    "explosion fall famine fault fear fever fight fine fire flood fog frost fraud fury gain growth harm hunger "
+    "illness impasse increase injury jam killing lack landslide lapse leak loss mess misery mistake murder "
+    "outbreak outcry pain panic peace pollution poverty praise problem profit protest quarrel rain rebellion "
+    "recall relief restart result revolt riot rise row ruin rush sadness sanction scandal shock shortfall "
+    "sickness siege spike split stop storm stress strike struggle success surge suspicion tension theft threat "
+    "trial trouble unrest upheaval upset uproar uprising victory violence walkout war warning waste win "
+    "withdrawal wreck wound deploy bankruptcy fatigue hack merge reset retry review revert sale start stall stop "
+    "upgrade update boom bust death divorce marriage race".split()
 )
 _BACK = frozenset({"this", "that", "it", "which", "these", "those", "what"})
 _WRONG = (
@@ -50,8 +51,8 @@ _WRONG = (
 )  # fmt: skip
 """How words begin that tell of something going wrong."""
 _WRONG_ALONE = frozenset(
-    "died dead full lost lose loses loss losses late stuck hung hangs hang down bug bugs issue issues stale red bad "
-    "worse worst sick ill hurt killed fire oom mess".split()
+    "died dead full lost lose loses loss losses late stuck hung hangs hang down bug bugs issue issues stale red "
+    "bad worse worst sick ill hurt killed fire oom mess".split()
 )
 _WITHOUT = frozenset({"not", "n't", "n’t", "no", "nobody", "none", "nothing", "never", "cannot", "without"})
 
