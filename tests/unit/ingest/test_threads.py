@@ -59,6 +59,25 @@ async def test_one_request_of_all_turns_is_as_good_as_many(memory: Memory) -> No
     assert together == apart
 
 
+async def test_a_conclusion_goes_on_with_what_the_speaker_said_before_an_aside(memory: Memory) -> None:
+    said = [
+        ("Lena", "The nightly build broke again, the disk on ci-04 was full."),
+        ("Tom", "By the way, my sister Priya moved to Porto last month."),
+        ("Lena", "That's why the release of VICW 2.3 slipped to Friday."),
+        ("Tom", "By the way, Priya has a cat now."),
+        ("Lena", "That's why you are tired."),
+    ]
+    for n, one in enumerate(said):
+        await memory.ingest(turn(n, one), extract="rules")
+    found = await flows(memory)
+    assert found["t2"] == found["t0"] != found["t1"]
+    assert found["t4"] == found["t3"]
+    live = {node.uid: node for node in await memory.standalone.graph.page(Label.EVENT, after=None, limit=1000)}
+    edges = [edge for edge, _, _ in await memory.standalone.graph.edge_page(after=None, limit=5000)]
+    caused = {(live[edge.source].source_id, live[edge.target].name) for edge in edges if edge.type == "CAUSED"}
+    assert ("t0", "the release of VICW 2.3 slipped to Friday") in caused
+
+
 async def test_a_late_turn_joins_the_thread_that_it_was_said_in(memory: Memory) -> None:
     await memory.ingest(turn(0, BUILD[0]), turn(1, BUILD[1]), turn(3, WEDDING[0]))
     await memory.ingest(turn(9, BUILD[2], minutes=2))

@@ -28,6 +28,13 @@ _BACK = re.compile(
     r"(?P<what>[^.:,!?]{2,60})",
     re.IGNORECASE,
 )
+_CONCLUDES = re.compile(
+    r"^\W*(?:(?:and|so|ah|oh|ok(?:ay)?),? )*(?:that(?:['’]s| is| was) (?:why|how come)|this is why|which is why|"
+    r"therefore|hence|because of (?:that|this)|(?:that|this|it) (?:led to|caused)|"
+    r"as a result\b(?! of)|for (?:that|this) reason)\b",
+    re.IGNORECASE,
+)
+_ADDRESSING = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _STOPS = frozenset(
     "a about actually after again ago all almost also am an and any anyway are around as ask at away back be "
     "because been before being bit both but by bye call came can come could day did do does doing don done down "
@@ -47,6 +54,9 @@ _HALF_LIFE = 15
 _JOINS = 0.1
 _NAMED = 0.15
 _FOLLOWS, _ANSWERS, _SAYS_LITTLE = 0.06, 0.25, 0.30
+_CONCLUDED = 0.25
+_ASIDES = 3
+"""How many turns of others may come between what somebody says and what they conclude from it."""
 _LITTLE = 2.0
 _NAME_WEIGHT = 2.0
 _stemmer = Stemmer.Stemmer("english")
@@ -84,7 +94,7 @@ def joins(turn: Turn, recent: Sequence[Turn]) -> str | None:
         return _named(asked_back["what"], recent, others) or _best(scores)
     if _AWAY.match(turn.text):
         return None
-    last = recent[-1]
+    last = _gone_on_from(turn, recent)
     if last.thread is not None:
         elsewhere = max((score for name, score in scores.items() if name != last.thread), default=0.0)
         scores[last.thread] += _adjacent(turn, last, said) * (1 - min(elsewhere, 1))
@@ -104,7 +114,23 @@ def _adjacent(turn: Turn, last: Turn, said: dict[str, float]) -> float:
         score += _ANSWERS
     if _weight(said) <= _LITTLE:
         score += _SAYS_LITTLE
+    if _CONCLUDES.match(turn.text):
+        score += _CONCLUDED
     return score
+
+
+def _gone_on_from(turn: Turn, recent: Sequence[Turn]) -> Turn:
+    """Return the turn that one goes on with if nothing else tells: the last, or the own one that it concludes from.
+
+    Only over what others say aside (*by the way*), and if what is concluded is not addressed to them.
+    """
+    if _CONCLUDES.match(turn.text) and not _ADDRESSING.search(turn.text):
+        for other in reversed(recent[-_ASIDES - 1 :]):
+            if other.speaker == turn.speaker:
+                return other
+            if not _AWAY.match(other.text):
+                break
+    return recent[-1]
 
 
 def _named(what: str, recent: Sequence[Turn], others: Sequence[dict[str, float]]) -> str | None:

@@ -275,7 +275,8 @@ def _after(values: Floats) -> Floats:
 def _cause(sentence: Sentence, cut: Cut, certainty: float, rule: str) -> Cause:
     words = sentence.words
     end = cut.end2 - (words[cut.end2 - 1].tag == "PUNCT" and cut.end2 > cut.begin2 + 1)
-    one, two = _span(words, cut.begin, cut.end), _span(words, cut.begin2, end)
+    bare = cut.end == cut.begin + 2 and words[cut.begin].tag == "PRON" and words[cut.begin + 1].tag == "AUX"
+    one, two = _span(words, cut.begin, cut.end - bare), _span(words, cut.begin2, end)
     cause, effect = (one, two) if ORDERS[cut.order][0] == CAUSE else (two, one)
     return Cause(cause, effect, round(certainty, 2), rule)
 

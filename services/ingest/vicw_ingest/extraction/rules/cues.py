@@ -75,13 +75,15 @@ _FAILING = ("fail", "crash", "broke", "break", "died", "timed", "corrupt", "leak
 
 _SPOKEN = frozenset({"bc", "cuz", "coz", "'cause", "cause"})
 _NOMINATIVES = frozenset("i he she we they there".split())
-_VERBAL = frozenset({"AUX", "PART", "NOUN", "PROPN", "PRON", "DET", "ADJ"})
+_BEFORE_VERB = frozenset({"AUX", "PART", "NOUN", "PROPN", "PRON", "DET", "ADJ"})
+_BEGINS_SUBJECT = frozenset({"DET", "PRON", "PROPN"})
 _MAKING = frozenset({"made", "makes"})
 _ENDING_CLAUSE = frozenset({"PUNCT", "SCONJ", "CCONJ", "ADP"})
 _OF_NOUN = frozenset({"DET", "ADJ", "NOUN", "PROPN", "NUM"})
 _COMPARATIVES = frozenset(
-    "faster slower worse better bigger smaller larger easier harder cheaper safer weaker stronger longer shorter warmer "
-    "colder hotter louder quieter brighter darker richer poorer higher lower simpler happier cleaner quicker".split()
+    "faster slower worse better bigger smaller larger easier harder cheaper safer weaker stronger longer shorter "
+    "warmer colder hotter louder quieter brighter darker richer poorer higher lower simpler happier cleaner "
+    "quicker".split()
 )
 
 
@@ -178,12 +180,14 @@ def _structures(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
 
 def _begins_reason(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:
     """Tell whether what may be a short *because* begins a clause."""
-    nominative = "".join(lower[place + 1 : place + 2]) in _NOMINATIVES
     if place + 2 >= len(words) or place == 0:
         return False
-    return (
-        lower[place] != "cause" or words[place].tag == "SCONJ" or (nominative and words[place - 1].tag not in _VERBAL)
-    )
+    if lower[place] != "cause" or words[place].tag == "SCONJ":
+        return True
+    if lower[place - 1] == "," and words[place + 1].tag in _BEGINS_SUBJECT:
+        stop = next((at for at in range(place, len(words)) if words[at].tag in {"PUNCT", "CCONJ"}), len(words))
+        return any(word.tag in {"AUX", "VERB"} for word in words[place + 2 : stop])
+    return lower[place + 1] in _NOMINATIVES and words[place - 1].tag not in _BEFORE_VERB
 
 
 def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None:

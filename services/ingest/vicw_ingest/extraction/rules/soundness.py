@@ -26,6 +26,7 @@ _SPANS_OF_TIME = frozenset(
     "year years month months week weeks weekend day morning noon evening night spring summer autumn winter christmas "
     "easter yesterday then last early late childhood birth".split()
 )
+_TIMES = frozenset({*MONTHS, *WEEKDAYS, *_SPANS_OF_TIME})
 _DOUBTED = 0.5
 """The most certain that a cause can be of which a sentence says that it may be one."""
 
@@ -77,9 +78,6 @@ def is_time(words: Sequence[Word], place: int) -> bool:
     )
 
 
-_TIMES = frozenset({*MONTHS, *WEEKDAYS, *_SPANS_OF_TIME})
-
-
 def _is_participle(word: Word) -> bool:
     return word.lower == "been" or (
         word.tag == "VERB" and word.lower.endswith(("ed", "en", "wn", "lt", "pt", "ne", "ad"))
@@ -87,7 +85,7 @@ def _is_participle(word: Word) -> bool:
 
 
 def _is_quoted(words: Sequence[Word], first: int, end: int) -> bool:
-    return 0 < first and end < len(words) and words[first - 1].text in _QUOTES and words[end].text in _QUOTES
+    return first > 0 and end < len(words) and words[first - 1].text in _QUOTES and words[end].text in _QUOTES
 
 
 def _is_noun(words: Sequence[Word], first: int) -> bool:
@@ -95,6 +93,8 @@ def _is_noun(words: Sequence[Word], first: int) -> bool:
     word = words[first]
     if word.tag != "NOUN" or word.lower not in _NOUNS_TOO:
         return False
+    if "".join(behind.tag for behind in words[first + 1 : first + 2]) == "DET":
+        return False  # an article begins what the verb is done to
     return first == 0 or words[first - 1].tag in _BEFORE_NOUN or word.relation.startswith("nsubj")
 
 
@@ -127,7 +127,7 @@ def _noun_phrase(words: Sequence[Word], start: int) -> Sequence[Word]:
     stops = (
         at
         for at in range(start, len(words))
-        if words[at].tag in _STOPS_NOUN
+        if (words[at].tag in _STOPS_NOUN and words[at].lower != "of")
         or words[at].lower in _RELATIVES
         or (words[at].tag == "AUX" and words[at].lower != "being")
     )
