@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, SPEAKER, Happening, Reading, Source
+from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Happening, Reading, Source
 from vicw_ingest.extraction.rules.reader import RulesReader
 
 AT = datetime(2026, 1, 20, 10, tzinfo=UTC)  # a Tuesday
@@ -109,6 +109,22 @@ def test_a_cause_and_its_effect_are_events_with_their_agents(rules: RulesReader)
     assert caused.rule == "rules:because"
     assert caused.certainty is not None
     assert caused.certainty >= 0.9
+
+
+def test_a_cause_may_be_of_a_sentence_that_is_not_the_last_one(rules: RulesReader) -> None:
+    text = (
+        "The disk filled up on Friday. The host is now called forge-1. The root cause was a missing logrotate config."
+    )
+    found = ("a missing logrotate config", "CAUSED", "The disk filled up on Friday.")
+    assert links(read(rules, text), "CAUSED") == {found}
+
+
+def test_that_is_why_points_to_what_was_said_before(rules: RulesReader) -> None:
+    assert links(read(rules, "That's why the release slipped."), "CAUSED") == {
+        (PREVIOUS, "CAUSED", "the release slipped")
+    }
+    said = links(read(rules, "The disk was full. That's why the release slipped."), "CAUSED")
+    assert said == {("The disk was full.", "CAUSED", "the release slipped")}
 
 
 def test_a_sentence_before_is_the_cause_as_it_is(rules: RulesReader) -> None:

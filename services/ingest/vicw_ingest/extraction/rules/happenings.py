@@ -87,7 +87,8 @@ def names_event(noun: str) -> bool:
     singular = noun.removesuffix("s")
     if noun in _NOT_EVENTS:
         return False
-    return not _EVENTS.isdisjoint((noun, singular, noun.removesuffix("es"))) or noun.endswith(_ENDINGS)
+    singulars = (noun, singular, noun.removesuffix("es"), f"{noun.removesuffix('ies')}y")
+    return not _EVENTS.isdisjoint(singulars) or noun.endswith(_ENDINGS)
 
 
 def goes_wrong(words: Sequence[Word]) -> bool:
