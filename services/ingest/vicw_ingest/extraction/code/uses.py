@@ -169,15 +169,21 @@ def calls_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Ite
     """Yield each call once for its caller and callee, in the order of the text."""
     spans = parsed.spans()
     variables = Variables(parsed, frames, resolver.resolve)
-    places = sorted(
+    called = {
         (found["call"][0].start_byte, found.get("end", found["call"])[0].end_byte)
         for found in parsed.matches
         if "call" in found
-    )
+    }
+    bare = {node.byte_range for found in parsed.matches for node in found.get("bare", ())} - called
+    places = sorted(called | bare)
     seen = set()
     for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
         callee = written_name(parsed.written(max(start, end - _MAX_WRITTEN), end))
         caller = _symbol_around(frame)
+        if (start, end) in bare and (
+            variables.binds(callee or "", frame) or not resolver.resolve(callee or "", frame)[0]
+        ):
+            continue  # a name alone calls what is known by it, unless it is a variable's
         if callee and (caller, callee) not in seen:
             seen.add((caller, callee))
             target, module = resolver.member(variables, callee, frame, start) or resolver.resolve(callee, frame)

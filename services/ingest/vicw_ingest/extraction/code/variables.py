@@ -24,7 +24,7 @@ class Variables:
 
     def __init__(self, parsed: Parsed, frames: Sequence[Frame], resolve: Resolve) -> None:
         types = {frame.qualified for frame in frames if frame.kind in _TYPES}
-        bound = _bound(parsed, frames)
+        self._bound = bound = _bound(parsed, frames)
         made = sorted(
             (found["variable"][0].start_byte, parsed.name(found["variable"][0]), parsed.name(found["made"][0]))
             for found in parsed.matches
@@ -42,6 +42,10 @@ class Variables:
         """Return the qualified name of a variable's class where that is certain at this byte."""
         start, target = self._types.get((frame, variable), (0, None))
         return target if start < place else None
+
+    def binds(self, name: str, frame: Frame | None) -> bool:
+        """Tell whether something in this frame may make a variable of a name."""
+        return bool(self._bound[frame][name] or self._bound[frame][_UNKNOWN])
 
 
 def _bound(parsed: Parsed, frames: Sequence[Frame]) -> defaultdict[Frame | None, Counter[str]]:

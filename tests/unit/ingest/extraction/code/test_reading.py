@@ -165,6 +165,25 @@ def test_a_method_of_a_local_variable_is_known_where_its_class_is_plain(path: st
     assert target == ("Store.put" if plain else None)
 
 
+@pytest.mark.parametrize(
+    ("body", "calls"),
+    [
+        ("help", {"help"}),
+        ("x = help", {"help"}),
+        ("run(help) if help", {"help"}),
+        ("help.to_s", {"help"}),
+        ("help = 1\n    help", set()),
+        ("[1].each { |help| help }", set()),
+        ("other", set()),
+    ],
+)
+def test_a_ruby_name_alone_is_a_call_of_the_method_if_no_variable_is_called_so(body: str, calls: set[str]) -> None:
+    reading = read_code(f"class A\n  def go\n    {body}\n  end\n  def help\n  end\nend\n", path="a.rb")
+    assert reading
+    assert {call.callee for call in reading.calls if call.target == "A.help"} == calls
+    assert "other" not in {call.callee for call in reading.calls}
+
+
 def test_bounds_are_kept_and_told() -> None:
     bounds = Bounds(characters=2_000, symbols=5, calls=7, imports=3)
     reading = read_code(
