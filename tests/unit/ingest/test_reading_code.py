@@ -56,8 +56,9 @@ async def test_a_name_or_an_id_may_be_the_path(memory: Memory, item: dict[str, s
     assert ("store.py", "DEPENDS_ON", "os") in await told(memory, "DEPENDS_ON")
 
 
-async def test_prose_under_the_name_of_a_file_is_prose(memory: Memory) -> None:
-    await read(memory, {"id": "n", "name": "main.py", "text": "Ana wrote this file. It starts the server, I think."})
+@pytest.mark.parametrize("name", ["main.py", "install.sh", "a.rb"])
+async def test_prose_under_the_name_of_a_file_is_prose(memory: Memory, name: str) -> None:
+    await read(memory, {"id": "n", "name": name, "text": "Ana wrote this file. It starts the server, I think."})
     said = {node.text for node in await nodes(memory, Label.EVENT) if node.is_statement}
     assert said == {"Ana wrote this file.", "It starts the server, I think."}
 

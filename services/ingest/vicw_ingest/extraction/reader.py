@@ -72,8 +72,12 @@ def _whole(source: Source) -> tuple[str, Reading] | None:
     code = read_code(source.text, path=source.path)
     if code is None:
         return None
-    said_so = languages_of_path(source.path or "") and code.broken <= MOSTLY_BROKEN
-    if not (code.symbols or code.imports or said_so):
+    defines, reads_well = bool(code.symbols or code.imports), code.broken <= MOSTLY_BROKEN
+    if source.only_by_name:
+        is_code = defines and reads_well
+    else:
+        is_code = defines or (reads_well and bool(languages_of_path(source.path or "")))
+    if not is_code:
         return None
     return "", tell(code, "code", 0, source.name, whole=True)
 

@@ -134,7 +134,8 @@ class Reading:
 class Source:
     """A text to be read, with what has to be known of it: who speaks, when (UTC), what it is called, its path.
 
-    ``may_be_code``: it is a program's, if it can be read as one. ``is_commit``: it is a commit, whatever it looks like.
+    ``may_be_code``: it is a program's, if it can be read as one; ``only_by_name``: nothing says so but its name, which
+    prose may have, too. ``is_commit``: it is a commit, whatever it looks like.
     """
 
     text: str
@@ -144,3 +145,4 @@ class Source:
     name: str | None = None
     path: str | None = None
     is_commit: bool = False
+    only_by_name: bool = False

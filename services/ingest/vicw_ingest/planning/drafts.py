@@ -73,6 +73,7 @@ def source_of(item: Item, domain: str, now: datetime) -> Source:
         item.name,
         _code_path(item) or item.source,
         is_commit=_is_commit(item),
+        only_by_name=not _is_program(item, domain),
     )
 
 
@@ -111,8 +112,12 @@ def _subject(item: Item) -> str | None:
 
 def _may_be_code(item: Item, domain: str) -> bool:
     """Tell whether all of a text may be a program's: nobody says it, and its kind, path or domain is that of code."""
-    of_code = (item.subtype or "").casefold() in _PROGRAMS or _code_path(item) is not None
-    return item.speaker is None and (of_code or domain == CODING)
+    return item.speaker is None and (_is_program(item, domain) or _code_path(item) is not None)
+
+
+def _is_program(item: Item, domain: str) -> bool:
+    of_code = (item.subtype or "").casefold() in _PROGRAMS or bool(languages_of_path(item.source or ""))
+    return of_code or domain == CODING
 
 
 def _code_path(item: Item) -> str | None:

@@ -17,6 +17,9 @@ Its captures:
 ``@imported`` ``@as``                  a name of that module, and what it is called here
 ``@use``                               a Rust use tree
 ``@call`` (``@end``)                   what is called, or where that begins and ends
+``@bare``                              a name that is a call if it is none of a variable
+``@variable`` ``@made``                a local variable, and the class that it is made of
+``@bound``                             what binds names: a variable's class is plain if nothing binds it again
 =====================================  ====================================================================
 
 A node that two patterns define is what the first one says.

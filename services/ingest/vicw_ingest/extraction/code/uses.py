@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vicw_ingest.extraction.code.model import Base, Call, Import, SymbolKind
 from vicw_ingest.extraction.code.parsing import Parsed
 from vicw_ingest.extraction.code.symbols import Frame, name_parts, owners
+from vicw_ingest.extraction.code.variables import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -154,22 +155,38 @@ class Resolver:
                 return None, module
         return None, None
 
+    def member(
+        self, variables: Variables, written: str, inside: Frame | None, place: int
+    ) -> tuple[str | None, str | None] | None:
+        """Return the method that ``written`` means by its variable's class; None if that is not plain."""
+        variable, *rest = [part for part in _SPLIT.split(written) if part]
+        made_of = variables.type_of(variable, inside, place) if rest and not written.startswith(".") else None
+        target = ".".join([made_of, *rest]) if made_of is not None else ""
+        return (target, None) if target in self._known else None
+
 
 def calls_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Iterator[Call]:
     """Yield each call once for its caller and callee, in the order of the text."""
     spans = parsed.spans()
-    places = sorted(
+    variables = Variables(parsed, frames, resolver.resolve)
+    called = {
         (found["call"][0].start_byte, found.get("end", found["call"])[0].end_byte)
         for found in parsed.matches
         if "call" in found
-    )
+    }
+    bare = {node.byte_range for found in parsed.matches for node in found.get("bare", ())} - called
+    places = sorted(called | bare)
     seen = set()
     for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
         callee = written_name(parsed.written(max(start, end - _MAX_WRITTEN), end))
         caller = _symbol_around(frame)
+        if (start, end) in bare and (
+            variables.binds(callee or "", frame) or not resolver.resolve(callee or "", frame)[0]
+        ):
+            continue  # a name alone calls what is known by it, unless it is a variable's
         if callee and (caller, callee) not in seen:
             seen.add((caller, callee))
-            target, module = resolver.resolve(callee, frame)
+            target, module = resolver.member(variables, callee, frame, start) or resolver.resolve(callee, frame)
             yield Call(caller, callee, target, module, spans(start, end))
 
 
