@@ -135,6 +135,16 @@ async def test_what_is_told_of_a_relative_is_told_of_who_that_is(side: Side) -> 
     assert await told(side, "SUPERSEDES") == {(porto, "SUPERSEDES", lyon), (oslo, "SUPERSEDES", porto)}
 
 
+async def test_what_is_told_of_yours_is_told_of_whom_it_is_said_to(side: Side) -> None:
+    await tell(
+        side,
+        turn("a", 1, "When do I have to be there?", flow_id="f"),
+        turn("b", 2, "Your flight leaves at 8.", "Tom", flow_id="f"),
+    )
+    await tell(side, turn("c", 5, "My flight is at 9 now.", flow_id="f"))
+    assert await told(side, "SUPERSEDES") == {("My flight is at 9 now.", "SUPERSEDES", "Your flight leaves at 8.")}
+
+
 async def test_hearsay_replaces_nothing_and_is_replaced_by_who_knows(side: Side) -> None:
     heard = "Tom said that Ana lives in Oslo."
     await tell(side, turn("a", 1, heard), turn("b", 5, "I live in Porto.", "Ana"))

@@ -70,4 +70,5 @@ class Preceding:
 
 
 def _ends(reading: Reading) -> set[str]:
-    return {end for link in reading.links for end in (link.source, link.target)} | {kin.whose for kin in reading.kin}
+    ends = {end for link in reading.links for end in (link.source, link.target)}
+    return ends | {kin.whose for kin in reading.kin} | {said.whose for said in reading.asserted if said.whose}
