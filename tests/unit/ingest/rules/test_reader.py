@@ -136,6 +136,36 @@ def test_who_is_whose(rules: RulesReader, text: str, told: tuple[str, str, str])
     assert found == [told]
 
 
+def relationships(reading: Reading) -> set[tuple[str, str | None, str]]:
+    said = {thing.key: thing.name for thing in reading.things}
+    said |= {kin.key: f"{said.get(kin.whose, kin.whose)} {kin.relationship}" for kin in reading.kin}
+    return {
+        (said.get(link.source, link.source), link.desc, said[link.target])
+        for link in reading.links
+        if link.type == "HAS_RELATIONSHIP"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Ana is my ex-wife.", {(SPEAKER, "ex-wife", "Ana")}),
+        ("My late husband Ed came.", {(SPEAKER, "late husband", "Ed")}),
+        ("My former boss Al came.", {(SPEAKER, "former boss", "Al")}),
+        ("Bo is my step-son.", {(SPEAKER, "stepson", "Bo")}),
+        ("Bo is my half-brother.", {(SPEAKER, "half-brother", "Bo")}),
+        ("Kay is my mother-in-law.", {(SPEAKER, "mother-in-law", "Kay")}),
+        ("My mom's brother Al called.", {(f"{SPEAKER} mom", "brother", "Al")}),
+        ("I have two sisters, Ana and Eva.", {(SPEAKER, "sister", "Ana"), (SPEAKER, "sister", "Eva")}),
+        ('Tom said: "My brother Max is ill."', {("Tom", "brother", "Max")}),
+        ('He said: "My brother Max is ill."', set()),
+        ('"It all went really bad today," he said. "We ate. My brother Max is ill now."', set()),
+    ],
+)
+def test_whose_and_what_exactly(rules: RulesReader, text: str, told: set[tuple[str, str, str]]) -> None:
+    assert relationships(read(rules, text)) == told
+
+
 def test_a_relationship_alone_is_somebody_to_look_up(rules: RulesReader) -> None:
     reading = read(rules, "My sister broke the build.")
     assert [(kin.whose, kin.relationship) for kin in reading.kin] == [(SPEAKER, "sister")]

@@ -78,6 +78,7 @@ class People:
 
     def is_called(self, key: str, what: str) -> None:
         """Note a word that says what somebody is: a title, a relationship."""
+        what = what.rpartition(" ")[2].removeprefix("ex-").removeprefix("half-")
         if what in _MALE or what in _FEMALE:
             self._gender.setdefault(key, "m" if what in _MALE else "f")
 
