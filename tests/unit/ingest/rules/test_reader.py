@@ -71,10 +71,25 @@ def test_who_did_it(rules: RulesReader) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Ana did not break the build.", "Ana would break the build.", "Ana is tall.", "The build was broken."],
+    [
+        "Ana did not break the build.",
+        "Ana would break the build.",
+        "Ana is tall.",
+        "The build was broken.",
+        "Ana wanted to deploy the app.",
+        "I hope to see the sea.",
+        "Ana or Ben deployed the app.",
+    ],
 )
 def test_nobody_did_what_was_not_done(rules: RulesReader, text: str) -> None:
     assert links(read(rules, text), "INITIATED") == set()
+
+
+@pytest.mark.parametrize("who", ["Ana and Ben", "Ana, Eva and Ben"])
+def test_all_who_did_it(rules: RulesReader, who: str) -> None:
+    text = f"{who} deployed the app."
+    everybody = who.replace(",", "").replace("and ", "").split()
+    assert links(read(rules, text), "INITIATED") == {(name, "INITIATED", text) for name in everybody}
 
 
 def test_i_am_the_speaker_and_you_are_who_is_spoken_to(rules: RulesReader) -> None:

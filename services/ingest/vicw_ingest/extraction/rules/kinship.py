@@ -39,8 +39,8 @@ SPEAKERS, ADDRESSEES = -1, -2
 class Relationship:
     """``name`` is the ``relationship`` of ``owner``: places of words; SPEAKERS or ADDRESSEES.
 
-    The owner may be a pronoun (``her``), or the last word of a relationship before it (``my mom's brother``). A ``name`` of None: nobody is named. ``first`` and ``last`` are the words that
-    say so, without the name.
+    The owner may be a pronoun (``her``), or the last word of a relationship before it (``my mom's brother``). A
+    ``name`` of None: nobody is named. ``first`` and ``last`` are the words that say so, without the name.
     """
 
     owner: int
@@ -161,20 +161,16 @@ def _owner(
     words: Sequence[Word], named: Mapping[int, int], first: int, told: Mapping[int, Relationship]
 ) -> tuple[int, int] | None:
     """Return whose it is, and where that is said: the word before, or a name or a relationship with its possessive."""
-    if first == 0:
-        return None
-    before = words[first - 1].lower
-    if before in _SPEAKERS:
-        return SPEAKERS, first - 1
-    if before in _ADDRESSEES:
-        return ADDRESSEES, first - 1
+    before = words[first - 1].lower if first > 0 else ""
+    spoken = SPEAKERS if before in _SPEAKERS else ADDRESSEES if before in _ADDRESSEES else None
+    if spoken is not None:
+        return spoken, first - 1
     if before in _OTHERS:
         return first - 1, first - 1
-    if before in {"'s", "’s", "'", "’"} and first >= 2:
-        if first - 2 in named:
-            return named[first - 2], first - 2
-        if first - 2 in told:
-            return first - 2, told[first - 2].first
+    if before in {"'s", "’s", "'", "’"} and first - 2 in named:
+        return named[first - 2], first - 2
+    if before in {"'s", "’s", "'", "’"} and first - 2 in told:
+        return first - 2, told[first - 2].first
     return None
 
 
