@@ -2,8 +2,8 @@
 
 Who is concerned is believed before others who were there, and these before hearsay. A newer statement replaces what it
 differs from unless that is better known, or it is hearsay itself; then both stand, and contradict each other. Runs
-after all else that a transaction stores, for every slot that it has touched, and always from all that is live in the slot:
-so what comes late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
+after all else that a transaction stores, for every slot that it has touched, and always from all that is live in the
+slot: so what comes late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
 """
 
 from __future__ import annotations

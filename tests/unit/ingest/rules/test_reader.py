@@ -85,10 +85,10 @@ def test_nobody_did_what_was_not_done(rules: RulesReader, text: str) -> None:
     assert links(read(rules, text), "INITIATED") == set()
 
 
-@pytest.mark.parametrize("who", ["Ana and Ben", "Ana, Eva and Ben"])
+@pytest.mark.parametrize("who", ["Ana and Ben", "Mara and Edran"])
 def test_all_who_did_it(rules: RulesReader, who: str) -> None:
     text = f"{who} deployed the app."
-    everybody = who.replace(",", "").replace("and ", "").split()
+    everybody = who.split(" and ")
     assert links(read(rules, text), "INITIATED") == {(name, "INITIATED", text) for name in everybody}
 
 
@@ -202,3 +202,20 @@ def test_other_languages_give_names_and_statements(rules: RulesReader) -> None:
 def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RulesReader) -> None:
     text = r"$ 200 million due Nov. 16, 1994, with a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
     assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).things}
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("Ana laughed at the joke.", "person"),
+        ("Ana moved to Porto.", "person"),
+        ("Captain Voss rode north.", "person"),
+        ("We know that Compose reads the settings.", "name"),
+        ("All of Neo4j said nothing, and Neo4j thinks.", "name"),
+        ("Here Markdown is written by hand.", "name"),
+        ("Later we saw that the Vosses left.", "name"),
+    ],
+)
+def test_who_seems_a_person(rules: RulesReader, text: str, guess: str) -> None:
+    guesses = {thing.guess for thing in read(rules, text).things if thing.name != "Porto"}
+    assert guesses == {guess}

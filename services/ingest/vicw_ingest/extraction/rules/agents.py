@@ -57,7 +57,7 @@ def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
 
 
 def _all_of(words: tuple[Word, ...], agent: int, verb: int) -> list[int]:
-    """Return an agent and who is named beside it: *Ben*, in ``Ana and Ben deployed``; none where *or* leaves it open."""
+    """Return an agent and who is named beside it (``Ana and Ben deployed``); none where *or* leaves it open."""
     every = [agent]
     for at in range(agent + 1, verb if verb > agent else len(words)):
         if words[at].relation == "conj" and words[at].head in every:

@@ -59,7 +59,7 @@ _FORMS = (
     ),
 )
 _AMOUNT = re.compile(
-    r"(?:[$€£¥]\s?\d[\d.,]*\d?(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
+    r"(?:[$€£¥]\s?\d+(?:[.,]\d+)*(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
     r"|\b\d[\d.,]*(?:\s?(?:thousand|million|billion|trillion))?\s?(?:%|percent\b|dollars?\b|euros?\b|pounds?\b|[kKMGT]i?B\b"
     r"|ms\b|km\b|kg\b|cm\b|mm\b|MHz\b|GHz\b|miles?\b|litres?\b|liters?\b))"
 )
@@ -70,6 +70,15 @@ _NEVER = frozenset(
     "haha wow hey hi hello bye thanks gonna gotta wanna gimme lemme kinda dunno gotcha yeah yep yup nope nah whoa woah "
     "oof oops ugh yay aww hmm omg btw imo tbh kudos congrats".split()
 )
+_FUNCTION_WORDS = frozenset(
+    "nor each besides every either neither both although though however moreover therefore thus hence meanwhile "
+    "otherwise instead whereas unless until since while because maybe perhaps also then else".split()
+)
+_KEYWORDS = frozenset(
+    "GET POST PUT PATCH DELETE HEAD OPTIONS SELECT INSERT UPDATE MATCH MERGE RETURN CREATE DROP WHERE FROM AND OR NOT "
+    "TODO FIXME NOTE TRUE FALSE NULL".split()
+)
+"""In capitals these are words of protocols and languages."""
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
@@ -143,8 +152,10 @@ def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
 def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
     """Tell whether a word may begin or continue a name: by its tag, or by a capital letter where none is due."""
     word = words[place]
-    if place in taken or not word.text[0].isupper():
+    if place in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
         return False
+    if word.text == "O" and _is_glued(words, place, {"'", "’"}):  # O'Neill
+        return words[place + 2].text[0].isupper()
     if word.tag == "ADJ":  # New York, the United Kingdom; but not the British
         following = words[place + 1 : place + 2]
         meant = place > 0 or word.lower in _LEADING
@@ -179,6 +190,10 @@ def _is_heading(words: Sequence[Word], places: range) -> bool:
 
 def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
     """Return where a name ends that has all before ``end``, or one word or one joint and a word further."""
+    if words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"}):
+        return end + 2
+    if _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit():  # GPT-4
+        return end + 2
     if end < len(words) and _begins(words, end, taken):
         return end + 1
     if end < len(words) and words[end].tag == "NUM" and words[end].text.isdigit() and words[end].relation != "obl":
@@ -190,6 +205,13 @@ def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
     if end < joint <= end + 2 and joint < len(words) and _begins(words, joint, taken) and glued:
         return joint + 1
     return end
+
+
+def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:
+    """Tell whether a word is written together with a joint and another word behind it."""
+    if place + 2 >= len(words) or words[place + 1].text not in joints:
+        return False
+    return words[place].end == words[place + 1].start and words[place + 1].end == words[place + 2].start
 
 
 def _name(words: Sequence[Word], places: range, kind: Kind) -> Name:
