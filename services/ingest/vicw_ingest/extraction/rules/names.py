@@ -190,9 +190,9 @@ def _is_heading(words: Sequence[Word], places: range) -> bool:
 
 def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
     """Return where a name ends that has all before ``end``, or one word or one joint and a word further."""
-    if words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"}):
-        return end + 2
-    if _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit():  # GPT-4
+    irish = words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"})  # O'Neill
+    numbered = _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit()  # GPT-4
+    if irish or numbered or _owns_title(words, end, taken):
         return end + 2
     if end < len(words) and _begins(words, end, taken):
         return end + 1
@@ -205,6 +205,13 @@ def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
     if end < joint <= end + 2 and joint < len(words) and _begins(words, joint, taken) and glued:
         return joint + 1
     return end
+
+
+def _owns_title(words: Sequence[Word], end: int, taken: set[int]) -> bool:
+    """Tell whether a name of one word goes on behind its possessive, and ends there: *the Widow's Portion*."""
+    if end < 2 or words[end - 2].lower != "the" or end + 1 >= len(words) or words[end].lower not in {"'s", "’s"}:
+        return False
+    return _begins(words, end + 1, taken) and not (end + 2 < len(words) and _begins(words, end + 2, taken))
 
 
 def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:
