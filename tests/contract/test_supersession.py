@@ -145,6 +145,13 @@ async def test_what_is_told_of_yours_is_told_of_whom_it_is_said_to(side: Side) -
     assert await told(side, "SUPERSEDES") == {("My flight is at 9 now.", "SUPERSEDES", "Your flight leaves at 8.")}
 
 
+async def test_hearsay_does_not_replace_hearsay(side: Side) -> None:
+    old, new = "According to Ben, Ana works at Bosch.", "I heard that Ana works at Siemens."
+    await tell(side, turn("a", 1, old), turn("b", 5, new))
+    assert await told(side, "SUPERSEDES", "CONTRADICTS") == {(new, "CONTRADICTS", old)}
+    assert await ends(side) == {old: None, new: None}
+
+
 async def test_hearsay_replaces_nothing_and_is_replaced_by_who_knows(side: Side) -> None:
     heard = "Tom said that Ana lives in Oslo."
     await tell(side, turn("a", 1, heard), turn("b", 5, "I live in Porto.", "Ana"))

@@ -1,9 +1,9 @@
 """What replaced what: the statements of a slot in order of time, each judged against those that stand before it.
 
 Who is concerned is believed before others who were there, and these before hearsay. A newer statement replaces what it
-differs from unless that is better known; then both stand, and contradict each other. Runs after all else that a
-transaction stores, for every slot that it has touched, and always from all that is live in the slot: so what comes
-late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
+differs from unless that is better known, or it is hearsay itself; then both stand, and contradict each other. Runs
+after all else that a transaction stores, for every slot that it has touched, and always from all that is live in the
+slot: so what comes late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
 """
 
 from __future__ import annotations
@@ -157,6 +157,8 @@ def _verdict(new: _Said, old: _Said) -> str | None:
         return "SUPPORTS" if new.item.speaker != old.item.speaker else None
     if not supersedes(new.claim, old.claim):
         return None
+    if new.rank == 1:
+        return "CONTRADICTS"  # hearsay replaces nothing, not even hearsay
     return "SUPERSEDES" if new.rank >= old.rank else "CONTRADICTS"
 
 

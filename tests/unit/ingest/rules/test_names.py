@@ -29,6 +29,11 @@ def found(analyst: Analyst, text: str) -> dict[str, str]:
         ("The weather was fine.", ""),
         ("Whoa, Gonna see Rome with Olga! Kudos!", "Rome|Olga"),
         ("We moved everything to PostgreSQL yesterday.", "PostgreSQL"),
+        ("Captain Voss met Mara O'Neill.", "Captain Voss|Mara O'Neill"),
+        ("Mara sailed the Widow's Portion home.", "Mara|Widow's Portion"),
+        ("We asked GPT-4 about it.", "GPT-4"),
+        ("Besides, POST and GET work.", ""),
+        ("Nor did Ana come.", "Ana"),
     ],
 )
 def test_names(analyst: Analyst, text: str, names: str) -> None:
@@ -50,6 +55,7 @@ def test_names(analyst: Analyst, text: str, names: str) -> None:
         ("read https://example.org/a?b=1.", {"https://example.org/a?b=1": "url"}),
         ("ask ana@example.org or @ben in #ops", {"ana@example.org": "mail", "@ben": "handle", "#ops": "handle"}),
         ("it costs $1.2 million, or 0.5 % of it", {"$1.2 million": "amount", "0.5 %": "amount"}),
+        ("it costs $3,000.", {"$3,000": "amount"}),
         ("give it 4 GB and 20ms", {"4 GB": "amount", "20ms": "amount"}),
     ],
 )

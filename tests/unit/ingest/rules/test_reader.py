@@ -79,10 +79,25 @@ def test_who_did_it(rules: RulesReader) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Ana did not break the build.", "Ana would break the build.", "Ana is tall.", "The build was broken."],
+    [
+        "Ana did not break the build.",
+        "Ana would break the build.",
+        "Ana is tall.",
+        "The build was broken.",
+        "Ana wanted to deploy the app.",
+        "I hope to see the sea.",
+        "Ana or Ben deployed the app.",
+    ],
 )
 def test_nobody_did_what_was_not_done(rules: RulesReader, text: str) -> None:
     assert links(read(rules, text), "INITIATED") == set()
+
+
+@pytest.mark.parametrize("who", ["Ana and Ben", "Mara and Edran"])
+def test_all_who_did_it(rules: RulesReader, who: str) -> None:
+    text = f"{who} deployed the app."
+    everybody = who.split(" and ")
+    assert links(read(rules, text), "INITIATED") == {(name, "INITIATED", text) for name in everybody}
 
 
 def test_i_am_the_speaker_and_you_are_who_is_spoken_to(rules: RulesReader) -> None:
@@ -160,6 +175,36 @@ def test_who_is_whose(rules: RulesReader, text: str, told: tuple[str, str, str])
     assert found == [told]
 
 
+def relationships(reading: Reading) -> set[tuple[str, str | None, str]]:
+    said = {thing.key: thing.name for thing in reading.things}
+    said |= {kin.key: f"{said.get(kin.whose, kin.whose)} {kin.relationship}" for kin in reading.kin}
+    return {
+        (said.get(link.source, link.source), link.desc, said[link.target])
+        for link in reading.links
+        if link.type == "HAS_RELATIONSHIP"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Ana is my ex-wife.", {(SPEAKER, "ex-wife", "Ana")}),
+        ("My late husband Ed came.", {(SPEAKER, "late husband", "Ed")}),
+        ("My former boss Al came.", {(SPEAKER, "former boss", "Al")}),
+        ("Bo is my step-son.", {(SPEAKER, "stepson", "Bo")}),
+        ("Bo is my half-brother.", {(SPEAKER, "half-brother", "Bo")}),
+        ("Kay is my mother-in-law.", {(SPEAKER, "mother-in-law", "Kay")}),
+        ("My mom's brother Al called.", {(f"{SPEAKER} mom", "brother", "Al")}),
+        ("I have two sisters, Ana and Eva.", {(SPEAKER, "sister", "Ana"), (SPEAKER, "sister", "Eva")}),
+        ('Tom said: "My brother Max is ill."', {("Tom", "brother", "Max")}),
+        ('He said: "My brother Max is ill."', set()),
+        ('"It all went really bad today," he said. "We ate. My brother Max is ill now."', set()),
+    ],
+)
+def test_whose_and_what_exactly(rules: RulesReader, text: str, told: set[tuple[str, str, str]]) -> None:
+    assert relationships(read(rules, text)) == told
+
+
 def test_a_relationship_alone_is_somebody_to_look_up(rules: RulesReader) -> None:
     reading = read(rules, "My sister broke the build.")
     assert [(kin.whose, kin.relationship) for kin in reading.kin] == [(SPEAKER, "sister")]
@@ -181,3 +226,20 @@ def test_other_languages_give_names_and_statements(rules: RulesReader) -> None:
 def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RulesReader) -> None:
     text = r"$ 200 million due Nov. 16, 1994, with a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
     assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).things}
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("Ana laughed at the joke.", "person"),
+        ("Ana moved to Porto.", "person"),
+        ("Captain Voss rode north.", "person"),
+        ("We know that Compose reads the settings.", "name"),
+        ("All of Neo4j said nothing, and Neo4j thinks.", "name"),
+        ("Here Markdown is written by hand.", "name"),
+        ("Later we saw that the Vosses left.", "name"),
+    ],
+)
+def test_who_seems_a_person(rules: RulesReader, text: str, guess: str) -> None:
+    guesses = {thing.guess for thing in read(rules, text).things if thing.name != "Porto"}
+    assert guesses == {guess}

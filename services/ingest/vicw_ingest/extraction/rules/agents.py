@@ -9,6 +9,11 @@ from vicw_shared.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
 """What is said with these is not done, or not yet."""
+_WISHING = frozenset(
+    "want wants wanted wanting wish wishes wished hope hopes hoped plan plans planned planning intend intends intended "
+    "refuse refuses refused need needs needed hesitate hesitates hesitated".split()
+)
+"""Verbs of what is not done yet, or never: ``wanted to deploy``. With a noun (``planned the party``) it is done."""
 _MAIN = frozenset({"root", "conj", "parataxis"})
 
 
@@ -25,7 +30,7 @@ def agents_of(phrases: Phrases, clauses: list[Clause]) -> Iterator[tuple[int, in
             continue
         agent = _agent(phrases.words, clause)
         if agent is not None:
-            yield agent, clause.verb
+            yield from ((each, clause.verb) for each in _all_of(words, agent, clause.verb))
 
 
 def is_main(words: tuple[Word, ...], verb: int) -> bool:
@@ -51,8 +56,22 @@ def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
     return first - 1 if fronted and first > 1 and words[first - 1].tag == "PROPN" else None
 
 
+def _all_of(words: tuple[Word, ...], agent: int, verb: int) -> list[int]:
+    """Return an agent and who is named beside it (``Ana and Ben deployed``); none where *or* leaves it open."""
+    every = [agent]
+    for at in range(agent + 1, verb if verb > agent else len(words)):
+        if words[at].relation == "conj" and words[at].head in every:
+            every.append(at)
+    between = {word.lower for word in words[agent : every[-1]]}
+    return [] if between & {"or", "nor"} else every
+
+
 def _is_mere(words: tuple[Word, ...], clause: Clause) -> bool:
     """Tell whether a clause only speaks of what would, could or should be done, or will be."""
     first = min(clause.verb_words)
     asked = words[first].relation == "root" and words[clause.verb].text == words[0].text and clause.subject is None
+    if words[clause.verb].lower in _WISHING and any(
+        word.head == clause.verb and word.relation in {"xcomp", "ccomp"} for word in words
+    ):
+        return True
     return asked or any(words[at].lower in _MODALS for at in range(max(first - 1, 0), clause.verb + 1))

@@ -63,7 +63,7 @@ _WINDOWS = re.compile(
 )
 """A path with a drive, or of a share."""
 _AMOUNT = re.compile(
-    r"(?:[$€£¥]\s?\d[\d.,]*\d?(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
+    r"(?:[$€£¥]\s?\d+(?:[.,]\d+)*(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
     r"|\b\d[\d.,]*(?:\s?(?:thousand|million|billion|trillion))?\s?(?:%|percent\b|dollars?\b|euros?\b|pounds?\b|[kKMGT]i?B\b"
     r"|ms\b|km\b|kg\b|cm\b|mm\b|MHz\b|GHz\b|miles?\b|litres?\b|liters?\b))"
 )
@@ -74,6 +74,15 @@ _NEVER = frozenset(
     "haha wow hey hi hello bye thanks gonna gotta wanna gimme lemme kinda dunno gotcha yeah yep yup nope nah whoa woah "
     "oof oops ugh yay aww hmm omg btw imo tbh kudos congrats".split()
 )
+_FUNCTION_WORDS = frozenset(
+    "nor each besides every either neither both although though however moreover therefore thus hence meanwhile "
+    "otherwise instead whereas unless until since while because maybe perhaps also then else".split()
+)
+_KEYWORDS = frozenset(
+    "GET POST PUT PATCH DELETE HEAD OPTIONS SELECT INSERT UPDATE MATCH MERGE RETURN CREATE DROP WHERE FROM AND OR NOT "
+    "TODO FIXME NOTE TRUE FALSE NULL".split()
+)
+"""In capitals these are words of protocols and languages."""
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
@@ -100,7 +109,7 @@ Found = tuple[Name, range]
 
 def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
     for place, word in enumerate(words):
-        if place in taken or (word.text[0] == "/" and _is_glued(words, place)):
+        if place in taken or (word.text[0] == "/" and _goes_on(words, place)):
             continue  # "either/or" names no path
         if not any(ch.isalpha() for ch in word.text):
             continue
@@ -113,7 +122,8 @@ def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
                 yield _name(words, range(place, place + 1), Kind.SYMBOL), range(place, place + 1)
 
 
-def _is_glued(words: Sequence[Word], place: int) -> bool:
+def _goes_on(words: Sequence[Word], place: int) -> bool:
+    """Tell whether a sign is written together with the word before it."""
     before = words[place - 1] if place > 0 else None
     return before is not None and before.end == words[place].start and before.text[-1].isalnum()
 
@@ -160,10 +170,12 @@ def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
 def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
     """Tell whether a word may begin or continue a name: by its tag, or by a capital letter where none is due."""
     word = words[place]
-    if place in taken or not word.text[0].isupper():
+    if place in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
         return False
     if word.lower in _TITLES and word.tag in _OPEN:
         return any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[place + 1 : place + 2])
+    if word.text == "O" and _is_glued(words, place, {"'", "’"}):  # O'Neill
+        return words[place + 2].text[0].isupper()
     if word.tag == "ADJ":  # New York, the United Kingdom; but not the British
         following = words[place + 1 : place + 2]
         meant = place > 0 or word.lower in _LEADING
@@ -198,6 +210,10 @@ def _is_heading(words: Sequence[Word], places: range) -> bool:
 
 def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
     """Return where a name ends that has all before ``end``, or one word or one joint and a word further."""
+    irish = words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"})  # O'Neill
+    numbered = _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit()  # GPT-4
+    if irish or numbered or _owns_title(words, end, taken):
+        return end + 2
     if end < len(words) and _begins(words, end, taken):
         return end + 1
     if end < len(words) and words[end].tag == "NUM" and words[end].text.isdigit() and words[end].relation != "obl":
@@ -209,6 +225,20 @@ def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
     if end < joint <= end + 2 and joint < len(words) and _begins(words, joint, taken) and glued:
         return joint + 1
     return end
+
+
+def _owns_title(words: Sequence[Word], end: int, taken: set[int]) -> bool:
+    """Tell whether a name of one word goes on behind its possessive, and ends there: *the Widow's Portion*."""
+    if end < 2 or words[end - 2].lower != "the" or end + 1 >= len(words) or words[end].lower not in {"'s", "’s"}:
+        return False
+    return _begins(words, end + 1, taken) and not (end + 2 < len(words) and _begins(words, end + 2, taken))
+
+
+def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:
+    """Tell whether a word is written together with a joint and another word behind it."""
+    if place + 2 >= len(words) or words[place + 1].text not in joints:
+        return False
+    return words[place].end == words[place + 1].start and words[place + 1].end == words[place + 2].start
 
 
 def _name(words: Sequence[Word], places: range, kind: Kind) -> Name:

@@ -33,6 +33,11 @@ _DONE_BY_PEOPLE = frozenset(
     "suggest joke nod sigh wonder know like join leave move buy sell borrow lend pay teach learn study work "
     "retire".split()
 )
+_DONE_BY_TOOLS = frozenset(
+    "ask want answer reply call write read speak talk drive sit stand hold carry understand remember forget know join "
+    "leave move learn work decide refuse explain suggest expect meet visit".split()
+)
+"""Tools do these, too, by habit: *Compose reads*. Of what was done once, in the past, people are told."""
 _IRREGULAR = {
     "said": "say", "told": "tell", "thought": "think", "felt": "feel", "met": "meet", "wrote": "write",
     "spoke": "speak", "rode": "ride", "drove": "drive", "sat": "sit", "stood": "stand", "slept": "sleep",
@@ -78,6 +83,7 @@ class People:
 
     def is_called(self, key: str, what: str) -> None:
         """Note a word that says what somebody is: a title, a relationship."""
+        what = what.rpartition(" ")[2].removeprefix("ex-").removeprefix("half-")
         if what in _MALE or what in _FEMALE:
             self._gender.setdefault(key, "m" if what in _MALE else "f")
 
@@ -110,7 +116,7 @@ def _gender_of(pronoun: str) -> str | None:
 
 def seems_person(name: Name, words: Sequence[Word]) -> bool:
     """Tell whether a title, or what it does, says that a name is a person's."""
-    if name.kind is not Kind.NAME:
+    if name.kind is not Kind.NAME or any(ch.isdigit() for ch in name.text):
         return False
     first = next(place for place, word in enumerate(words) if name.span.start < word.end)
     before = words[first - 1].lower if first > 0 else ""
@@ -119,23 +125,18 @@ def seems_person(name: Name, words: Sequence[Word]) -> bool:
     if before in {"named", "called"} and {word.lower for word in words[:first]} & {"man", "woman", "boy", "girl"}:
         return True
     head = words[name.head]
-    return head.relation.startswith("nsubj") and head.head >= 0 and _stem(words[head.head].lower) in _DONE_BY_PEOPLE
+    if before in {"the", "a", "an"} or head.relation != "nsubj" or head.head < 0:
+        return False
+    verb = words[head.head].lower
+    past = verb in _IRREGULAR or verb.endswith("ed")
+    return _stem(verb) in (_DONE_BY_PEOPLE if past else _DONE_BY_PEOPLE - _DONE_BY_TOOLS)
 
 
 def _stem(verb: str) -> str:
     """Return what a verb's form is likely a form of."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
-    for suffix, end in (
-        ("ied", "y"),
-        ("ies", "y"),
-        ("ed", ""),
-        ("ed", "e"),
-        ("es", ""),
-        ("s", ""),
-        ("ing", ""),
-        ("ing", "e"),
-    ):
+    for suffix, end in _ENDINGS:
         if verb.endswith(suffix) and verb.removesuffix(suffix) + end in _DONE_BY_PEOPLE:
             return verb.removesuffix(suffix) + end
     return verb

@@ -184,7 +184,7 @@ class _Text:
     def _relationships(self, number: int, ends: _Ends) -> Iterator[Link]:
         """Yield who is whose, and note whom the sentence names by a relationship alone."""
         words = self._sentences[number].words
-        for found in relationships_in(words, ends.named):
+        for found in relationships_in(words, ends.named, quoting=self._is_quoting(number)):
             owner = self._owner(found, words, ends)
             if owner is None:
                 continue
@@ -199,12 +199,19 @@ class _Text:
             ends.relatives[owner, found.relationship] = who
             ends.kin.update(dict.fromkeys(range(found.first, found.last + 1), who))
 
+    def _is_quoting(self, number: int) -> bool:
+        """Tell whether a quotation is open where a sentence begins; none goes beyond its paragraph."""
+        before = self._source.text[: self._sentences[number].span.start].rpartition("\n\n")[2]
+        return before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
+
     def _owner(self, found: Relationship, words: Sequence[Word], ends: _Ends) -> str | None:
         """Return whose relationship it is: the speaker's, a name's, or whom *his* or *her* means."""
         if found.owner in _OWNERS:
             return _OWNERS[found.owner]
         if found.owner in ends.named:
             return ends.names[ends.named[found.owner]]
+        if found.owner in ends.kin:
+            return ends.kin[found.owner]
         subjects = [ends.of(at) for at in range(found.owner) if words[at].relation.startswith("nsubj")]
         return self._people.whose(words[found.owner].lower, subjects[-1] if subjects else None)
 

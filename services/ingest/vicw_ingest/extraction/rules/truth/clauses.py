@@ -36,7 +36,8 @@ _FRONTED = re.compile(
 _LIMITED = re.compile(
     r"^(?:(?:In|On) (?!(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day|"
     r"\d|the (?:meantime|end|morning|evening|afternoon|\d)|fact|addition|short|total|other news|top)\b)[^,;:.]{1,30},|"
-    r"(?:Under|Within|Inside|Outside|Between|Among|To|By) [^,;:.]{1,30},|For (?:the|an?|my|our) [\w ]+,|(?:On "
+    r"(?:Under|Within|Inside|Outside|Between|Among|To(?! (?:be|my|our) )|By(?! the way)) "
+    r"[^,;:.]{1,30},|For (?:the|an?|my|our) [\w ]+,|(?:On "
     r"(?:\w+days|week\w+|holidays|request)|In (?:spring|summer|autumn|winter|staging|production|test\w*|dev\w*)|"
     r"At (?:night|weekends?|peak\b)|During|For (?:guests|members|students|children|\w+ (?:users|customers))|Until|"
     r"Before)\b)"
