@@ -238,6 +238,8 @@ def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RulesRead
         ("All of Neo4j said nothing, and Neo4j thinks.", "name"),
         ("Here Markdown is written by hand.", "name"),
         ("Later we saw that the Vosses left.", "name"),
+        ("In Porto waited my sister, Xanti.", "person"),
+        ("My cat is called Xanti.", "name"),
     ],
 )
 def test_who_seems_a_person(rules: RulesReader, text: str, guess: str) -> None:

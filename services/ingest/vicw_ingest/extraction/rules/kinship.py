@@ -19,6 +19,7 @@ RELATIONSHIPS = frozenset(
     "teammate assistant mentor mentee teacher student tutor coach doctor therapist dentist lawyer accountant landlord "
     "landlady tenant client dog cat puppy kitten horse parrot".split()
 )
+PETS = frozenset("dog cat puppy kitten horse parrot".split())
 _IN_LAWS = frozenset({"mother", "father", "sister", "brother", "daughter", "son", "parent"})
 _SPEAKERS = frozenset({"my"})
 _ADDRESSEES = frozenset({"your"})

@@ -26,7 +26,7 @@ from vicw_ingest.extraction.reading import (
 from vicw_ingest.extraction.rules.agents import agents_of, is_main
 from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
 from vicw_ingest.extraction.rules.clauses import Phrases
-from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relationship, relationships_in
+from vicw_ingest.extraction.rules.kinship import ADDRESSEES, PETS, SPEAKERS, Relationship, relationships_in
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.times import times_in
@@ -174,9 +174,10 @@ class _Text:
         """Return who it is that ``whose`` sister is, where ``of`` begins with her, and what of hers is behind it."""
         words = of.split()
         for (owner, relationship), who in ends.relatives.items():
-            if owner != whose or relationship not in words:
+            called_so = relationship.rpartition(" ")[2]
+            if owner != whose or called_so not in words:
                 continue
-            behind = words[words.index(relationship) + 1 :]
+            behind = words[words.index(called_so) + 1 :]
             called = next((fold(thing.name).split() for thing in self._things.values() if thing.key == who), [])
             return who, " ".join(behind[len(called) :] if behind[: len(called)] == called else behind)
         return None
@@ -191,6 +192,8 @@ class _Text:
             if found.name is not None:
                 who = ends.names[found.name]
                 self._people.is_called(who, found.relationship)
+                if found.relationship.rpartition(" ")[2] not in PETS:
+                    self._is_person(who)
                 yield Link(owner, "HAS_RELATIONSHIP", who, "rules:kinship", desc=found.relationship)
             else:
                 span = Span(words[found.first].start, words[found.last].end)
@@ -198,6 +201,12 @@ class _Text:
                 who = self._reading.kin[-1].key
             ends.relatives[owner, found.relationship] = who
             ends.kin.update(dict.fromkeys(range(found.first, found.last + 1), who))
+
+    def _is_person(self, key: str) -> None:
+        """Take a name for somebody's: whoever is a sister is a person."""
+        for place, thing in self._things.items():
+            if thing.key == key and thing.kind is None:
+                self._things[place] = replace(thing, guess="person")
 
     def _is_quoting(self, number: int) -> bool:
         """Tell whether a quotation is open where a sentence begins; none goes beyond its paragraph."""
