@@ -133,14 +133,19 @@ def test_the_example_talks_to_any_model(server: Server, tmp_path: Path) -> None:
     assert (none.returncode, "OPENAI_BASE_URL is not set" in none.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/client.md"])
-def test_what_the_pages_show_runs(server: Server, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("page", "last"), [("README.md", "What was my sister's cat called?"), ("docs/client.md", "Hello")]
+)
+def test_what_the_pages_show_runs(
+    server: Server, page: str, last: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     text = (EXAMPLE.parents[1] / page).read_text("utf-8")
     (shown,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if ".window(" in code]
     monkeypatch.setenv("VICW_URL", server.url)
+    monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"VicwClient": VicwClient, "chat": ["Hello"], "model": lambda messages: "Good morning"}
     exec(shown, names)
-    assert names["messages"][0] == {"role": "system", "content": "Be kind."}
+    assert names["messages"][-1] == {"role": "user", "content": last}
     assert names["window"].waiting == 0
 
 

@@ -68,7 +68,7 @@ async def test_the_schema_of_an_extraction_is_one_that_an_answer_can_be_held_to(
     answered = await engine.answer(said("memory"), short(schema_of(types, 1)), 3000)
     assert answered.finish == "stop", answered
     value = json.loads(answered.text, strict=False)
-    assert list(value) == ["entities", "concepts", "events", "relations"]
+    assert list(value) == ["entities", "concepts", "events", "relations", "claims"]
     (relation,) = value["relations"]
     assert list(relation) == ["source", "type", "target", "certainty", "desc"]
     assert relation["type"] in {kind.name for kind in types}
