@@ -125,7 +125,7 @@ async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
     (pending,) = await claim(graph)
     assert (pending.kind, pending.chunk, pending.item) == (PendingKind.UPSERT, chunk, item)
     assert pending.about == ("Ana", whom.uid)
-    assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: ItemRef(item.uid, "d", AT, None, None, None, None)}
+    assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: ItemRef.of(item)}
     assert (await graph.unsettled("t", [item.uid]), await graph.any_indexed()) == (Unsettled(1, 0), False)
     await graph.settle([pending])
     assert (await graph.unsettled("t", [item.uid]), await claim(graph)) == (Unsettled(0, 0), [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.candidates import Candidate, Wave, shown
 from vicw_retrieval.domain import Decision
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Node
@@ -15,16 +15,23 @@ from vicw_shared.wire.retrieve import ChannelHit, Explanation, Passage, Result, 
 _EXPLAINED_HITS = 50
 
 
-def to_results(top: Sequence[Candidate], passages: Mapping[str, str], wave: Wave, around: Surroundings) -> list[Result]:
+def to_results(
+    top: Sequence[Candidate], passages: Mapping[str, str], wave: Wave, around: Surroundings, fusion: str
+) -> list[Result]:
     """Return the results in order, each with its best passage as text and where every channel ranked it."""
     places = {
         name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, start=1)}
         for name, hits in wave.ranked.items()
     }
     return [
-        _result(rank, candidate, around.nodes[candidate.item.uid], passages, places, around)
+        _result(rank, _as_shown(candidate, fusion), around.nodes[candidate.item.uid], passages, places, around)
         for rank, candidate in enumerate(top, start=1)
     ]
+
+
+def _as_shown(candidate: Candidate, fusion: str) -> Candidate:
+    passages = [(passage, shown(score, fusion)) for passage, score in candidate.passages]
+    return Candidate(candidate.item, shown(candidate.score, fusion), passages)
 
 
 def _result(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_retrieval.ranking import blend, rrf, zscore
+from vicw_retrieval.ranking import blend, minmax, rrf, zscore
 from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
@@ -29,11 +29,20 @@ class Wave:
 
 @dataclass(slots=True)
 class Candidate:
-    """An item with its passages, best first, as (uid, fused score)."""
+    """An item with its passages, best first, as (uid, fused score).
+
+    Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
+    of it can be handed on.
+    """
 
     item: ItemRef
     score: float
     passages: list[tuple[str, float]] = field(default_factory=list)
+
+    @property
+    def standing(self) -> float:
+        """The score, or 0 of one that stands out less than an average candidate."""
+        return max(self.score, 0.0)
 
 
 def is_full(wave: Wave, limit: int) -> bool:
@@ -53,17 +62,24 @@ def merge(wave: Wave, more: Wave, alpha: float) -> Wave:
 
 
 def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
-    """Return the fused score of every passage. A channel alone ranks by its own score."""
+    """Return the fused score of every passage, higher is better. A channel alone ranks by its own score."""
+    if method == "zscore":
+        return dict(wave.strengths)
     present = [name for name, hits in wave.ranked.items() if hits and name != GRAPH]
     if len(present) == 1:
         return dict(wave.scores[present[0]])
     if method == "rrf":
         rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
         return rrf.fuse(rankings, {"dense": 2 * alpha, "bm25": 2 * (1 - alpha), GRAPH: 2 * _GRAPH_WEIGHT})
+    dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
     if method == "blend":
-        dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
         return blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=wave.bm25_ceiling)
-    return zscore.squash(wave.strengths)
+    return minmax.fuse(dense, bm25, alpha)
+
+
+def shown(score: float, method: str) -> float:
+    """Return a score as the wire has it: standardised ones in (0, 1), .5 for an average candidate."""
+    return zscore.squash(score) if method == "zscore" else score
 
 
 def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:
@@ -76,7 +92,12 @@ def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Can
         item = owners.get(passage)
         if item is not None:
             found.setdefault(item.uid, Candidate(item, score)).passages.append((passage, score))
-    return sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.item.uid))
+    return in_order(found.values())
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates, best first; ties in order of uid."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.item.uid))
 
 
 def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:

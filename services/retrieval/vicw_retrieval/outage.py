@@ -62,15 +62,7 @@ class PayloadGraph:
             node = _node_of(payload)
             self._nodes[node.uid] = node
             self._texts[passage] = str(payload.get("text", ""))
-            found[passage] = ItemRef(
-                node.uid,
-                node.domain,
-                node.created_at,
-                node.timestamp,
-                node.retired_at,
-                node.valid_to,
-                node.expires_at,
-            )
+            found[passage] = ItemRef.of(node)
         return found
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:

@@ -16,6 +16,7 @@ from prometheus_client import Counter, Histogram
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave, chosen
+from vicw_retrieval.channels.graph import GraphChannel
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
@@ -24,6 +25,7 @@ from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.sight import known_by
 from vicw_retrieval.standing import Known
+from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
@@ -82,6 +84,7 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
+    candidates = await _spread(request, search, ports, decision, candidates)
     top = chosen(candidates, wave, request.limit)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
@@ -109,6 +112,19 @@ async def _find(
                     kept, wave = await search.find(narrowed, only)
             candidates = kept
     return decision, candidates, wave
+
+
+async def _spread(
+    request: RetrieveRequest, search: Search, ports: RetrievalPorts, decision: Decision, found: Sequence[Candidate]
+) -> Sequence[Candidate]:
+    """Let the graph lead on from what was found, unless the caller names channels."""
+    if request.channels is not None or not found:
+        return found
+    scope = replace(search.scope, domains=decision.domains)
+    channel = GraphChannel(ports.graph, ports.vectors, scope, ports.settings, request.query, search.vector)
+    with search.watch.stage("graph"):
+        candidates, _ = await channel.spread(prefer_speaker(request.query, found) if ports.settings.speaker else found)
+    return candidates
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
@@ -146,7 +162,7 @@ async def _answer(
     with search.watch.stage("synthesize"):
         passages = [passage for candidate in top for passage, _ in candidate.passages]
         texts = await ports.graph.texts(search.scope.tenant, passages)
-        results = to_results(top, texts, wave, around)
+        results = to_results(top, texts, wave, around, ports.settings.fusion)
         text, cut = write_text(results, around, request.budget.chars)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))

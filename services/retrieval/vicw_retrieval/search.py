@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import embed_query, search_dense
+from vicw_retrieval.channels.dense import Told, embed_query, search_dense
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend, zscore
 from vicw_retrieval.scope import in_time
@@ -23,7 +23,7 @@ from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorStore
+from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
@@ -67,7 +67,8 @@ class Search:
         self._ports = ports
         self._request = request
         self._terms = sparse.encode_query(request.query)
-        self._vector: NDArray[np.float32] | None = None
+        self.vector: NDArray[np.float32] | None = None
+        self._told = Told()
         self._wanted = [channel for channel in Channel if channel in (request.channels or Channel)]
         self._limit = max(ports.settings.candidates, request.limit)
 
@@ -132,7 +133,7 @@ class Search:
 
     def _out_of_time(self, channel: str) -> UnavailableError:
         """Return the error of a channel that was given up: it names the engine that it was waiting for."""
-        waited_for = "embedding" if channel == Channel.DENSE and self._vector is None else "vectors"
+        waited_for = "embedding" if channel == Channel.DENSE and self.vector is None else "vectors"
         budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
@@ -171,11 +172,14 @@ class Search:
 
     async def _dense(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]) -> list[VectorHit]:
         with_prefix = self._ports.query_prefix + wrap(self._request.query, domain=domain)
-        if self._vector is None or with_prefix != self.wrapped_query:
+        if self.vector is None or with_prefix != self.wrapped_query:
             self.wrapped_query = with_prefix
             with self.watch.stage("embed"):
-                self._vector = await embed_query(self._ports.embedder, with_prefix)
-        return await search_dense(self._ports.vectors, self._vector, scope, limit, without)
+                self.vector = await embed_query(self._ports.embedder, with_prefix)
+        query = VectorQuery(scope=scope, limit=limit, dense=self.vector, without=without)
+        graph = self._ports.graph if self._ports.settings.statements else None
+        hits, self._told = await search_dense(self._ports.vectors, query, graph)
+        return hits
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
@@ -191,14 +195,14 @@ class Search:
         only_lexical = list((lexical.keys() | brought.keys()) - dense.keys())
         only_dense = list((dense.keys() | brought.keys()) - lexical.keys())
         vectors = self._ports.vectors
-        asked = ScoreQuery(ids=only_lexical, dense=self._vector), ScoreQuery(ids=only_dense, sparse=self._terms)
+        asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self._terms)
         try:
             async with asyncio.timeout(settings.budget_ms / 1000):
                 more_dense, more_lexical = await vectors.score(asked)
         except (RetryableError, TimeoutError):  # what the channels found stands
             self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
         else:
-            dense.update(more_dense)
+            dense.update({passage: self._told.weigh(passage, cosine) for passage, cosine in more_dense.items()})
             lexical.update(more_lexical)
         lexical.update(brought | lexical)  # whatever it scores: it may not be indexed yet
         ceiling = 0.0

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from vicw_shared.model import Edge, Node
+from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports.change import ModelChange, Models
@@ -59,17 +59,26 @@ class Neighbour:
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRef:
     """What ranking needs of an item: no more is read of hundreds of candidates."""
 
     uid: str
+    label: Label
+    context: str
     domain: str
     created_at: datetime
-    timestamp: datetime | None
-    retired_at: datetime | None
-    valid_to: datetime | None
-    expires_at: datetime | None
+    speaker: str | None = None
+    importance: float | None = None
+    timestamp: datetime | None = None
+    retired_at: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+
+    @classmethod
+    def of(cls, node: Node) -> ItemRef:
+        """Return what ranking needs of a node that is read already."""
+        return cls(**{name: getattr(node, name) for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)

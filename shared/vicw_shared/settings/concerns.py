@@ -231,10 +231,14 @@ class RetrievalSettings(BaseSettings):
 
     model_config = config("VICW_RETRIEVAL_")
 
-    fusion: Literal["zscore", "blend", "rrf"] = Field(
+    fusion: Literal["zscore", "blend", "minmax", "rrf"] = Field(
         "zscore",
-        description="How channels are fused: `zscore` (standardised), `blend` (ceiling-normalised) or `rrf`",
+        description="How channels are fused: `zscore` (standardised), `blend` (ceiling-normalised), `minmax` or `rrf`",
     )
+    statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
+    lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
+    bridge_hops: int = Field(3, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
+    speaker: bool = Field(True, description="Prefer what the one speaker said whom the question names")
     alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
     candidates: int = Field(100, gt=0, description="Hits that each channel brings")
     budget_ms: int = Field(

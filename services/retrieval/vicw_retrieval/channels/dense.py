@@ -1,11 +1,53 @@
-"""The dense channel: the wrapped query against the passages' vectors (seed 003 §3.2)."""
+"""The dense channel: the wrapped query against the vectors of passages and of statements (seed 003 §3.2).
+
+A passage says many things at once, and a question asks for one of them: a passage counts as the mean of its own cosine
+and that of its statement which is most like the question (design: "What was tried", statements).
+"""
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.ports import Embedder, Lane, Scope, VectorHit, VectorQuery, VectorStore
+from vicw_shared.model import Label
+from vicw_shared.ports import (
+    Direction,
+    Embedder,
+    GraphStore,
+    Lane,
+    Scope,
+    ScoreQuery,
+    VectorHit,
+    VectorQuery,
+    VectorStore,
+)
+
+_PROOFS = 4
+"""Passages that one statement is read from at most: the same sentence may stand in overlapping ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The cosine of the best statement of each passage, as far as statements were found.
+
+    No other statement is better than ``floor`` (None: there is no other).
+    """
+
+    best: Mapping[str, float] = field(default_factory=dict)
+    floor: float | None = None
+
+    def weigh(self, passage: str, cosine: float) -> float:
+        """Return the mean of a passage's cosine and its best statement's; of one that is not known, the most it can be.
+
+        >>> Told({"a": 0.8}, floor=0.5).weigh("a", 0.6)
+        0.7
+        """
+        best = self.best.get(passage, cosine if self.floor is None else min(cosine, self.floor))
+        return (cosine + best) / 2
 
 
 async def embed_query(embedder: Embedder, wrapped: str) -> NDArray[np.float32]:
@@ -16,11 +58,35 @@ async def embed_query(embedder: Embedder, wrapped: str) -> NDArray[np.float32]:
 
 
 async def search_dense(
-    vectors: VectorStore,
-    vector: NDArray[np.float32],
-    scope: Scope,
-    limit: int,
-    without: tuple[str, ...] = (),
-) -> list[VectorHit]:
-    """Return passages by cosine in [-1, 1], best first."""
-    return await vectors.search(VectorQuery(scope=scope, limit=limit, dense=vector, without=without))
+    vectors: VectorStore, query: VectorQuery, graph: GraphStore | None
+) -> tuple[list[VectorHit], Told]:
+    """Return passages by cosine in [-1, 1], best first, and what was found of statements.
+
+    ``query`` is that for passages. Statements are searched the same way and carried to their passages by ``graph``;
+    None leaves them out.
+    """
+    if graph is None:
+        return await vectors.search(query), Told()
+    statements = VectorQuery(
+        scope=query.scope, limit=query.limit, dense=query.dense, without=query.without, label=Label.EVENT
+    )
+    passages, told_by = await asyncio.gather(vectors.search(query), vectors.search(statements))
+    told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
+    cosines = {hit.id: hit.score for hit in passages}
+    found_by_statement = [passage for passage in told.best if passage not in cosines]
+    if found_by_statement:
+        (more,) = await vectors.score([ScoreQuery(ids=found_by_statement, dense=query.dense)])
+        cosines |= more
+    hits = [VectorHit(passage, told.weigh(passage, cosine)) for passage, cosine in cosines.items()]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id)), told
+
+
+async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> Told:
+    """Return the best statement of each passage; ``full``: there are more statements than were found."""
+    scores = {hit.id: hit.score for hit in statements}
+    best: dict[str, float] = {}
+    spread = [("EVIDENCED_BY", Direction.OUT)]
+    for proof in await graph.expand(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
+        passage = proof.node.uid
+        best[passage] = max(best.get(passage, -1.0), scores[proof.origin])
+    return Told(best, min(scores.values()) if full and scores else None)

@@ -30,9 +30,9 @@ def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float)
     return {name: weight * d + (1 - weight) * b for name, d, b in zip(ids, dense_z, bm25_z, strict=True)}
 
 
-def squash(strengths: Mapping[str, float]) -> dict[str, float]:
-    """Return the logistic function of every strength: in (0, 1), in the same order, .5 for an average candidate."""
-    return {name: 1 / (1 + math.exp(-strength)) for name, strength in strengths.items()}
+def squash(strength: float) -> float:
+    """Return the logistic function of a strength: in (0, 1), in the same order, .5 for an average candidate."""
+    return 1 / (1 + math.exp(-strength))
 
 
 def _standardise(scores: Mapping[str, float], ids: list[str]) -> list[float]:

@@ -40,7 +40,17 @@ FUSIONS = tuple(
     Variant(name, retrieval={"fusion": name}) for name in get_args(RetrievalSettings.model_fields["fusion"].annotation)
 )
 """Each way of fusing that the settings know."""
-ABLATION = (DENSE, BM25, *FUSIONS)
+WITHOUT = tuple(
+    Variant(f"without {name}", retrieval=off)
+    for name, off in {
+        "statements": {"statements": False},
+        "lift": {"lift": False},
+        "bridges": {"bridge_hops": 0},
+        "speaker": {"speaker": False},
+    }.items()
+)
+"""All of the read path but one mechanism: what it is worth is what is lost without it."""
+ABLATION = (DENSE, BM25, AS_SET, *FUSIONS, *WITHOUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from vicw_shared.adapters.neo4j.text import parts_of
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
@@ -102,6 +103,21 @@ def node_of(row: Properties) -> Node:
         protected=row["protected"],
         trigger_phrases=tuple(get("trigger_phrases", ())),
         indexed=row["indexed"],
+    )
+
+
+def item_ref(row: Properties) -> ItemRef:
+    """Return what ranking needs of an item."""
+    instants = {name: from_us(row[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
+    return ItemRef(
+        uid=row["uid"],
+        label=Label(row["label"]),
+        context=row["context"],
+        domain=row["domain"],
+        speaker=row["speaker"],
+        importance=row["importance"],
+        created_at=from_us(row["created_at"]),
+        **instants,
     )
 
 

@@ -17,7 +17,7 @@ from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, item_key, receipt_record, tenant_key
 from vicw_shared.adapters.neo4j.names import find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
-from vicw_shared.adapters.neo4j.rows import edge_of, node_of
+from vicw_shared.adapters.neo4j.rows import edge_of, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
@@ -100,18 +100,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         rows = await self._database.read(nodes.OWNERS, uids=list(chunk_uids), tenant=tenant) if chunk_uids else []
-        return {
-            row["chunk"]: ItemRef(
-                row["uid"],
-                row["domain"],
-                from_us(row["created_at"]),
-                from_us(row["timestamp"]),
-                from_us(row["retired_at"]),
-                from_us(row["valid_to"]),
-                from_us(row["expires_at"]),
-            )
-            for row in rows
-        }
+        return {row["chunk"]: item_ref(row["item"]) for row in rows}
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         spreads = [spread for spread in spreads if self._types.held(spread[:1])]

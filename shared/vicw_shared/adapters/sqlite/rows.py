@@ -8,6 +8,7 @@ from typing import Any
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.ports import ItemRef
 
 NODE_COLUMNS = (
     "uid, label, tenant, context, name, subtype, domain, created_at, qdrant_id, text, speaker, source, source_id, "
@@ -18,6 +19,11 @@ NODE_COLUMNS = (
 NODE_WIDTH = NODE_COLUMNS.count(",") + 1
 STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
 """What tells a statement from other events, whatever a caller calls those: a point of its own."""
+ITEM_COLUMNS = (
+    "i.uid, i.label, i.context, i.domain, i.speaker, i.importance, "
+    "i.created_at, i.timestamp, i.retired_at, i.valid_to, i.expires_at"
+)
+"""What ranking needs of an item ``i``."""
 EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, properties"
 
 
@@ -40,6 +46,25 @@ def unpack(raw: bytes) -> str:
 def marks(count: int) -> str:
     """Return ``count`` question marks for an IN list."""
     return ",".join("?" * count)
+
+
+def item_ref(row: Sequence[Any]) -> ItemRef:
+    """Read ITEM_COLUMNS."""
+    uid, label, context, domain, speaker, importance, created_at, *instants = row
+    timestamp, retired_at, valid_to, expires_at = map(from_us, instants)
+    return ItemRef(
+        uid=unpack(uid),
+        label=Label(label),
+        context=context,
+        domain=domain,
+        speaker=speaker,
+        importance=importance,
+        created_at=from_us(created_at),
+        timestamp=timestamp,
+        retired_at=retired_at,
+        valid_to=valid_to,
+        expires_at=expires_at,
+    )
 
 
 def node_row(node: Node) -> tuple[Any, ...]:

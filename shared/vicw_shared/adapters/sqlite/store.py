@@ -21,7 +21,9 @@ from vicw_shared.adapters.sqlite.names import count_edges, list_named, read_name
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
+    ITEM_COLUMNS,
     NODE_COLUMNS,
+    item_ref,
     marks,
     node_of,
     pack,
@@ -110,14 +112,13 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
             for batch in batched(chunk_uids, _BATCH):
                 part = [pack(uid) for uid in batch]
                 rows = connection.execute(
-                    "SELECT k.uid, i.uid, i.domain, i.created_at, i.timestamp, i.retired_at, i.valid_to, "  # noqa: S608
-                    "i.expires_at FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
+                    f"SELECT k.uid, {ITEM_COLUMNS} FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
                     "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
                     # The tenant of the item, whose row is read anyway: so the passage's row is not.
                     f"WHERE k.uid IN ({marks(len(part))}) AND i.tenant = ?",
                     (*part, tenant),
                 )
-                found.update((unpack(row[0]), ItemRef(unpack(row[1]), row[2], *map(from_us, row[3:]))) for row in rows)
+                found.update((unpack(passage), item_ref(row)) for passage, *row in rows)
             return found
 
         return await self._database.read(work)

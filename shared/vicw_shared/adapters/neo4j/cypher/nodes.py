@@ -21,8 +21,8 @@ KEYS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN n.ui
 OWNERS = (
     f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids "
     "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL AND i.tenant = $tenant "
-    "RETURN k.uid AS chunk, i.uid AS uid, i.domain AS domain, i.created_at AS created_at, i.timestamp AS timestamp, "
-    "i.retired_at AS retired_at, i.valid_to AS valid_to, i.expires_at AS expires_at"
+    "RETURN k.uid AS chunk, i {.uid, label: labels(i)[0], .context, .domain, .speaker, .importance, "
+    ".created_at, .timestamp, .retired_at, .valid_to, .expires_at} AS item"
 )
 
 LATEST = (

@@ -1,0 +1,47 @@
+"""Lift along NEXT: what is said next to a hit is understood with it (design: "What was tried", NEXT lift).
+
+The best of an Event's neighbours counts, not their sum: a long thread must not outweigh a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
+from vicw_retrieval.sight import Sight
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Spread
+
+SHARES = (0.5, 0.25)
+"""What of an Event's standing its neighbours have, at a distance of one and two."""
+_NEXT: tuple[Spread, ...] = (("NEXT", Direction.OUT), ("NEXT", Direction.IN))
+_FANOUT = 3
+"""Neighbours of an Event one way: one a thread, and few threads share an Event."""
+
+
+async def lift(graph: GraphStore, sight: Sight, anchors: Sequence[Anchor]) -> Reached:
+    """Return the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
+    reached = Reached()
+    sources = {anchor.uid: {anchor.uid: anchor.standing} for anchor in anchors}
+    for depth, share in enumerate(SHARES, start=1):
+        found = await _neighbours(graph, sight, list(sources))
+        reached.know(neighbour.node for neighbour in found)
+        sources = _handed_on(sources, found)
+        for uid, standings in sources.items():
+            best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
+            reached.add(Reach(uid, share * best, depth, "NEXT"))
+    return reached
+
+
+async def _neighbours(graph: GraphStore, sight: Sight, uids: Sequence[str]) -> list[Neighbour]:
+    # Nothing passes through what the asker may not see.
+    return await sight.visible(await graph.expand(sight.scope.tenant, uids, _NEXT, _FANOUT)) if uids else []
+
+
+def _handed_on(
+    sources: Mapping[str, Mapping[str, float]], found: Sequence[Neighbour]
+) -> dict[str, dict[str, float]]:
+    """Return, for each neighbour, the anchors that it is come to from, and their standings."""
+    handed: dict[str, dict[str, float]] = {}
+    for neighbour in found:
+        handed.setdefault(neighbour.node.uid, {}).update(sources[neighbour.origin])
+    return handed

@@ -1,0 +1,45 @@
+"""What the graph channel finds: items that something like the question leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from vicw_shared.model import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An item that the other channels found: ``standing`` (≥ 0) is what it may hand on, ``passages`` were found."""
+
+    uid: str
+    standing: float
+    passages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How an item was come to: ``depth`` edges of ``edge_type`` away, for ``gain`` ≥ 0 of an anchor's standing."""
+
+    uid: str
+    gain: float
+    depth: int
+    edge_type: str
+
+
+@dataclass(slots=True)
+class Reached:
+    """The items come to, each by its best way, and the nodes of those that were read."""
+
+    ways: dict[str, Reach] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+
+    def add(self, reach: Reach) -> None:
+        """Keep a way if it is the best one to its item so far."""
+        known = self.ways.get(reach.uid)
+        if reach.gain > 0 and (known is None or reach.gain > known.gain):
+            self.ways[reach.uid] = reach
+
+    def know(self, nodes: Iterable[Node]) -> None:
+        """Remember nodes."""
+        self.nodes |= {node.uid: node for node in nodes}

@@ -1,0 +1,28 @@
+"""What an answer's results may be: of the domains and tags that the caller asks for, by their edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, GraphStore, Scope
+from vicw_shared.text import fold
+
+_MOST_TAGS = 200
+
+
+async def wanted(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
+    """Keep the items that have a passage, and the domain and tags of ``scope``."""
+    kept = [n for n in items if n.qdrant_id is not None and (scope.domains is None or n.domain in scope.domains)]
+    any_of, all_of, none_of = map(set, (scope.tags_any, scope.tags_all, scope.tags_none))
+    if not kept or not (any_of or all_of or none_of):
+        return kept
+    tags: dict[str, set[str]] = {node.uid: set() for node in kept}
+    for found in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MOST_TAGS):
+        if fold(found.node.subtype) != "bucket":
+            tags[found.origin] |= {*map(fold, (found.node.name, *found.node.aliases))}
+
+    def fits(of: set[str]) -> bool:
+        return (not any_of or bool(any_of & of)) and all_of <= of and not none_of & of
+
+    return [node for node in kept if fits(tags[node.uid])]
