@@ -15,7 +15,7 @@ from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import MOST_NAMESAKES
-from vicw_shared.ports import GraphTransaction, ItemRef, Neighbour, Scope, Spread, TextHit, VectorStore
+from vicw_shared.ports import GraphTransaction, ItemRef, Lead, Neighbour, Scope, Spread, TextHit, VectorStore
 
 _LASTS_SECONDS = 3.0
 
@@ -74,6 +74,10 @@ class PayloadGraph:
         return {uid: self._texts[uid] for uid in uids if uid in self._texts}
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        """Return nothing: edges are the graph's."""
+        return []
+
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
         """Return nothing: edges are the graph's."""
         return []
 

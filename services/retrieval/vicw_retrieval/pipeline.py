@@ -16,7 +16,8 @@ from prometheus_client import Counter, Histogram
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave, chosen
-from vicw_retrieval.channels.graph import GraphChannel
+from vicw_retrieval.channels.graph import spread
+from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
@@ -24,8 +25,8 @@ from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.sight import known_by
-from vicw_retrieval.standing import Known
 from vicw_retrieval.speakers import prefer_speaker
+from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
@@ -121,9 +122,11 @@ async def _spread(
     if request.channels is not None or not found:
         return found
     scope = replace(search.scope, domains=decision.domains)
-    channel = GraphChannel(ports.graph, ports.vectors, scope, ports.settings, request.query, search.vector)
     with search.watch.stage("graph"):
-        candidates, _ = await channel.spread(prefer_speaker(request.query, found) if ports.settings.speaker else found)
+        found = prefer_speaker(request.query, found) if ports.settings.speaker else found
+        standings = {candidate.item.uid: candidate.standing for candidate in found}
+        question = Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings)
+        candidates, _ = await spread(question, found, ports.settings)
     return candidates
 
 

@@ -59,6 +59,21 @@ class Neighbour:
     node: Node
 
 
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """One edge seen from ``origin``, with the little of the node at its other end that a spread goes by.
+
+    ``is_item`` tells a caller's item from what was made of one. Nothing of it may be shown before the node was judged.
+    """
+
+    origin: str
+    uid: str
+    label: Label
+    name: str
+    is_item: bool
+    weight: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRef:
     """What ranking needs of an item: no more is read of hundreds of candidates."""
@@ -236,6 +251,10 @@ class GraphStore(NameIndex, ItemIndex, Protocol):
 
         They come spread by spread, in each the heaviest first. Of an unknown type there are none.
         """
+        ...
+
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+        """Follow one spread as ``expand`` does, and read no more than where it leads: for thousands of edges."""
         ...
 
     async def contexts(self, tenant: str) -> list[Node]:

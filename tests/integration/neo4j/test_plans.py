@@ -54,6 +54,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.told(TYPES)
     yield "edges.expand", edges.expand(SPREADS)
+    yield from ((f"edges.leads {spread}", edges.leads(spread)) for spread in SPREADS)
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     for of_items in (True, False):

@@ -40,15 +40,14 @@ FUSIONS = tuple(
     Variant(name, retrieval={"fusion": name}) for name in get_args(RetrievalSettings.model_fields["fusion"].annotation)
 )
 """Each way of fusing that the settings know."""
-WITHOUT = tuple(
-    Variant(f"without {name}", retrieval=off)
-    for name, off in {
-        "statements": {"statements": False},
-        "lift": {"lift": False},
-        "bridges": {"bridge_hops": 0},
-        "speaker": {"speaker": False},
-    }.items()
-)
+_OFF: Mapping[str, Mapping[str, Any]] = {
+    "statements": {"statements": False},
+    "speaker": {"speaker": False},
+    "named": {"named": False},
+    "lift": {"lift": False},
+    "bridges": {"bridge_hops": 0},
+}
+WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
 ABLATION = (DENSE, BM25, AS_SET, *FUSIONS, *WITHOUT)
 

@@ -24,12 +24,13 @@ from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, r
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
-from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import (
     Direction,
     GraphTransaction,
     ItemRef,
+    Lead,
     ModelChange,
     ModelIdentity,
     Models,
@@ -118,6 +119,13 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
             edge = edge_of({**row["edge"], "type": name, "source": ends[0], "target": ends[1]})
             found.append(Neighbour(row["origin"], edge, node))
         return found
+
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+        if not uids or not self._types.held(spread[:1]):
+            return []
+        values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
+        rows = await self._database.read(edges.leads(spread), **values)
+        return [Lead(**{**row, "label": Label(row["label"])}) for row in rows]
 
     async def named(
         self,

@@ -8,8 +8,9 @@ from itertools import batched
 from typing import Any
 
 from vicw_shared.adapters.sqlite.rows import columns_of, edge_of, marks, node_of, pack, unpack
+from vicw_shared.model import Label
 from vicw_shared.model.edges import UNHOLDING
-from vicw_shared.ports import Direction, Neighbour, Spread
+from vicw_shared.ports import Direction, Lead, Neighbour, Spread
 
 _BATCH = 500
 
@@ -26,6 +27,28 @@ def read_neighbours(
         for row in _expand_rows(connection, direction, types, batch, tenant, limit)
     ]
     return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
+
+
+def read_leads(
+    connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spread: Spread, limit: int
+) -> list[Lead]:
+    """Return where one spread leads to, the heaviest edges of each node first."""
+    edge_type, direction = spread
+    here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
+    found = []
+    for batch in batched(uids, _BATCH):
+        rows = connection.execute(
+            "SELECT o.uid, n.uid, n.label, n.name, n.content_hash IS NOT NULL, e.weight "  # noqa: S608
+            "FROM node o CROSS JOIN edge e ON e.rowid IN "
+            f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = ? ORDER BY x.weight DESC LIMIT ?) "
+            f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(batch))}) AND o.tenant = ?",
+            (edge_type, limit, *map(pack, batch), tenant),
+        )
+        found += [
+            Lead(unpack(origin), unpack(uid), Label(label), name, bool(is_item), weight)
+            for origin, uid, label, name, is_item, weight in rows
+        ]
+    return found
 
 
 def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:

@@ -15,7 +15,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
-from vicw_shared.adapters.sqlite.hop import read_neighbours
+from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
 from vicw_shared.adapters.sqlite.items import read_expired, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import count_edges, list_named, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
@@ -38,6 +38,7 @@ from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
+    Lead,
     ModelChange,
     ModelIdentity,
     Models,
@@ -112,7 +113,8 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
             for batch in batched(chunk_uids, _BATCH):
                 part = [pack(uid) for uid in batch]
                 rows = connection.execute(
-                    f"SELECT k.uid, {ITEM_COLUMNS} FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
+                    f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
+                    "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
                     "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
                     # The tenant of the item, whose row is read anyway: so the passage's row is not.
                     f"WHERE k.uid IN ({marks(len(part))}) AND i.tenant = ?",
@@ -125,6 +127,9 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         return await self._database.read(lambda c: read_neighbours(c, tenant, uids, spreads, limit))
+
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+        return await self._database.read(lambda c: read_leads(c, tenant, uids, spread, limit))
 
     async def named(
         self,

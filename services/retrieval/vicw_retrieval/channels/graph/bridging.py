@@ -1,25 +1,23 @@
 """Bridges of knowledge items: a sentence like the question hands over to what it names (design: "What was tried").
 
 "The Dry is based on a novel by Jane Harper" answers half of a question; the other half stands on the page called Jane
-Harper, or in the other passages that name her. Names of chats and stories are everywhere and lead nowhere, so only
-Entity items hand over, and only they receive; a name that many of them share does not count.
+Harper, or in another passage that speaks of her. Names of chats and stories are everywhere and lead nowhere, so only
+Entity items hand over, and only they receive: the more, the better they answer what the sentence leaves open.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from vicw_retrieval.channels.graph.leftover import Leftover
+from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
-from vicw_retrieval.sight import Sight
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
-from vicw_shared.model.triggers import phrase_of, phrases_in
-from vicw_shared.ports import Direction, GraphStore, Neighbour, ScoreQuery, VectorStore
+from vicw_shared.model.triggers import phrase_of
+from vicw_shared.ports import Direction, Lead, ScoreQuery
 from vicw_shared.text import fold
 
 HANDING = 15
@@ -28,105 +26,139 @@ _LIKE = 0.2
 """The cosine from which a statement is like the question."""
 _DECAY = 0.7
 """What is left of a standing with each further step."""
+_IN_TITLE = 0.8
+"""The share of a page whose title has the name among its words."""
 _RARE = 8
-"""Items that may share a name; more and it tells nothing."""
-_RARE_SHARE = 0.6
+"""Items that may share a name for it to lead from one to another; of more, only to those that are like the question."""
 _STATEMENTS = 40
 _NAMES = 20
-_MENTIONS_AN_ITEM = 4
-"""Edges by which one item mentions one thing: its own, and those of its statements."""
+_MENTIONS = 64
+_NAMESAKES = 8
+_MOST_READ = 200
 
 
 @dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A statement like the question: of which item, what it hands on, and what it says."""
+
+    item: str
+    handed: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """From a sentence over a name to an item, which gets ``share`` of what is handed on."""
+
+    sentence: str
+    target: str
+    share: float
+
+
 class Bridges:
     """Hands over from item to item, for one question."""
 
-    graph: GraphStore
-    vectors: VectorStore
-    sight: Sight
-    query: str
-    vector: NDArray[np.float32]
-    hops: int
+    def __init__(self, question: Question, hops: int) -> None:
+        self._question = question
+        self._hops = hops
+        self._tenant = question.scope.tenant
+        self._leftover = Leftover(question.vectors, question.text)
 
     async def reach(self, anchors: Sequence[Anchor]) -> Reached:
         """Return the Entity items that ``anchors`` lead to, each with what all steps gave it."""
-        reached, asked = Reached(), set(phrases_in(self.query))
-        front = sorted(anchors, key=lambda anchor: -anchor.standing)[:HANDING]
+        reached = Reached()
         total: dict[str, float] = {}
-        for depth in range(1, self.hops + 1):
-            likeness = await self._statements(front)
-            if not likeness:
-                break
-            step = await self._step(likeness, asked, reached)
+        front = sorted(anchors, key=lambda anchor: (-anchor.standing, anchor.uid))[:HANDING]
+        for depth in range(1, self._hops + 1):
+            sentences = await self._sentences(front)
+            step = await self._step(sentences, reached) if sentences else {}
             for uid, gain in step.items():
                 total[uid] = total.get(uid, 0.0) + gain
-                known = reached.ways.get(uid)
-                reached.ways[uid] = Reach(uid, total[uid], known.depth if known else depth, "MENTIONS")
+                first = reached.ways.get(uid)
+                reached.ways[uid] = Reach(uid, total[uid], first.depth if first else depth, "MENTIONS")
             best = sorted(step, key=lambda uid: (-step[uid], uid))[:HANDING]
             front = [Anchor(uid, step[uid] * _DECAY, _proof(reached.nodes[uid])) for uid in best]
         return reached
 
-    async def _statements(self, front: Sequence[Anchor]) -> dict[str, tuple[str, float]]:
-        """Return the statements of these items that are like the question: of which item, and what they hand on."""
+    async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
+        """Return the statements of these items that are like the question."""
+        question = self._question
         standing = {anchor.uid: anchor.standing for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
-        tenant = self.sight.scope.tenant
-        found = await self.graph.expand(tenant, list(owner), [("EVIDENCED_BY", Direction.IN)], _STATEMENTS)
-        said = await self.sight.visible([neighbour for neighbour in found if neighbour.node.is_statement])
-        by = {neighbour.node.uid: owner[neighbour.origin] for neighbour in said}
-        (cosines,) = await self.vectors.score([ScoreQuery(ids=list(by), dense=self.vector)]) if by else ({},)
-        return {uid: (by[uid], standing[by[uid]] * cosine) for uid, cosine in cosines.items() if cosine >= _LIKE}
+        spread = [("EVIDENCED_BY", Direction.IN)]
+        found = await question.graph.expand(self._tenant, list(owner), spread, _STATEMENTS) if owner else []
+        said = await question.sight.visible([neighbour for neighbour in found if neighbour.node.is_statement])
+        nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in said}
+        asked = [ScoreQuery(ids=list(nodes), dense=question.vector)]
+        (cosines,) = await question.vectors.score(asked) if nodes else ({},)
+        like = {uid: (*nodes[uid], cosine) for uid, cosine in cosines.items() if cosine >= _LIKE}
+        return {uid: _Sentence(o, standing[o] * cosine, node.text or "") for uid, (o, node, cosine) in like.items()}
 
-    async def _step(
-        self, likeness: Mapping[str, tuple[str, float]], asked: Collection[str], reached: Reached
-    ) -> dict[str, float]:
-        """Return what each item gains that the statements lead to; the best way counts, and none to itself."""
-        named = await self._named(likeness, asked)
+    async def _step(self, sentences: Mapping[str, _Sentence], reached: Reached) -> dict[str, float]:
+        """Return what each item gains that the sentences lead to; the best way counts, and none to itself."""
+        ways = await self._ways(sentences)
+        ways = [way for way in ways if way.target != sentences[way.sentence].item]
+        worth = {way: sentences[way.sentence].handed * way.share for way in ways}
+        best = sorted(ways, key=lambda way: (-worth[way], way.target, way.sentence))
+        targets = list(dict.fromkeys(way.target for way in best))[:_MOST_READ]
+        nodes = await self._question.graph.nodes(self._tenant, targets)
+        seen = await self._question.sight.nodes(list(nodes.values()))
+        kept = await wanted(self._question.graph, self._question.scope, seen)
+        reached.know(kept)
+        open_ = await self._leftover.answered(
+            {uid: one.text for uid, one in sentences.items()}, {node.uid: _proof(node) for node in kept}
+        )
         gains: dict[str, float] = {}
-        things = {neighbour.node.uid: neighbour.node for neighbour in named}
-        targets = await self._targets(things, reached)
-        for neighbour in named:
-            item, handed = likeness[neighbour.origin]
-            for uid, share in targets.get(neighbour.node.uid, {}).items():
-                if uid != item:
-                    gains[uid] = max(gains.get(uid, 0.0), handed * share)
+        for way in best:
+            if way.target in reached.nodes:
+                gain = worth[way] * open_(way.sentence, way.target)
+                gains[way.target] = max(gains.get(way.target, 0.0), gain)
         return gains
 
-    async def _named(self, statements: Collection[str], asked: Collection[str]) -> list[Neighbour]:
-        """Return the things that statements name and the question does not."""
-        tenant = self.sight.scope.tenant
-        found = await self.graph.expand(tenant, list(statements), [("MENTIONS", Direction.OUT)], _NAMES)
-        named = await self.sight.visible([n for n in found if n.node.label is Label.ENTITY])
-        return [neighbour for neighbour in named if phrase_of(neighbour.node.name) not in asked]
+    async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_Way]:
+        """Return where the names lead that the sentences have and the question does not."""
+        graph, scope = self._question.graph, self._question.scope
+        found = await graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
+        named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        names = {lead.uid: fold(lead.name) for lead in named}
+        titled = await graph.titled(self._tenant, sorted({*names.values()}), contexts=scope.contexts, limit=_NAMESAKES)
+        mentions = await self._mentions(list(names))
+        shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
+        for uid, name in names.items():
+            shares[uid] |= {node.uid: 1.0 for node in titled.get(name, ())}
+        return [_Way(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
 
-    async def _targets(self, things: Mapping[str, Node], reached: Reached) -> dict[str, dict[str, float]]:
-        """Return, for each thing, the items called so with a share of 1, and those that name it with less."""
-        scope = self.sight.scope
-        names = {uid: fold(node.name) for uid, node in things.items()}
-        titled = await self.graph.titled(scope.tenant, sorted({*names.values()}), contexts=scope.contexts, limit=_RARE)
-        most = _RARE * _MENTIONS_AN_ITEM
-        found = await self.graph.expand(scope.tenant, list(things), [("MENTIONS", Direction.IN)], most)
-        sharing: dict[str, set[str]] = {}
-        for neighbour in found:
-            if _is_knowledge(neighbour.node):
-                sharing.setdefault(neighbour.origin, set()).add(neighbour.node.uid)
-        nodes = {node.uid: node for same in titled.values() for node in same}
-        nodes |= {n.node.uid: n.node for n in found if _is_knowledge(n.node)}
-        seen = await wanted(self.graph, scope, await self.sight.nodes(list(nodes.values())))
-        reached.know(seen)
-        visible = {node.uid for node in seen}
-        targets: dict[str, dict[str, float]] = {}
-        for uid in things:
-            same_name = sharing.get(uid, set()) & visible  # what is hidden must not show in a share either
-            share = _RARE_SHARE / math.log(1 + len(same_name)) if 1 < len(same_name) <= _RARE else 0.0
-            ways = dict.fromkeys(same_name, share) if share else {}
-            ways |= {node.uid: 1.0 for node in titled.get(names[uid], ()) if node.uid in visible}
-            targets[uid] = ways
-        return targets
+    async def _mentions(self, things: Sequence[str]) -> dict[str, list[Lead]]:
+        """Return the Entity items that mention each thing; of one that all speak of, none."""
+        leads = await self._question.graph.leads(self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS)
+        found: dict[str, dict[str, Lead]] = {}
+        for lead in leads:
+            if lead.is_item and lead.label is Label.ENTITY:
+                found.setdefault(lead.origin, {})[lead.uid] = lead
+        seen = await self._visible({lead.uid for items in found.values() for lead in items.values()})
+        return {uid: [lead for lead in items.values() if lead.uid in seen] for uid, items in found.items()}
 
+    async def _visible(self, items: set[str]) -> set[str]:
+        """Return those that the asker may see: what he may not must not show in how many share a name either."""
+        question = self._question
+        if question.scope.audience is None:
+            return items
+        nodes = await question.graph.nodes(self._tenant, sorted(items))
+        return {node.uid for node in await question.sight.nodes(list(nodes.values()))}
 
-def _is_knowledge(node: Node) -> bool:
-    return node.label is Label.ENTITY and node.content_hash is not None
+    def _shares(self, name: str, items: Sequence[Lead]) -> dict[str, float]:
+        """Return what each item gets that mentions a thing."""
+        phrase, question = f" {phrase_of(name)} ", self._question
+        spread = 1 / math.log(1 + len(items)) if len(items) > 1 else 0.0
+        shares: dict[str, float] = {}
+        for lead in items:
+            alike = 1.0 if len(items) <= _RARE else 2 * question.standings.get(lead.uid, 0.0) / (question.best or 1.0)
+            share = spread * alike
+            if phrase in f" {phrase_of(lead.name)} ":
+                share = max(share, _IN_TITLE)
+            if share > 0:
+                shares[lead.uid] = share
+        return shares
 
 
 def _proof(node: Node) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
-from vicw_retrieval.sight import Sight
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Spread
+from vicw_shared.ports import Direction, Neighbour, Spread
 
 SHARES = (0.5, 0.25)
 """What of an Event's standing its neighbours have, at a distance of one and two."""
@@ -18,12 +18,12 @@ _FANOUT = 3
 """Neighbours of an Event one way: one a thread, and few threads share an Event."""
 
 
-async def lift(graph: GraphStore, sight: Sight, anchors: Sequence[Anchor]) -> Reached:
+async def lift(question: Question, anchors: Sequence[Anchor]) -> Reached:
     """Return the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
     reached = Reached()
     sources = {anchor.uid: {anchor.uid: anchor.standing} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
-        found = await _neighbours(graph, sight, list(sources))
+        found = await _neighbours(question, list(sources))
         reached.know(neighbour.node for neighbour in found)
         sources = _handed_on(sources, found)
         for uid, standings in sources.items():
@@ -32,14 +32,12 @@ async def lift(graph: GraphStore, sight: Sight, anchors: Sequence[Anchor]) -> Re
     return reached
 
 
-async def _neighbours(graph: GraphStore, sight: Sight, uids: Sequence[str]) -> list[Neighbour]:
-    # Nothing passes through what the asker may not see.
-    return await sight.visible(await graph.expand(sight.scope.tenant, uids, _NEXT, _FANOUT)) if uids else []
+async def _neighbours(question: Question, uids: Sequence[str]) -> list[Neighbour]:
+    found = await question.graph.expand(question.scope.tenant, uids, _NEXT, _FANOUT) if uids else []
+    return await question.sight.visible(found)  # nothing passes through what the asker may not see
 
 
-def _handed_on(
-    sources: Mapping[str, Mapping[str, float]], found: Sequence[Neighbour]
-) -> dict[str, dict[str, float]]:
+def _handed_on(sources: Mapping[str, Mapping[str, float]], found: Sequence[Neighbour]) -> dict[str, dict[str, float]]:
     """Return, for each neighbour, the anchors that it is come to from, and their standings."""
     handed: dict[str, dict[str, float]] = {}
     for neighbour in found:

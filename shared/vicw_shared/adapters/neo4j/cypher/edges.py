@@ -54,6 +54,17 @@ def expand(spreads: tuple[Spread, ...]) -> str:
     )
 
 
+@cache
+def leads(spread: Spread) -> str:
+    """Return where one spread leads to, at most ``$limit`` edges a node, the heaviest, and little of what is there."""
+    return (
+        f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
+        f"CALL (o) {{ MATCH {_hop(*spread)} RETURN r.weight AS weight, n ORDER BY weight DESC LIMIT $limit }} "
+        "RETURN uid AS origin, n.uid AS uid, labels(n)[0] AS label, n.name AS name, "
+        "n.content_hash IS NOT NULL AS is_item, weight"
+    )
+
+
 def _hop(name: str, direction: Direction) -> str:
     edge = f"-[r:{one_of([name])}]-"
     return f"(o){edge}>(n)" if direction is Direction.OUT else f"(o)<{edge}(n)"

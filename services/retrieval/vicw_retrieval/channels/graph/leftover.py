@@ -1,0 +1,60 @@
+"""What a sentence leaves open of a question: the words that it does not have, weighed by how rare they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from vicw_shared import sparse
+from vicw_shared.ports import ScoreQuery, SparseVector, VectorStore
+
+SHARE = 0.25
+"""How much of what is handed on depends on whether the receiver has the words that are left."""
+_TERMS = 12
+"""Words of a question that are looked at, the rarest."""
+
+
+class Leftover:
+    """Judges by the words of one question."""
+
+    def __init__(self, vectors: VectorStore, question: str) -> None:
+        self._vectors = vectors
+        self._terms = sparse.encode_query(question).indices
+
+    async def answered(
+        self, sentences: Mapping[str, str], targets: Mapping[str, Sequence[str]]
+    ) -> Callable[[str, str], float]:
+        """Return how much of its share a target gets from a sentence: 1 − SHARE to 1 + SHARE.
+
+        ``targets`` are items with their passages. 1 + SHARE is for the words that the sentence lacks, all of them.
+        """
+        rarity = await self._rarity()
+        has = await self._has(list(rarity), targets)
+        left = {uid: frozenset(rarity).difference(sparse.encode_query(text).indices) for uid, text in sentences.items()}
+        total = {uid: sum(rarity[term] for term in terms) for uid, terms in left.items()}
+
+        def factor(sentence: str, target: str) -> float:
+            if not total[sentence]:
+                return 1 - SHARE
+            found = sum(rarity[term] for term in left[sentence] & has.get(target, frozenset()))
+            return 1 - SHARE + 2 * SHARE * found / total[sentence]
+
+        return factor
+
+    async def _rarity(self) -> dict[int, float]:
+        """Return the rarest words of the question that anything has, with their IDF."""
+        weights = dict(zip(self._terms, await self._vectors.idf(self._terms), strict=True))
+        best = sorted((term for term in weights if weights[term] > 0), key=lambda term: (-weights[term], term))
+        return {term: weights[term] for term in best[:_TERMS]}
+
+    async def _has(self, terms: Sequence[int], targets: Mapping[str, Sequence[str]]) -> dict[str, frozenset[int]]:
+        """Return which of the words each target has."""
+        owner = {passage: uid for uid, passages in targets.items() for passage in passages}
+        if not owner or not terms:
+            return {}
+        asked = [ScoreQuery(ids=list(owner), sparse=SparseVector((term,), (1.0,))) for term in terms]
+        has: dict[str, set[int]] = {}
+        for term, scores in zip(terms, await self._vectors.score(asked), strict=True):
+            for passage, score in scores.items():
+                if score > 0:
+                    has.setdefault(owner[passage], set()).add(term)
+        return {uid: frozenset(terms) for uid, terms in has.items()}

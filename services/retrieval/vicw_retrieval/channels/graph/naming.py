@@ -1,0 +1,25 @@
+"""Pages that the question names by their title: where a walk through knowledge begins (seed 002 §5.2, step 1)."""
+
+from __future__ import annotations
+
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.reach import Reach, Reached
+from vicw_retrieval.wanted import wanted
+
+CALLED_SO = 0.3
+"""Of the best standing, what a page has that the question names."""
+_NAMESAKES = 8
+
+
+async def named_pages(question: Question) -> Reached:
+    """Return the Entity items whose title is among the question's words."""
+    scope = question.scope
+    found = await question.graph.titled(
+        scope.tenant, sorted(question.phrases), contexts=scope.contexts, limit=_NAMESAKES
+    )
+    nodes = {node.uid: node for same in found.values() for node in same}
+    reached = Reached()
+    reached.know(await wanted(question.graph, scope, await question.sight.nodes(list(nodes.values()))))
+    for uid in reached.nodes:
+        reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE")
+    return reached

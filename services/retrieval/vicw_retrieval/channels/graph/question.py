@@ -1,0 +1,48 @@
+"""What the spreads of the graph channel know of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_retrieval.sight import Sight
+from vicw_shared.model.triggers import phrase_of, phrases_in
+from vicw_shared.ports import GraphStore, Scope, VectorStore
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the engines that know more. ``vector`` None: no model answered.
+
+    ``standings`` are what the other channels give the items that they found, ≥ 0.
+    """
+
+    graph: GraphStore
+    vectors: VectorStore
+    scope: Scope
+    text: str
+    vector: NDArray[np.float32] | None
+    standings: Mapping[str, float]
+
+    @cached_property
+    def sight(self) -> Sight:
+        """What the asker may see."""
+        return Sight(self.graph, self.scope)
+
+    @cached_property
+    def best(self) -> float:
+        """The standing of the best item, the measure of all that the channel gives."""
+        return max(self.standings.values(), default=0.0)
+
+    @cached_property
+    def phrases(self) -> frozenset[str]:
+        """Every run of words that the question has."""
+        return frozenset(phrases_in(self.text))
+
+    def names(self, name: str) -> bool:
+        """Tell whether the question has this name."""
+        return phrase_of(name) in self.phrases
