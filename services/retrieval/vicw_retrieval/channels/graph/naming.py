@@ -17,9 +17,14 @@ async def named_pages(question: Question) -> Reached:
     found = await question.graph.titled(
         scope.tenant, sorted(question.phrases), contexts=scope.contexts, limit=_NAMESAKES
     )
-    nodes = {node.uid: node for same in found.values() for node in same}
+    nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
     reached = Reached()
     reached.know(await wanted(question.graph, scope, await question.sight.nodes(list(nodes.values()))))
     for uid in reached.nodes:
         reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE")
     return reached
+
+
+def _is_name(title: str) -> bool:
+    """Tell a name from a common word, as functions are called by (``sort``): a question has those by chance."""
+    return not (title.isalpha() and title.islower())
