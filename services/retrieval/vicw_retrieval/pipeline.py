@@ -15,7 +15,7 @@ from prometheus_client import Counter, Histogram
 
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
-from vicw_retrieval.candidates import Candidate, Wave, chosen
+from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_retrieval.channels.graph import spread
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.domain import Decision, given, infer
@@ -126,8 +126,13 @@ async def _spread(
         found = prefer_speaker(request.query, found) if ports.settings.speaker else found
         standings = {candidate.item.uid: candidate.standing for candidate in found}
         question = Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings)
-        candidates, _ = await spread(question, found, ports.settings)
-    return candidates
+        try:
+            found, in_time = await spread(question, found, ports.settings)
+        except (UnavailableError, OverloadedError):
+            in_time = False
+        if not in_time:
+            search.degraded.append(GRAPH)
+    return found
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:

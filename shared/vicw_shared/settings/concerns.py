@@ -250,6 +250,9 @@ class RetrievalSettings(BaseSettings):
     graph_ms: int = Field(
         2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
     )
+    spread_ms: int = Field(
+        40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
+    )
     seeds: int = Field(
         5,
         ge=0,

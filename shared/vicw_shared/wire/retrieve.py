@@ -129,8 +129,7 @@ class Result(Message):
     passages: tuple[Passage, ...] = ()
     score: float = Field(
         description="Higher is better; compares the results of one answer, never two answers. By the fusion: zscore "
-        "(0, 1), blend [-alpha, 1], rrf (0, 2/61]. Where one channel alone found anything, its own score: dense the "
-        "cosine [-1, 1], bm25 from 0 up"
+        "(0, 1), blend from -alpha up, minmax from 0 up, rrf from 0 up; what the graph hands on comes on top"
     )
     rank: int
     context: str

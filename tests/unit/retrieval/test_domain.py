@@ -9,6 +9,7 @@ from memory import Memory
 from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.domain import infer, vote
 from vicw_retrieval.intent import WordEvidence, read_words
+from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
 
@@ -17,7 +18,10 @@ SILENT = WordEvidence("general", 0.0)
 
 def candidates(*domains: str) -> list[Candidate]:
     at = datetime(2025, 1, 1, tzinfo=UTC)
-    items = [ItemRef(str(n), domain, at, None, None, None, None) for n, domain in enumerate(domains)]
+    items = [
+        ItemRef(uid=str(n), label=Label.EVENT, context="c", domain=domain, created_at=at)
+        for n, domain in enumerate(domains)
+    ]
     return [Candidate(item, 0.0, [(item.uid, 0.0)]) for item in items]
 
 

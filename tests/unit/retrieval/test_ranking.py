@@ -26,7 +26,7 @@ def test_blend_divides_by_the_ceiling() -> None:
 
 
 def standardised(dense: dict[str, float], bm25: dict[str, float], *, alpha: float) -> dict[str, float]:
-    return zscore.squash(zscore.combine(dense, bm25, alpha))
+    return {name: zscore.squash(z) for name, z in zscore.combine(dense, bm25, alpha).items()}
 
 
 def test_zscore_standardises_over_the_candidates() -> None:
@@ -68,5 +68,6 @@ def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha
 
 def test_a_channel_alone_keeps_its_own_scores() -> None:
     wave = Wave({"bm25": [VectorHit("a", 7.0)], "dense": []}, {"bm25": {"a": 7.0}, "dense": {}}, {"a": 0.0})
-    for method in ("zscore", "blend", "rrf"):
+    for method in ("blend", "minmax", "rrf"):
         assert fuse(wave, method=method, alpha=0.6) == {"a": 7.0}
+    assert fuse(wave, method="zscore", alpha=0.6) == {"a": 0.0}, "which is a channel's own, standardised"

@@ -12,6 +12,7 @@ from memory import Memory
 from traversals import Asker, joined
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_shared.errors import InvalidInputError
+from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef, VectorHit
 
 QUESTION = "The deploy failed, what now?"
@@ -164,7 +165,9 @@ def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
     def wave(*brought: str) -> Wave:
         return Wave({GRAPH: [VectorHit(f"k{uid}", 1.0) for uid in brought]}, {}, {})
 
-    item = ItemRef("", "general", datetime(2026, 1, 1, tzinfo=UTC), None, None, None, None)
+    item = ItemRef(
+        uid="", label=Label.EVENT, context="c", domain="general", created_at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
     ranked = [Candidate(replace(item, uid=uid), 1.0, [(f"k{uid}", 1.0)]) for uid in "abcdefgh"]
 
     def uids(limit: int, *brought: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.errors import OverloadedError
 from vicw_shared.model import Label
 from vicw_shared.ports import (
     Direction,
@@ -71,7 +72,10 @@ async def search_dense(
         scope=query.scope, limit=query.limit, dense=query.dense, without=query.without, label=Label.EVENT
     )
     passages, told_by = await asyncio.gather(vectors.search(query), vectors.search(statements))
-    told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
+    try:
+        told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
+    except OverloadedError:  # passages are found without the graph
+        return passages, Told()
     cosines = {hit.id: hit.score for hit in passages}
     found_by_statement = [passage for passage in told.best if passage not in cosines]
     if found_by_statement:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.candidates import Candidate, in_order
 from vicw_retrieval.channels.graph.bridging import Bridges
@@ -27,42 +27,67 @@ MOST_NEW = 20
 """Items that the channel adds to what the others found (seed 002 §11.2)."""
 
 
-async def spread(
-    question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings
-) -> tuple[list[Candidate], dict[str, Reach]]:
-    """Return all candidates in their new order, those that were come to among them, and how each was come to.
+@dataclass(slots=True)
+class Spread:
+    """What the spreads of one question came to. It stands as far as it goes when time runs out."""
 
-    What the question names stands first; then all that stands leads on, each kind of item in its way.
-    """
-    first = await named_pages(question) if settings.named else Reached()
-    standings = dict(question.standings)
-    for uid, reach in first.ways.items():
-        standings[uid] = standings.get(uid, 0.0) + reach.gain
-    question = replace(question, standings=standings)
-    anchors = _anchors(candidates, first, standings)
-    found = [first, *await asyncio.gather(*_spreads(question, anchors, settings))]
-    gains: dict[str, float] = {}
-    ways: dict[str, Reach] = {}
-    for reached in found:
-        for uid, reach in reached.ways.items():
+    named: Reached = field(default_factory=Reached)
+    lifted: Reached = field(default_factory=Reached)
+    bridged: Reached = field(default_factory=Reached)
+
+    @property
+    def all(self) -> tuple[Reached, ...]:
+        """Each spread's own."""
+        return self.named, self.lifted, self.bridged
+
+    async def run(self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
+        """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
+        if settings.named:
+            await named_pages(question, self.named)
+        standings = dict(question.standings)
+        for uid, reach in self.named.ways.items():
+            standings[uid] = standings.get(uid, 0.0) + reach.gain
+        question = replace(question, standings=standings)
+        anchors = _anchors(candidates, self.named, standings)
+        spreads: list[Awaitable[None]] = []
+        if settings.lift and anchors[Label.EVENT]:
+            spreads.append(lift(question, anchors[Label.EVENT], self.lifted))
+        if settings.bridge_hops and anchors[Label.ENTITY] and question.vector is not None:
+            spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY], self.bridged))
+        await asyncio.gather(*spreads)
+
+    def gains(self) -> tuple[dict[str, float], dict[str, Reach]]:
+        """Return what each item gets of all spreads, and its best way."""
+        gains: dict[str, float] = {}
+        ways: dict[str, Reach] = {}
+        for uid, reach in ((uid, reach) for reached in self.all for uid, reach in reached.ways.items()):
             gains[uid] = gains.get(uid, 0.0) + reach.gain
             ways[uid] = max(ways.get(uid, reach), reach, key=lambda way: way.gain)
+        return gains, ways
+
+    def nodes(self) -> dict[str, Node]:
+        """Return the nodes that were read."""
+        return {uid: node for reached in self.all for uid, node in reached.nodes.items()}
+
+
+async def spread(
+    question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings
+) -> tuple[list[Candidate], bool]:
+    """Return all candidates in their new order, those that were come to among them, and whether the time sufficed.
+
+    What is found within ``settings.spread_ms`` counts.
+    """
+    found, in_time = Spread(), True
+    try:
+        async with asyncio.timeout(settings.spread_ms / 1000):
+            await found.run(question, candidates, settings)
+    except TimeoutError:
+        in_time = False
+    gains, _ = found.gains()
     for candidate in candidates:
         if gain := gains.pop(candidate.item.uid, 0.0):
             candidate.score = candidate.standing + gain
-    nodes = {uid: node for reached in found for uid, node in reached.nodes.items()}
-    return in_order([*candidates, *await _new(question, gains, nodes)]), ways
-
-
-def _spreads(
-    question: Question, anchors: Mapping[Label, Sequence[Anchor]], settings: RetrievalSettings
-) -> list[Awaitable[Reached]]:
-    spreads: list[Awaitable[Reached]] = []
-    if settings.lift and anchors[Label.EVENT]:
-        spreads.append(lift(question, anchors[Label.EVENT]))
-    if settings.bridge_hops and anchors[Label.ENTITY] and question.vector is not None:
-        spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY]))
-    return spreads
+    return in_order([*candidates, *await _new(question, gains, found.nodes())]), in_time
 
 
 def _anchors(

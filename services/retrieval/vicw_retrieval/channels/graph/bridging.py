@@ -64,9 +64,8 @@ class Bridges:
         self._tenant = question.scope.tenant
         self._leftover = Leftover(question.vectors, question.text)
 
-    async def reach(self, anchors: Sequence[Anchor]) -> Reached:
-        """Return the Entity items that ``anchors`` lead to, each with what all steps gave it."""
-        reached = Reached()
+    async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
+        """Come to the Entity items that ``anchors`` lead to, each with what all steps gave it."""
         total: dict[str, float] = {}
         front = sorted(anchors, key=lambda anchor: (-anchor.standing, anchor.uid))[:HANDING]
         for depth in range(1, self._hops + 1):
@@ -78,7 +77,6 @@ class Bridges:
                 reached.ways[uid] = Reach(uid, total[uid], first.depth if first else depth, "MENTIONS")
             best = sorted(step, key=lambda uid: (-step[uid], uid))[:HANDING]
             front = [Anchor(uid, step[uid] * _DECAY, _proof(reached.nodes[uid])) for uid in best]
-        return reached
 
     async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
         """Return the statements of these items that are like the question."""

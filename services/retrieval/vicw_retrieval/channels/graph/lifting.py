@@ -18,9 +18,8 @@ _FANOUT = 3
 """Neighbours of an Event one way: one a thread, and few threads share an Event."""
 
 
-async def lift(question: Question, anchors: Sequence[Anchor]) -> Reached:
-    """Return the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
-    reached = Reached()
+async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) -> None:
+    """Come to the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
     sources = {anchor.uid: {anchor.uid: anchor.standing} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
         found = await _neighbours(question, list(sources))
@@ -29,7 +28,6 @@ async def lift(question: Question, anchors: Sequence[Anchor]) -> Reached:
         for uid, standings in sources.items():
             best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
             reached.add(Reach(uid, share * best, depth, "NEXT"))
-    return reached
 
 
 async def _neighbours(question: Question, uids: Sequence[str]) -> list[Neighbour]:

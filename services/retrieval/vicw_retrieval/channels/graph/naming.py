@@ -11,18 +11,16 @@ CALLED_SO = 0.3
 _NAMESAKES = 8
 
 
-async def named_pages(question: Question) -> Reached:
-    """Return the Entity items whose title is among the question's words."""
+async def named_pages(question: Question, reached: Reached) -> None:
+    """Come to the Entity items whose title is among the question's words."""
     scope = question.scope
     found = await question.graph.titled(
         scope.tenant, sorted(question.phrases), contexts=scope.contexts, limit=_NAMESAKES
     )
     nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
-    reached = Reached()
     reached.know(await wanted(question.graph, scope, await question.sight.nodes(list(nodes.values()))))
     for uid in reached.nodes:
         reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE")
-    return reached
 
 
 def _is_name(title: str) -> bool:
