@@ -17,7 +17,7 @@ from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, Measured, SetReport, measure
+from vicw_standalone.bench.fidelity import ABLATION, WITHOUT, AS_SET, Measured, SetReport, measure
 from vicw_standalone.bench.filling import Filled, read_marker
 from vicw_standalone.bench.metrics import Answered, score
 from vicw_standalone.bench.pooled import compare, separate
@@ -49,11 +49,12 @@ async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> No
     assert (report.items, report.questions, report.filled.created, report.filled_now) == (4, 4, 4, True)
     assert report.filled.chars == sum(map(len, CODE))
     fusions = get_args(RetrievalSettings.model_fields["fusion"].annotation)
-    assert [way.variant for way in report.ways] == ["dense", "bm25", *fusions, "names"]
+    without = [variant.name for variant in WITHOUT]
+    assert [way.variant for way in report.ways] == ["dense", "bm25", "as set", *fusions, *without, "names"]
     for way in report.ways[:-1]:
         assert (way.overall.recall_at_5, way.overall.mrr) == (1.0, 1.0)
         assert {name: scores.questions for name, scores in way.categories.items()} == {"c0": 2, "c1": 2}
-    assert report.against_single == dict.fromkeys(fusions, 1.0 - max(1.0, 1.0))
+    assert report.against_single == dict.fromkeys(("as set", *fusions), 1.0 - max(1.0, 1.0))
 
     embedder = HashEmbedder()
     async with opened(store, embedder) as target:
