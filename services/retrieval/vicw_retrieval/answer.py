@@ -96,10 +96,11 @@ def explain(
         name: tuple({"uid": h.id, "rank": r, "score": h.score} for r, h in enumerate(hits[:_EXPLAINED_HITS], start=1))
         for name, hits in wave.ranked.items()
     }
+    weights = {name: wave.weights[name] for name in wave.scores}
     return Explanation(
         wrapped_query=wrapped_query,
         domains_searched=decision.domains,
-        fusion=f"{settings.fusion}, alpha {settings.alpha:g}, BM25 ceiling {wave.bm25_ceiling:.3f}",
+        fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
         channels=channels,
         cut=tuple(cut),
     )

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from vicw_retrieval.ranking import blend, minmax, rrf, zscore
 from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
-_GRAPH_WEIGHT = 0.15
-"""Of the graph's list in rank fusion, where the others' weights add up to 2 (seed 002 §8.3)."""
+_GRAPH_WEIGHT = 0.3
+"""Of the graph's list in rank fusion, where the others' weights add up to 2: 0.15 of 1 (seed 002 §8.3)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Wave:
-    """What the channels brought: passages with their scores, and the ceiling of BM25 for this query.
+    """What the channels brought: passages with their scores.
 
     ``ranked`` holds each channel's own hits, best first, those of GRAPH among them; ``scores`` adds the scores of
-    passages that only another found; ``strengths`` are both channels' scores standardised and weighted.
+    passages that only another found. ``weights`` are those of the channels, ``ceilings`` the most that one can give
+    this query, where it is not 1.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, Mapping[str, float]]
-    strengths: Mapping[str, float]
-    bm25_ceiling: float = 0.0
+    weights: Mapping[str, float]
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def strengths(self) -> dict[str, float]:
+        """The channels' scores standardised and weighted, of every passage."""
+        return zscore.combine(self.scores, self.weights)
 
 
 @dataclass(slots=True)
@@ -50,18 +57,18 @@ def is_full(wave: Wave, limit: int) -> bool:
     return any(len(hits) >= limit for name, hits in wave.ranked.items() if name != GRAPH)
 
 
-def merge(wave: Wave, more: Wave, alpha: float) -> Wave:
+def merge(wave: Wave, more: Wave) -> Wave:
     """Return both waves as one, every passage judged anew among all."""
     ranked = {
         name: sorted([*wave.ranked.get(name, ()), *more.ranked.get(name, ())], key=lambda hit: -hit.score)
         for name in wave.ranked.keys() | more.ranked.keys()
     }
-    scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in ranked}
-    strengths = zscore.combine(scores.get("dense", {}), scores.get("bm25", {}), alpha)
-    return Wave(ranked, scores, strengths, wave.bm25_ceiling)
+    names = dict.fromkeys([*wave.scores, *more.scores])
+    scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in names}
+    return Wave(ranked, scores, {**wave.weights, **more.weights}, wave.ceilings)
 
 
-def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
+def fuse(wave: Wave, *, method: str) -> dict[str, float]:
     """Return the fused score of every passage, higher is better. A channel alone ranks by its own score."""
     if method == "zscore":
         return dict(wave.strengths)
@@ -70,11 +77,10 @@ def fuse(wave: Wave, *, method: str, alpha: float) -> dict[str, float]:
         return dict(wave.scores[present[0]])
     if method == "rrf":
         rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
-        return rrf.fuse(rankings, {"dense": 2 * alpha, "bm25": 2 * (1 - alpha), GRAPH: 2 * _GRAPH_WEIGHT})
-    dense, bm25 = wave.scores.get("dense", {}), wave.scores.get("bm25", {})
+        return rrf.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
     if method == "blend":
-        return blend.fuse(dense, bm25, alpha=alpha, bm25_ceiling=wave.bm25_ceiling)
-    return minmax.fuse(dense, bm25, alpha)
+        return blend.fuse(wave.scores, wave.weights, wave.ceilings)
+    return minmax.fuse(wave.scores, wave.weights)
 
 
 def shown(score: float, method: str) -> float:

@@ -15,8 +15,9 @@ from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_fu
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, embed_query, search_dense
+from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.outage import Outage
-from vicw_retrieval.ranking import blend, zscore
+from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
@@ -30,7 +31,7 @@ from vicw_shared.wrapper import wrap
 
 _log = structlog.get_logger()
 _SHORTLIST = 100
-FULLTEXT = "fulltext"
+FULLTEXT = Channel.FULLTEXT.value
 _WIDENINGS = 4
 
 
@@ -69,7 +70,7 @@ class Search:
         self._terms = sparse.encode_query(request.query)
         self.vector: NDArray[np.float32] | None = None
         self._told = Told()
-        self._wanted = [channel for channel in Channel if channel in (request.channels or Channel)]
+        self._wanted = request.channels or _channels_of(ports.settings)
         self._limit = max(ports.settings.candidates, request.limit)
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
@@ -88,7 +89,7 @@ class Search:
                 last = await self._run(scope, domain, without=seen)
             except RetryableError:
                 break  # what was found stands; `degraded` names the channels
-            wave = merge(wave, last, self._ports.settings.alpha)
+            wave = merge(wave, last)
             candidates = await self._rank(wave, scope)
         return candidates, wave
 
@@ -124,6 +125,8 @@ class Search:
             channels["dense"] = self._dense(scope, domain, limit, without)
         if Channel.BM25 in self._wanted and self._terms.indices:
             channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
+        if Channel.FULLTEXT in self._wanted and not without:
+            channels[FULLTEXT] = search_fulltext(self._ports.graph, self._request.query, scope, limit)
         ranked, without_answer = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
         failed = {name: error or self._out_of_time(name) for name, error in without_answer.items()}
         self.degraded += failed
@@ -149,13 +152,12 @@ class Search:
 
     async def _find_words(self, scope: Scope) -> dict[str, list[VectorHit]]:
         """Ask the graph's full-text index. Raises what it raises."""
-        hits = await self._ports.graph.find(scope, self._request.query, self._limit)
-        return {FULLTEXT: [VectorHit(hit.uid, hit.score) for hit in hits]}
+        return {FULLTEXT: await search_fulltext(self._ports.graph, self._request.query, scope, self._limit)}
 
     async def _rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
         """Fuse a wave and return its items, best first."""
         with self.watch.stage("fuse"):
-            fused = fuse(wave, method=self._ports.settings.fusion, alpha=self._ports.settings.alpha)
+            fused = fuse(wave, method=self._ports.settings.fusion)
             # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
             shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
             shortlist += {hit.id for hit in wave.ranked.get(GRAPH, ())}.difference(shortlist)
@@ -182,30 +184,42 @@ class Search:
         return hits
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
+        """Return a wave in which what one channel found is scored by the other, too."""
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
-        dense, lexical = scores.get("dense"), scores.get("bm25", scores.get(FULLTEXT))
-        settings = self._ports.settings
-        brought = {hit.id: 0.0 for hit in seeds}
+        brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
         ranked = {**ranked, GRAPH: seeds} if seeds else ranked
-        if dense is None or lexical is None:
-            for channel in (dense, lexical):
-                if channel is not None:
-                    channel.update(brought | channel)
-            return Wave(ranked, scores, zscore.combine(dense or {}, lexical or {}, settings.alpha))
-        only_lexical = list((lexical.keys() | brought.keys()) - dense.keys())
-        only_dense = list((dense.keys() | brought.keys()) - lexical.keys())
-        vectors = self._ports.vectors
+        if {"dense", "bm25"} <= scores.keys():
+            await self._score_each_others(scores, brought)
+        for channel in scores.values():
+            channel.update(brought | channel)
+        settings = self._ports.settings
+        weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
+        if "bm25" not in scores and "dense" in scores:
+            weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
+        ceilings = {}
+        if settings.fusion == "blend":
+            idf = await self._ports.vectors.idf(self._terms.indices)
+            ceilings = {"bm25": blend.ceiling(idf, sparse.K1 + 1)}
+            ceilings[FULLTEXT] = max(scores.get(FULLTEXT, {}).values(), default=0.0)
+        return Wave(ranked, scores, weights, ceilings)
+
+    async def _score_each_others(self, scores: dict[str, dict[str, float]], brought: Mapping[str, float]) -> None:
+        """Score what only one of the vector channels found in the other."""
+        dense, lexical = scores["dense"], scores["bm25"]
+        found = set().union(*scores.values(), brought)
+        only_lexical, only_dense = sorted(found - dense.keys()), sorted(found - lexical.keys())
         asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self._terms)
         try:
-            async with asyncio.timeout(settings.budget_ms / 1000):
-                more_dense, more_lexical = await vectors.score(asked)
+            async with asyncio.timeout(self._ports.settings.budget_ms / 1000):
+                more_dense, more_lexical = await self._ports.vectors.score(asked)
         except (RetryableError, TimeoutError):  # what the channels found stands
             self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
         else:
             dense.update({passage: self._told.weigh(passage, cosine) for passage, cosine in more_dense.items()})
             lexical.update(more_lexical)
-        lexical.update(brought | lexical)  # whatever it scores: it may not be indexed yet
-        ceiling = 0.0
-        if settings.fusion == "blend":
-            ceiling = blend.ceiling(await vectors.idf(self._terms.indices), sparse.K1 + 1)
-        return Wave(ranked, scores, zscore.combine(dense, lexical, settings.alpha), ceiling)
+
+
+def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:
+    """Return the channels that are asked by default: what has no weight is not asked."""
+    weights = {Channel.FULLTEXT: settings.fulltext_weight}
+    return tuple(channel for channel in Channel if weights.get(channel, 1.0) > 0)

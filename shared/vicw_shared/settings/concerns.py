@@ -235,6 +235,9 @@ class RetrievalSettings(BaseSettings):
         "zscore",
         description="How channels are fused: `zscore` (standardised), `blend` (ceiling-normalised), `minmax` or `rrf`",
     )
+    fulltext_weight: float = Field(
+        0.0, ge=0, le=1, description="Weight of `fulltext` beside the others, whose weights add up to 1; 0: not asked"
+    )
     statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
     lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
     named: bool = Field(True, description="Prefer knowledge items that the question names by their title")

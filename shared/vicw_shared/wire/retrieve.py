@@ -46,6 +46,7 @@ class Channel(StrEnum):
 
     DENSE = "dense"
     BM25 = "bm25"
+    FULLTEXT = "fulltext"
 
 
 _EXAMPLE: JsonDict = {
@@ -92,7 +93,7 @@ class Intent(Message):
 class ChannelHit(Message):
     """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
 
-    ``fulltext``, the graph's own index, is asked while the vector engine is down, or its index is being rebuilt.
+    ``fulltext`` is the graph's own index: asked by setting, and while the vector engine is down or being rebuilt.
     ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most.
     """
 

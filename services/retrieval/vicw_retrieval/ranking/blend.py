@@ -11,17 +11,18 @@ def ceiling(idf: list[float], saturation: float) -> float:
 
 
 def fuse(
-    dense: Mapping[str, float], bm25: Mapping[str, float], *, alpha: float, bm25_ceiling: float
+    scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, float], ceilings: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return alpha × cosine + (1 − alpha) × BM25 ÷ its ceiling for every id of either channel.
+    """Return Σ weight × score ÷ ceiling for every id of any channel; a ceiling is 1 unless one is stated.
 
-    Cosines are in [-1, 1], BM25 in [0, ceiling]; the result is in [-alpha, 1], higher is better, and comparable
-    between queries. An id that a channel lacks counts 0 there. With a ceiling of 0 (no term of the query is in
-    the collection) BM25 counts 0.
+    With cosines in [-1, 1] and BM25 in [0, ceiling] and weights that add up to 1, the result is in [-1, 1], higher is
+    better, and comparable between queries. An id that a channel lacks counts 0 there. A channel of ceiling 0 (no term
+    of the query is in the collection) counts nothing.
 
-    >>> fuse({"x": 0.5}, {"x": 3.0, "y": 6.0}, alpha=0.5, bm25_ceiling=12.0)
+    >>> channels = {"dense": {"x": 0.5}, "bm25": {"x": 3.0, "y": 6.0}}
+    >>> fuse(channels, {"dense": 0.5, "bm25": 0.5}, {"bm25": 12.0})
     {'x': 0.375, 'y': 0.25}
     """
-    share = 0.0 if bm25_ceiling <= 0 else (1 - alpha) / bm25_ceiling
-    ids = dict.fromkeys([*dense, *bm25])
-    return {point: alpha * dense.get(point, 0.0) + share * bm25.get(point, 0.0) for point in ids}
+    shares = {name: weights[name] / ceilings.get(name, 1.0) for name in scores if ceilings.get(name, 1.0) > 0}
+    ids = dict.fromkeys(point for found in scores.values() for point in found)
+    return {point: sum(share * scores[name].get(point, 0.0) for name, share in shares.items()) for point in ids}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-def fuse(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float) -> dict[str, float]:
-    """Return alpha × minmax(dense) + (1 − alpha) × minmax(bm25) for every id of either channel, in [0, 1].
+def fuse(scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return Σ weight × minmax(channel) for every id of any channel, in [0, Σ weights].
 
     A missing score counts as the channel's least; a channel whose scores are all alike says 1 of each that it has.
 
-    >>> fuse({"x": 0.2, "y": 0.4}, {"x": 3.0}, alpha=0.5)
+    >>> fuse({"dense": {"x": 0.2, "y": 0.4}, "bm25": {"x": 3.0}}, {"dense": 0.5, "bm25": 0.5})
     {'x': 0.5, 'y': 0.5}
     """
-    ids = dict.fromkeys([*dense, *bm25])
-    first, second = _stretch(dense), _stretch(bm25)
-    return {name: alpha * first.get(name, 0.0) + (1 - alpha) * second.get(name, 0.0) for name in ids}
+    ids = dict.fromkeys(point for found in scores.values() for point in found)
+    stretched = {name: _stretch(found) for name, found in scores.items()}
+    return {point: sum(weights[name] * of.get(point, 0.0) for name, of in stretched.items()) for point in ids}
 
 
 def _stretch(scores: Mapping[str, float]) -> dict[str, float]:

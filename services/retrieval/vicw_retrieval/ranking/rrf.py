@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 K = 60
+CONVERGENCE = 0.1
+"""What each further channel that found an id adds to its score, as a share (seed 002 §7.1)."""
 
 
 def fuse(rankings: Mapping[str, Sequence[str]], weights: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Return Σ weight ÷ (K + rank) for every id, ranks from 1.
+    """Return Σ weight ÷ (K + rank) for every id, ranks from 1, times 1 + CONVERGENCE for each channel after the first.
 
-    ``rankings`` holds each channel's ids, best first, without repeats. Scores are in (0, Σ weights ÷ (K + 1)],
-    higher is better; an id that a channel lacks gets nothing from it.
+    ``rankings`` holds each channel's ids, best first, without repeats. Scores are > 0, higher is better; an id that a
+    channel lacks gets nothing from it.
 
-    >>> fuse({"a": ["x", "y"], "b": ["y"]})["y"] == 1 / 62 + 1 / 61
+    >>> fuse({"a": ["x", "y"], "b": ["y"]})["y"] == (1 / 62 + 1 / 61) * 1.1
     True
     """
     scores: dict[str, float] = {}
+    channels: dict[str, int] = {}
     for channel, ids in rankings.items():
         weight = 1.0 if weights is None else weights.get(channel, 1.0)
         for rank, point in enumerate(ids, start=1):
             scores[point] = scores.get(point, 0.0) + weight / (K + rank)
-    return scores
+            channels[point] = channels.get(point, 0) + 1
+    return {point: score * (1 + CONVERGENCE * (channels[point] - 1)) for point, score in scores.items()}

@@ -14,20 +14,25 @@ from collections.abc import Mapping
 _BACKGROUND = 20
 
 
-def combine(dense: Mapping[str, float], bm25: Mapping[str, float], alpha: float) -> dict[str, float]:
-    """Return alpha × z(dense) + (1 − alpha) × z(bm25) for every id of either channel, in standard deviations.
+def combine(scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return Σ weight × z(channel) for every id of any channel, in standard deviations.
 
-    A missing score counts as 0 in its channel; a channel that is alone counts whole. The result compares candidates
-    of one query, never of two.
+    ``scores`` are those of each channel, ``weights`` those of at least these. A missing score counts as 0 in its
+    channel; the channels that have anything share the whole weight. The result compares candidates of one query, never
+    of two.
 
-    >>> strengths = combine({"exact": 0.30, "near": 0.36}, {"exact": 5.0}, alpha=0.6)
+    >>> channels = {"dense": {"exact": 0.30, "near": 0.36}, "bm25": {"exact": 5.0}}
+    >>> strengths = combine(channels, {"dense": 0.6, "bm25": 0.4})
     >>> strengths["exact"] > strengths["near"]
     True
     """
-    ids = list(dict.fromkeys([*dense, *bm25]))
-    weight = 1.0 if not bm25 else 0.0 if not dense else alpha
-    dense_z, bm25_z = _standardise(dense, ids), _standardise(bm25, ids)
-    return {name: weight * d + (1 - weight) * b for name, d, b in zip(ids, dense_z, bm25_z, strict=True)}
+    present = {name: weights[name] for name, found in scores.items() if found}
+    whole = sum(present.values()) or 1.0
+    ids = list(dict.fromkeys(point for name in present for point in scores[name]))
+    total = [0.0] * len(ids)
+    for name, weight in present.items():
+        total = [t + weight / whole * z for t, z in zip(total, _standardise(scores[name], ids), strict=True)]
+    return dict(zip(ids, total, strict=True))
 
 
 def squash(strength: float) -> float:

@@ -17,7 +17,7 @@ from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench.fidelity import ABLATION, WITHOUT, AS_SET, Measured, SetReport, measure
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, WITHOUT, Measured, SetReport, measure
 from vicw_standalone.bench.filling import Filled, read_marker
 from vicw_standalone.bench.metrics import Answered, score
 from vicw_standalone.bench.pooled import compare, separate
