@@ -33,6 +33,8 @@ from vicw_standalone.wiring import Standalone
 
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 """Where test stores live if possible: the engines sync dozens of files when they make a store."""
+PATIENT_MS = 20_000
+"""What is found is tested: a busy machine must not cost the graph's part of it."""
 
 
 def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> Settings:
@@ -42,7 +44,7 @@ def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> 
         LimitSettings(),
         EmbeddingSettings(),
         IngestSettings(wait_seconds=10),
-        RetrievalSettings(),
+        RetrievalSettings(spread_ms=PATIENT_MS),
         LogSettings(),
         TraceSettings(),
         llm=llm or LlmSettings(),

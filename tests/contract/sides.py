@@ -113,7 +113,12 @@ class Side:
 
     async def retrieve(self, body: dict[str, Any], tenant: str) -> RetrieveResponse:
         ports = RetrievalPorts(
-            self.graph, self.vectors, self.embedder, "", LimitSettings(), RetrievalSettings(budget_ms=20_000)
+            self.graph,
+            self.vectors,
+            self.embedder,
+            "",
+            LimitSettings(),
+            RetrievalSettings(budget_ms=20_000, spread_ms=20_000),
         )
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
 

@@ -112,7 +112,8 @@ class Server:
 def environment(models_dir: Path, **variables: str) -> dict[str, str]:
     """Return this process's environment without its own VICW settings, with ours."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VICW_")}
-    return clean | {"VICW_EMBEDDING_MODELS_DIR": str(models_dir)} | variables
+    patient = {"VICW_EMBEDDING_MODELS_DIR": str(models_dir), "VICW_RETRIEVAL_SPREAD_MS": "20000"}  # whatever else runs
+    return clean | patient | variables
 
 
 def run(server: Server, *arguments: str, within: float = 90.0) -> subprocess.CompletedProcess[str]:
