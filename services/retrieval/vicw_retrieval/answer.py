@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from vicw_retrieval.candidates import Candidate, Wave, shown
@@ -31,7 +32,7 @@ def to_results(
 
 def _as_shown(candidate: Candidate, fusion: str) -> Candidate:
     passages = [(passage, shown(score, fusion)) for passage, score in candidate.passages]
-    return Candidate(candidate.item, shown(candidate.score, fusion), passages)
+    return replace(candidate, score=shown(candidate.score, fusion), passages=passages)
 
 
 def _result(
@@ -63,6 +64,7 @@ def _result(
         source=item.source,
         metadata=dict(item.metadata),
         sensitivity=item.sensitivity,
+        kind=candidate.kind,
         channels=tuple(_channel_hits(candidate, places)),
         via=tuple(_via(item.uid, around)),
     )

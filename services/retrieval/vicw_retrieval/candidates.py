@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from vicw_retrieval.ranking import blend, minmax, rrf, zscore
 from vicw_shared.ports import ItemRef, VectorHit
@@ -45,6 +46,7 @@ class Candidate:
     item: ItemRef
     score: float
     passages: list[tuple[str, float]] = field(default_factory=list)
+    kind: Literal["anchor", "associative"] = "anchor"
 
     @property
     def standing(self) -> float:

@@ -16,15 +16,17 @@ from prometheus_client import Counter, Histogram
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import spread
 from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.reach import Anchor
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
-from vicw_retrieval.sight import known_by
+from vicw_retrieval.sight import known_by, say
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
@@ -85,10 +87,14 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    candidates = await _spread(request, search, ports, decision, candidates)
+    question = _question(request, search, ports, decision, candidates)
+    candidates = await _spread(request, search, ports, question, candidates)
     top = chosen(candidates, wave, request.limit)
+    associates = await _walk_tags(request, search, ports, question, top)
+    top = tags.among(top, associates, request.limit)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
+        await _add_associates(ports, scope, around, associates)
     return await _answer(request, ports, search, wave, decision, top, around)
 
 
@@ -115,24 +121,42 @@ async def _find(
     return decision, candidates, wave
 
 
-async def _spread(
+def _question(
     request: RetrieveRequest, search: Search, ports: RetrievalPorts, decision: Decision, found: Sequence[Candidate]
+) -> Question:
+    """Return what the second wave goes by."""
+    scope = replace(search.scope, domains=decision.domains)
+    standings = {candidate.item.uid: candidate.standing for candidate in found}
+    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings)
+
+
+async def _spread(
+    request: RetrieveRequest, search: Search, ports: RetrievalPorts, question: Question, found: Sequence[Candidate]
 ) -> Sequence[Candidate]:
     """Let the graph lead on from what was found, unless the caller names channels."""
     if request.channels is not None or not found:
         return found
-    scope = replace(search.scope, domains=decision.domains)
-    with search.watch.stage("graph"):
+    in_time = False
+    with search.watch.stage("graph"), contextlib.suppress(UnavailableError, OverloadedError):
         found = prefer_speaker(request.query, found) if ports.settings.speaker else found
-        standings = {candidate.item.uid: candidate.standing for candidate in found}
-        question = Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings)
-        try:
-            found, in_time = await spread(question, found, ports.settings)
-        except (UnavailableError, OverloadedError):
-            in_time = False
-        if not in_time:
-            search.degraded.append(GRAPH)
+        found, in_time = await spread(question, found, ports.settings)
+    if not in_time:
+        search.degraded.append(GRAPH)
     return found
+
+
+async def _walk_tags(
+    request: RetrieveRequest, search: Search, ports: RetrievalPorts, question: Question, top: Sequence[Candidate]
+) -> list[tags.Associate]:
+    """Let the tags of the results lead on, unless the caller names channels or wants no neighbours."""
+    if request.channels is not None or request.expand.hops == 0 or not ports.settings.associates:
+        return []
+    anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
+    with search.watch.stage("tags"), contextlib.suppress(UnavailableError, OverloadedError, TimeoutError):
+        async with asyncio.timeout(ports.settings.spread_ms / 1000):
+            return await tags.walk_tags(question, anchors, search.terms, ports.settings.associates)
+    search.degraded.append(tags.TAGS)
+    return []
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
@@ -156,6 +180,15 @@ async def _surroundings(
         except (UnavailableError, OverloadedError):
             search.degraded.append("expand")
     return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
+
+
+async def _add_associates(
+    ports: RetrievalPorts, scope: Scope, around: Surroundings, associates: Sequence[tags.Associate]
+) -> None:
+    for one in associates:
+        around.associate(one.anchor, one.way)
+    if associates:
+        around.texts |= await say(ports.graph, scope, [one.node for one in associates])
 
 
 async def _answer(

@@ -67,7 +67,7 @@ class Search:
         self.wrapped_query = ""
         self._ports = ports
         self._request = request
-        self._terms = sparse.encode_query(request.query)
+        self.terms = sparse.encode_query(request.query)
         self.vector: NDArray[np.float32] | None = None
         self._told = Told()
         self._wanted = request.channels or _channels_of(ports.settings)
@@ -123,8 +123,8 @@ class Search:
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
             channels["dense"] = self._dense(scope, domain, limit, without)
-        if Channel.BM25 in self._wanted and self._terms.indices:
-            channels["bm25"] = search_bm25(self._ports.vectors, self._terms, scope, limit, without)
+        if Channel.BM25 in self._wanted and self.terms.indices:
+            channels["bm25"] = search_bm25(self._ports.vectors, self.terms, scope, limit, without)
         if Channel.FULLTEXT in self._wanted and not without:
             channels[FULLTEXT] = search_fulltext(self._ports.graph, self._request.query, scope, limit)
         ranked, without_answer = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
@@ -198,7 +198,7 @@ class Search:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
         ceilings = {}
         if settings.fusion == "blend":
-            idf = await self._ports.vectors.idf(self._terms.indices)
+            idf = await self._ports.vectors.idf(self.terms.indices)
             ceilings = {"bm25": blend.ceiling(idf, sparse.K1 + 1)}
             ceilings[FULLTEXT] = max(scores.get(FULLTEXT, {}).values(), default=0.0)
         return Wave(ranked, scores, weights, ceilings)
@@ -208,7 +208,7 @@ class Search:
         dense, lexical = scores["dense"], scores["bm25"]
         found = set().union(*scores.values(), brought)
         only_lexical, only_dense = sorted(found - dense.keys()), sorted(found - lexical.keys())
-        asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self._terms)
+        asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self.terms)
         try:
             async with asyncio.timeout(self._ports.settings.budget_ms / 1000):
                 more_dense, more_lexical = await self._ports.vectors.score(asked)

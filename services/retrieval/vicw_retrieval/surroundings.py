@@ -12,7 +12,8 @@ from vicw_shared.ports import Neighbour
 class Surroundings:
     """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
 
-    ``aliases`` are the names of what is not shown, since the node stands for it.
+    ``aliases`` are the names of what is not shown, since the node stands for it; ``associates`` are, for each result,
+    the tags over which it leads to further items, and these.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -20,3 +21,11 @@ class Surroundings:
     neighbours: dict[str, list[Neighbour]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, list[str]] = field(default_factory=dict)
+    associates: dict[str, list[tuple[Node, Node]]] = field(default_factory=dict)
+
+    def associate(self, anchor: str, way: tuple[Neighbour, Neighbour]) -> None:
+        """Add what an anchor shares a tag with: ``way`` leads to the tag, and from the tag to the item."""
+        tag, item = way
+        self.nodes |= {tag.node.uid: tag.node, item.node.uid: item.node}
+        self.edges |= {tag.edge.id: tag.edge, item.edge.id: item.edge}
+        self.associates.setdefault(anchor, []).append((tag.node, item.node))

@@ -41,7 +41,7 @@ def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> 
     Results get 70 % first, their neighbours 30 %; what one side leaves goes to the other. The best result is
     always in it, cut if it is alone too long.
     """
-    anchors = [Block((r.rank, 0), True, _anchor_text(r)) for r in results]
+    anchors = [Block((r.rank, 0), True, _anchor_text(r)) for r in results if r.kind == "anchor"]
     neighbours = [
         Block((result.rank, number), False, line)
         for result in results
@@ -56,7 +56,7 @@ def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> 
     chosen += _fill(late, budget - _length(chosen))
     ranks = {block.order[0] for block in chosen if block.anchor}
     text = "\n".join(block.text for block in sorted(chosen, key=lambda b: b.order))
-    return text[:budget], [r.uid for r in results if r.rank not in ranks]
+    return text[:budget], [r.uid for r in results if r.kind == "anchor" and r.rank not in ranks]
 
 
 def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
@@ -106,16 +106,21 @@ def _neighbour_lines(result: Result, around: Surroundings) -> Iterator[str]:
         # An event that the result's text tells of is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.uid else ""
         yield f"    {subject}{word}: {_say(neighbour, around)}"
+    for tag, item in around.associates.get(result.uid, ()):
+        yield f"    also {tag.name}: {_say_node(item, around)}"
 
 
 def _say(neighbour: Neighbour, around: Surroundings) -> str:
-    text = " ".join(around.texts.get(neighbour.node.uid, "").split())
-    name = neighbour.node.name
-    said = f"{name}: {text}" if text else name
-    if text.startswith(name.rstrip(_ELLIPSIS)) and text:
-        said = text  # the name is the text's own beginning
     certainty = neighbour.edge.properties.get("certainty")
-    return _shorten(said, _NEIGHBOUR_CHARS) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
+    return _say_node(neighbour.node, around) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
+
+
+def _say_node(node: Node, around: Surroundings) -> str:
+    text = " ".join(around.texts.get(node.uid, "").split())
+    said = f"{node.name}: {text}" if text else node.name
+    if text.startswith(node.name.rstrip(_ELLIPSIS)) and text:
+        said = text  # the name is the text's own beginning
+    return _shorten(said, _NEIGHBOUR_CHARS)
 
 
 def _shorten(text: str, room: int) -> str:

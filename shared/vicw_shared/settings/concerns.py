@@ -253,6 +253,9 @@ class RetrievalSettings(BaseSettings):
     graph_ms: int = Field(
         2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
     )
+    associates: int = Field(
+        5, ge=0, description="Items that share a tag with a result, and no word with the question, at most; 0: none"
+    )
     spread_ms: int = Field(
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )

@@ -1,0 +1,115 @@
+"""The Tag-Walker: what shares a tag with a hit, though not a word with the question (seed 000).
+
+Anchors are the hits; their tags and buckets are bridges to what is told elsewhere of the same matter. A tag that many
+items have is no bridge, and of two, the rarer leads on with more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from vicw_retrieval.candidates import Candidate
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.reach import Anchor
+from vicw_retrieval.synthesis import ANCHOR_SHARE
+from vicw_retrieval.wanted import wanted
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, ItemRef, Neighbour, ScoreQuery, SparseVector
+
+TAGS = "tags"
+_ANCHORS = 10
+_TAGS = 20
+"""Tags of one anchor that are harvested, the heaviest."""
+_GENERIC = 50
+"""Items of one tag; with more it tells nothing."""
+_MOST_READ = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Associate:
+    """An item come to over a tag: ``way`` are the edges from the anchor to the tag and from the item to it.
+
+    ``score`` in (0, 1], the best associate's being 1.
+    """
+
+    node: Node
+    score: float
+    anchor: str
+    way: tuple[Neighbour, Neighbour]
+
+
+async def walk_tags(question: Question, anchors: Sequence[Anchor], terms: SparseVector, limit: int) -> list[Associate]:
+    """Return items that share a tag with ``anchors`` and no word with the question (its ``terms``), best first."""
+    graph, tenant = question.graph, question.scope.tenant
+    best = anchors[:_ANCHORS]
+    standing = {anchor.uid: anchor.standing for anchor in best}
+    if not best or limit <= 0:
+        return []
+    harvested = await graph.expand(tenant, list(standing), [("TAGGED", Direction.OUT)], _TAGS)
+    sharing = await _sharing(question, {found.node.uid for found in harvested}, standing)
+    scores: dict[str, float] = {}
+    ways: dict[str, tuple[float, Neighbour, Neighbour]] = {}
+    for tag in harvested:
+        others = sharing.get(tag.node.uid, ())
+        for other in others:
+            gain = standing[tag.origin] / math.log(1 + len(others) + 1)
+            uid = other.node.uid
+            scores[uid] = scores.get(uid, 0.0) + gain
+            ways[uid] = max(ways.get(uid, (gain, tag, other)), (gain, tag, other), key=lambda way: way[0])
+    nodes = {other.node.uid: other.node for others in sharing.values() for other in others}
+    silent = await _without_words(question, [nodes[uid] for uid in scores], terms)
+    kept = sorted(silent, key=lambda node: (-scores[node.uid], node.uid))[:limit]
+    most = scores[kept[0].uid] if kept else 0.0
+    return [
+        Associate(node, scores[node.uid] / most, ways[node.uid][1].origin, ways[node.uid][1:])
+        for node in kept
+        if most > 0
+    ]
+
+
+async def _sharing(
+    question: Question, tags: Collection[str], anchors: Mapping[str, float]
+) -> dict[str, list[Neighbour]]:
+    """Return the items that have each tag, the anchors aside; of a tag that is generic, none."""
+    graph, scope = question.graph, question.scope
+    spread = [("TAGGED", Direction.IN)]
+    found = await graph.expand(scope.tenant, sorted(tags), spread, _GENERIC + 1) if tags else []
+    counts: dict[str, int] = {}
+    seen = await question.sight.visible([one for one in found if one.node.content_hash is not None])
+    for one in seen:
+        counts[one.origin] = counts.get(one.origin, 0) + 1
+    others = [one for one in seen if one.node.uid not in anchors and counts[one.origin] <= _GENERIC]
+    fitting = {node.uid for node in await wanted(graph, scope, [one.node for one in others])}
+    sharing: dict[str, list[Neighbour]] = {}
+    for one in others:
+        if one.node.uid in fitting:
+            sharing.setdefault(one.origin, []).append(one)
+    return sharing
+
+
+async def _without_words(question: Question, nodes: Sequence[Node], terms: SparseVector) -> list[Node]:
+    """Keep the items that have none of the question's words in their first passage: the others were searched for."""
+    proofs = {node.qdrant_id: node for node in nodes[:_MOST_READ] if node.qdrant_id is not None}
+    if not proofs or not terms.indices:
+        return list(proofs.values())
+    (found,) = await question.vectors.score([ScoreQuery(ids=[p for p in proofs if p], sparse=terms)])
+    return [node for proof, node in proofs.items() if found.get(str(proof), 0.0) <= 0]
+
+
+def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int) -> list[Candidate]:
+    """Return the results: associates in the places that anchors leave free, or have though they do not stand out.
+
+    Of all places, associates have three in ten at most.
+    """
+    room = int(limit * (1 - ANCHOR_SHARE))
+    weak = sum(candidate.standing <= 0 for candidate in top[limit - room :]) if len(top) > limit - room else 0
+    taken = associates[: max(0, min(room, limit - len(top) + weak))]
+    anchors = list(top[: limit - len(taken)])
+    last = anchors[-1].score if anchors else 0.0
+    for one in taken:
+        score = last * one.score if last > 0 else last - (1 - one.score)
+        passages = [(one.node.qdrant_id, score)] if one.node.qdrant_id is not None else []
+        anchors.append(Candidate(ItemRef.of(one.node), score, passages, "associative"))
+    return anchors
