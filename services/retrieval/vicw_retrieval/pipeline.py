@@ -38,6 +38,7 @@ from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
+from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
@@ -127,7 +128,10 @@ def _question(
     """Return what the second wave goes by."""
     scope = replace(search.scope, domains=decision.domains)
     standings = {candidate.item.uid: candidate.standing for candidate in found}
-    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings)
+    viewer = request.viewer
+    names = (viewer.user, *viewer.participants) if viewer is not None else ()
+    people = tuple(dict.fromkeys(fold(name) for name in names if name))
+    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings, people)
 
 
 async def _spread(

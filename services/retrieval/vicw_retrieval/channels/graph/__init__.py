@@ -16,6 +16,7 @@ from vicw_retrieval.channels.graph.lifting import lift
 from vicw_retrieval.channels.graph.naming import named_pages
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
+from vicw_retrieval.channels.people import known_of_people
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import ItemRef
@@ -34,11 +35,12 @@ class Spread:
     named: Reached = field(default_factory=Reached)
     lifted: Reached = field(default_factory=Reached)
     bridged: Reached = field(default_factory=Reached)
+    people: Reached = field(default_factory=Reached)
 
     @property
     def all(self) -> tuple[Reached, ...]:
         """Each spread's own."""
-        return self.named, self.lifted, self.bridged
+        return self.named, self.lifted, self.bridged, self.people
 
     async def run(self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
         """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
@@ -54,6 +56,8 @@ class Spread:
             spreads.append(lift(question, anchors[Label.EVENT], self.lifted))
         if settings.bridge_hops and anchors[Label.ENTITY] and question.vector is not None:
             spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY], self.bridged))
+        if settings.people and question.people:
+            spreads.append(known_of_people(question, question.people, self.people))
         await asyncio.gather(*spreads)
 
     def gains(self) -> tuple[dict[str, float], dict[str, Reach]]:

@@ -18,7 +18,8 @@ from vicw_shared.ports import GraphStore, Scope, VectorStore
 class Question:
     """A question and the engines that know more. ``vector`` None: no model answered.
 
-    ``standings`` are what the other channels give the items that they found, ≥ 0.
+    ``standings`` are what the other channels give the items that they found, ≥ 0. ``people`` are the folded names and
+    uids of those who take part.
     """
 
     graph: GraphStore
@@ -27,6 +28,7 @@ class Question:
     text: str
     vector: NDArray[np.float32] | None
     standings: Mapping[str, float]
+    people: tuple[str, ...] = ()
 
     @cached_property
     def sight(self) -> Sight:
