@@ -120,6 +120,12 @@ class PayloadGraph:
         """Return nothing: phrases are the graph's."""
         return []
 
+    async def titled(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        """Return nothing: titles are the graph's."""
+        return {}
+
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         """Raise UnavailableError."""
         _away()

@@ -194,7 +194,7 @@ class Search:
             channel.update(brought | channel)
         settings = self._ports.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
-        if "bm25" not in scores and "dense" in scores:
+        if "bm25" not in scores:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
         ceilings = {}
         if settings.fusion == "blend":

@@ -1,16 +1,19 @@
 """Under what a named thing is found: its name, its earlier names, and the words of a name like a person's.
 
 A named thing is an Entity or a Concept that is no item of a caller. What it is called is looked up in an index of
-terms that each engine keeps in step with its nodes.
+terms that each engine keeps in step with its nodes. In the same index callers' knowledge items are found by their
+titles, apart from named things.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 from vicw_shared.model.core5 import Label, Node
+from vicw_shared.model.triggers import phrase_of
 from vicw_shared.text import fold
 
 MOST_NAMESAKES = 20
@@ -24,6 +27,7 @@ SLOT = "attribute"
 NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 _MOST_WORDS = 4
 _INSIDE_WORDS = "-'’."
+_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 _PARTICLES = frozenset("and da de del della der di do dos du la le of the van von".split())
 
 
@@ -33,6 +37,7 @@ class TermKind(IntEnum):
     NAME = 0
     ALIAS = 1
     WORD = 2
+    TITLE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,23 @@ class Term:
 def is_named_thing(node: Node) -> bool:
     """Tell whether a node is a live named thing."""
     return node.label in NAMED_LABELS and node.content_hash is None and node.retired_at is None
+
+
+def is_titled_item(node: Node) -> bool:
+    """Tell whether a node is a live knowledge item that its caller gave a title."""
+    return node.label is Label.ENTITY and node.content_hash is not None and node.retired_at is None and bool(node.title)
+
+
+def title_terms(title: str) -> list[Term]:
+    """Return the terms under which an item of this title is found, with its last bracket and without.
+
+    They are phrases: words in a row, whatever stands between them.
+
+    >>> [term.text for term in title_terms("Mercury (planet)")]
+    ['mercury planet', 'mercury']
+    """
+    phrases = dict.fromkeys(map(phrase_of, (title, _BRACKET.sub("", title))))
+    return [Term(TermKind.TITLE, phrase) for phrase in phrases if phrase]
 
 
 def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]:

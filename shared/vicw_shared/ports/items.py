@@ -28,6 +28,16 @@ class ItemIndex(Protocol):
         """
         ...
 
+    async def titled(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        """Return the live Entity items whose title is each of these phrases (``names.title_terms``).
+
+        Of each phrase at most ``limit``, which of more is the engine's choice; a phrase that is no title is left out.
+        ``contexts`` None: of all that the tenant has.
+        """
+        ...
+
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
         ...

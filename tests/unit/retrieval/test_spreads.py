@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -78,8 +79,7 @@ async def test_nothing_is_lifted_through_what_the_asker_may_not_see(memory: Memo
 
 
 async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> None:
-    pages = [{"label": "Entity", **page} for page in PLAYERS]
-    await memory.ingest(*pages, *({"label": "Entity", "name": f"Page {f['id']}", **f} for f in FILLER), domain="wiki")
+    await memory.ingest(*PLAYERS, *({"name": f"Page {f['id']}", **f} for f in FILLER), domain="wiki")
     query = "Where was the writer born whose novel became the film The Dry?"
     flat, bridged = [await ranks(memory, query, {"bridge_hops": hops}) for hops in (0, 2)]
     assert bridged["film"] == 1
@@ -95,7 +95,7 @@ async def test_a_page_that_the_question_names_comes_first_and_a_common_word_name
         {"id": "capital", "name": "Decade", "text": "A record."},
         {"id": "small", "name": "sort", "text": "It orders."},
     )
-    await memory.ingest(*({"label": "Entity", **page} for page in pages), *FILLER, domain="wiki")
+    await memory.ingest(*pages, *FILLER, domain="wiki")
     flat, named = [
         await ranks(memory, "who of the decade can sort bread and socks", {"named": on}) for on in (False, True)
     ]
@@ -122,9 +122,7 @@ async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
     await memory.ingest({"id": "a", "text": "We saw a comet."}, *FILLER)
     graph = memory.standalone.graph
 
-    async def hang(*_: Any) -> None:
-        import asyncio
-
+    async def hang(*_: Any, **__: Any) -> None:
         await asyncio.sleep(60)
 
     monkeypatch.setattr(graph, "titled", hang)

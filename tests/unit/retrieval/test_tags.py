@@ -14,14 +14,14 @@ QUERY = "amulet stolen vault"
 
 
 async def told_beside(memory: Memory, **fields: Any) -> list[str]:
-    text = (await memory.retrieve(QUERY, context="ctx", **fields)).text
+    text = (await memory.retrieve(QUERY, **{"context": "ctx", "limit": 1} | fields)).text
     return [line.strip() for line in text.splitlines() if line.strip().startswith("also ")]
 
 
 async def test_a_hit_leads_over_its_tag_to_what_has_none_of_the_words(memory: Memory) -> None:
     await memory.ingest(HIT, TOLD, SAME_WORDS, APART)
     assert await told_beside(memory) == ["also heist: Mara owed the smugglers four hundred crowns."]
-    answer = await memory.retrieve(QUERY, context="ctx", limit=20)
+    answer = await memory.retrieve(QUERY, context="ctx", limit=1)
     assert {edge.type for edge in answer.graph.edges} >= {"TAGGED"}
     assert "heist" in {node.name for node in answer.graph.nodes}
     assert await told_beside(memory, expand={"hops": 0}) == []
@@ -38,7 +38,7 @@ async def test_a_hidden_memory_leaves_no_trace(memory: Memory) -> None:
     secret = TOLD | {"sensitivity": "sensitive", "about": ["Mara"]}
     viewer = {"user": "Ben", "chat": "private"}
     await memory.ingest(HIT, secret)
-    answer = await memory.retrieve(QUERY, context="ctx", viewer=viewer)
+    answer = await memory.retrieve(QUERY, context="ctx", limit=1, viewer=viewer)
     assert "Mara" not in answer.model_dump_json()
     assert "also heist" not in answer.text
     assert await told_beside(memory, viewer=viewer | {"user": "Mara"}) == [f"also heist: {TOLD['text']}"]

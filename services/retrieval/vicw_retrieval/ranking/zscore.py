@@ -27,7 +27,9 @@ def combine(scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, flo
     True
     """
     present = {name: weights[name] for name, found in scores.items() if found}
-    whole = sum(present.values()) or 1.0
+    if not any(present.values()):
+        present = dict.fromkeys(present, 1.0)
+    whole = sum(present.values())
     ids = list(dict.fromkeys(point for name in present for point in scores[name]))
     total = [0.0] * len(ids)
     for name, weight in present.items():

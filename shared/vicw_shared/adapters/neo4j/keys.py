@@ -10,7 +10,15 @@ from uuid import UUID
 from vicw_shared.clock import to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
-from vicw_shared.model.names import NAME_PREFIX, Term, TermKind, is_named_thing, terms_of
+from vicw_shared.model.names import (
+    NAME_PREFIX,
+    Term,
+    TermKind,
+    is_named_thing,
+    is_titled_item,
+    terms_of,
+    title_terms,
+)
 from vicw_shared.model.triggers import has_triggers, phrases_of, precedence
 from vicw_shared.uids import make_uid
 
@@ -69,9 +77,12 @@ def derived(node: Node) -> dict[str, object]:
     return keys
 
 
-def term_key(tenant: str, text: str, *, word: bool) -> str:
-    """Return the key of a name, or of a word of names, in all contexts of a tenant."""
-    return make_uid(tenant, "word" if word else "name", text)
+_TERMS = {TermKind.NAME: "name", TermKind.ALIAS: "name", TermKind.WORD: "word", TermKind.TITLE: "title"}
+
+
+def term_key(tenant: str, text: str, kind: TermKind) -> str:
+    """Return the key of a name, earlier or not, of a word of names, or of a title, in all contexts of a tenant."""
+    return make_uid(tenant, _TERMS[kind], text)
 
 
 def home_key(tenant: str, context: str) -> str:
@@ -90,9 +101,10 @@ def phrase_prefix(tenant: str, phrase: str) -> str:
 
 
 def term_rows(node: Node) -> list[dict[str, object]]:
-    """Return the properties of a node's term records: its names if it is a live named thing, its trigger phrases."""
+    """Return the properties of a node's term records: its names, its title, its trigger phrases."""
     home = home_key(node.tenant, node.context)
     terms = terms_of(node.label, node.name, node.aliases) if is_named_thing(node) else []
+    terms += title_terms(node.title or "") if is_titled_item(node) else []
     phrases = phrases_of(node.trigger_phrases) if has_triggers(node) else []
     return [_term_row(node, home, term) for term in terms] + [_phrase_row(node, home, text) for text in phrases]
 
@@ -105,7 +117,7 @@ def terms_mark(rows: list[dict[str, object]]) -> str | None:
 def _term_row(node: Node, home: str, term: Term) -> dict[str, object]:
     row: dict[str, object] = {
         "subtype": "term",
-        "term": term_key(node.tenant, term.text, word=term.kind is TermKind.WORD),
+        "term": term_key(node.tenant, term.text, term.kind),
         "home": home,
     }
     if term.kind is TermKind.NAME:

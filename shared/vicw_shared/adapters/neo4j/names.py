@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import batched
+from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.database import Database, Run
@@ -18,8 +19,8 @@ from vicw_shared.adapters.neo4j.keys import (
     terms_mark,
 )
 from vicw_shared.adapters.neo4j.rows import node_of
-from vicw_shared.model import Node
-from vicw_shared.model.names import NAMED_LABELS, SLOT
+from vicw_shared.model import Label, Node
+from vicw_shared.model.names import NAMED_LABELS, SLOT, TermKind
 from vicw_shared.model.triggers import foremost
 from vicw_shared.text import fold
 
@@ -37,15 +38,15 @@ async def keep_terms(run: Run, named: Sequence[tuple[str, Node]]) -> None:
 
 
 async def find_named(
-    run: Run, tenant: str, wanted: Sequence[str], contexts: Sequence[str] | None, *, word: bool, limit: int
+    run: Run, tenant: str, wanted: Sequence[str], contexts: Sequence[str] | None, *, kind: TermKind, limit: int
 ) -> dict[str, list[Node]]:
-    """Return the things that have each of these names, or words."""
+    """Return the nodes that have each of these names as a term of this kind."""
     homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
     found: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(wanted), _BATCH):
         rows = await run(
             names.find(homes is not None),
-            names=[{"name": name, "term": term_key(tenant, name, word=word)} for name in batch],
+            names=[{"name": name, "term": term_key(tenant, name, kind)} for name in batch],
             homes=homes,
             limit=limit,
         )
@@ -105,8 +106,24 @@ async def index_names(database: Database) -> None:
             after = uids[-1]
 
 
+async def index_titles(database: Database) -> None:
+    """Make the terms of titled items anew. May be run twice, at once, and once more after it broke off."""
+    after = ""
+    while rows := await database.read(nodes.page(Label.ENTITY), after=after, limit=_PAGE):
+        uids = [row["node"]["uid"] for row in rows]
+        await database.write(partial(_index_titles, uids=uids))
+        after = uids[-1]
+
+
+async def _index_titles(run: Run, *, uids: Iterable[str]) -> None:
+    await _make_terms(run, await run(names.TITLED, uids=list(uids)))
+
+
 async def _index_page(run: Run, *, uids: Iterable[str]) -> None:
-    rows = await run(names.UNNAMED, uids=list(uids))
+    await _make_terms(run, await run(names.UNNAMED, uids=list(uids)))
+
+
+async def _make_terms(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
     named = [(row["key"], node_of(row["node"])) for row in rows]
     await run(names.MARK, rows=[{"key": key, "mark": terms_mark(term_rows(node))} for key, node in named])
     await keep_terms(run, named)

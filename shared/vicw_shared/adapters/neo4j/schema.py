@@ -13,7 +13,7 @@ from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
-from vicw_shared.adapters.neo4j.names import index_names
+from vicw_shared.adapters.neo4j.names import index_names, index_titles
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import SchemaVersionError
 from vicw_shared.model import Label
@@ -25,7 +25,7 @@ _MARK_ENDS = (
     f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
     "SET n.ends_at = n.expires_at"
 )
-MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,))
+MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,), index_titles)
 """What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
 edited.
 """

@@ -25,7 +25,7 @@ from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
     Direction,
     GraphTransaction,
@@ -136,7 +136,13 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         word: bool = False,
         limit: int = MOST_NAMESAKES,
     ) -> dict[str, list[Node]]:
-        return await find_named(self._database.read, tenant, names, contexts, word=word, limit=limit)
+        kind = TermKind.WORD if word else TermKind.NAME
+        return await find_named(self._database.read, tenant, names, contexts, kind=kind, limit=limit)
+
+    async def titled(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        return await find_named(self._database.read, tenant, phrases, contexts, kind=TermKind.TITLE, limit=limit)
 
     async def list_named(
         self,

@@ -35,7 +35,7 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import Counters, Direction, Gap, Receipt
 from vicw_shared.telemetry.engines import measured
 
@@ -96,7 +96,8 @@ class Neo4jTransaction:
     async def named(
         self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
     ) -> dict[str, list[Node]]:
-        return await find_named(self._run, self._tenant, names, [self._context], word=word, limit=limit)
+        kind = TermKind.WORD if word else TermKind.NAME
+        return await find_named(self._run, self._tenant, names, [self._context], kind=kind, limit=limit)
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         types = tuple(name for name in self._types.all if name not in UNCOUNTED)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from vicw_shared.adapters.sqlite.names import name_terms
+from vicw_shared.adapters.sqlite.names import name_terms, node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
@@ -88,6 +88,7 @@ class Database:
         )
         connection.create_function("fold", 1, fold, deterministic=True)
         connection.create_function("name_terms", 3, name_terms, deterministic=True)
+        connection.create_function("node_terms", 5, node_terms, deterministic=True)
         connection.create_function("trigger_rows", 3, trigger_rows, deterministic=True)
         self._open.append(connection)
         return connection

@@ -9,10 +9,10 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of, pack, unpack
 from vicw_shared.model import Label, Node
-from vicw_shared.model.names import SLOT, TermKind, terms_of
+from vicw_shared.model.names import SLOT, TermKind, terms_of, title_terms
 
 _BATCH = 500
-_WHOLES = (TermKind.NAME, TermKind.ALIAS)
+WHOLES = (TermKind.NAME, TermKind.ALIAS)
 _LAST = "\U0010ffff"
 
 
@@ -22,17 +22,24 @@ def name_terms(label: str, name: str, aliases: str) -> str:
     return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
 
 
+def node_terms(label: str, name: str, aliases: str, title: str | None, is_item: int) -> str:
+    """Return a node's terms as ``name_terms`` does: an item's are those of its title."""
+    if not is_item:
+        return name_terms(label, name, aliases)
+    terms = title_terms(title) if title and label == Label.ENTITY else []
+    return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
+
+
 def read_named(
     connection: sqlite3.Connection,
     tenant: str,
     names: Sequence[str],
     contexts: Sequence[str] | None,
     *,
-    word: bool,
+    kinds: Sequence[TermKind] = WHOLES,
     limit: int,
 ) -> dict[str, list[Node]]:
-    """Return the things that have each of these names, or words."""
-    kinds = (TermKind.WORD,) if word else _WHOLES
+    """Return the nodes that have each of these names as a term of these kinds."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     found: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(names), _BATCH):

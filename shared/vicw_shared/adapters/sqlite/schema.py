@@ -263,6 +263,34 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX node_expiry ON node (expires_at)
         WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL AND retired_at IS NULL;
     """,
+    # Knowledge items are found by their titles, among the terms. ``node_terms`` is this program's.
+    """
+    DROP TRIGGER term_insert;
+    DROP TRIGGER term_update;
+    CREATE TRIGGER term_insert AFTER INSERT ON node
+    WHEN new.label IN ('Entity', 'Concept') AND new.retired_at IS NULL
+        AND (new.content_hash IS NULL OR new.title IS NOT NULL) BEGIN
+        INSERT INTO term
+            SELECT new.tenant, new.context, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), new.pk
+            FROM json_each(node_terms(
+                new.label, new.name, new.aliases, new.title, new.content_hash IS NOT NULL)) t;
+    END;
+    CREATE TRIGGER term_update AFTER UPDATE OF label, context, name, aliases, title, content_hash, retired_at ON node
+    WHEN (old.label, old.context, old.name, old.aliases, old.title, old.content_hash IS NULL, old.retired_at IS NULL)
+        IS NOT (new.label, new.context, new.name, new.aliases, new.title, new.content_hash IS NULL,
+            new.retired_at IS NULL) BEGIN
+        DELETE FROM term WHERE node = old.pk;
+        INSERT INTO term
+            SELECT new.tenant, new.context, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), new.pk
+            FROM json_each(node_terms(
+                new.label, new.name, new.aliases, new.title, new.content_hash IS NOT NULL)) t
+            WHERE new.label IN ('Entity', 'Concept') AND new.retired_at IS NULL;
+    END;
+    INSERT INTO term
+        SELECT n.tenant, n.context, json_extract(t.value, '$[0]'), json_extract(t.value, '$[1]'), n.pk
+        FROM node n, json_each(node_terms(n.label, n.name, n.aliases, n.title, 1)) t
+        WHERE n.label = 'Entity' AND n.content_hash IS NOT NULL AND n.retired_at IS NULL AND n.title IS NOT NULL;
+    """,
 )
 
 

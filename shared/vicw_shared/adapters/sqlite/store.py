@@ -17,7 +17,7 @@ from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
 from vicw_shared.adapters.sqlite.items import read_expired, read_items, read_thread
-from vicw_shared.adapters.sqlite.names import count_edges, list_named, read_named
+from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
@@ -34,7 +34,7 @@ from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_node
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
@@ -140,7 +140,14 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         word: bool = False,
         limit: int = MOST_NAMESAKES,
     ) -> dict[str, list[Node]]:
-        return await self._database.read(lambda c: read_named(c, tenant, names, contexts, word=word, limit=limit))
+        kinds = (TermKind.WORD,) if word else WHOLES
+        return await self._database.read(lambda c: read_named(c, tenant, names, contexts, kinds=kinds, limit=limit))
+
+    async def titled(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        kinds = (TermKind.TITLE,)
+        return await self._database.read(lambda c: read_named(c, tenant, phrases, contexts, kinds=kinds, limit=limit))
 
     async def list_named(
         self,

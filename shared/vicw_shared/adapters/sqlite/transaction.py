@@ -11,7 +11,7 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.hop import read_isolated
-from vicw_shared.adapters.sqlite.names import count_edges, read_named
+from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, read_named
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,
@@ -29,7 +29,7 @@ from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import Counters, Direction, Gap, Receipt
 from vicw_shared.telemetry.engines import measured
 
@@ -154,7 +154,8 @@ class SqliteTransaction:
     async def named(
         self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
     ) -> dict[str, list[Node]]:
-        return await self._do(lambda c: read_named(c, self._tenant, names, [self._context], word=word, limit=limit))
+        kinds = (TermKind.WORD,) if word else WHOLES
+        return await self._do(lambda c: read_named(c, self._tenant, names, [self._context], kinds=kinds, limit=limit))
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         return await self._do(lambda c: count_edges(c, self._tenant, uids, UNCOUNTED))

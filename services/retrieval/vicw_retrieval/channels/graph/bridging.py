@@ -18,7 +18,6 @@ from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of
 from vicw_shared.ports import Direction, Lead, ScoreQuery
-from vicw_shared.text import fold
 
 HANDING = 15
 """Items that hand over, at each step the best."""
@@ -118,7 +117,7 @@ class Bridges:
         graph, scope = self._question.graph, self._question.scope
         found = await graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
         named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
-        names = {lead.uid: fold(lead.name) for lead in named}
+        names = {lead.uid: phrase_of(lead.name) for lead in named}
         titled = await graph.titled(self._tenant, sorted({*names.values()}), contexts=scope.contexts, limit=_NAMESAKES)
         mentions = await self._mentions(list(names))
         shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}

@@ -23,6 +23,12 @@ KEEP = (
 UNNAMED = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.terms IS NULL RETURN elementId(n) AS key, {node('n')} AS node"
 """Those of some nodes whose terms nobody has made."""
 
+TITLED = (
+    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.title IS NOT NULL AND n.content_hash IS NOT NULL "
+    f"RETURN elementId(n) AS key, {node('n')} AS node"
+)
+"""Those of some nodes that are items with a title."""
+
 MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms = row.mark"
 
 
