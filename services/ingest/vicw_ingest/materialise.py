@@ -10,8 +10,9 @@ from prometheus_client import Counter
 
 from vicw_ingest.extraction.acyclic import ORDERED, misplaced
 from vicw_ingest.extraction.caller import End
-from vicw_ingest.extraction.placing import Place, Placing
-from vicw_ingest.extraction.preceding import Preceding
+from vicw_ingest.extraction.placing.model import Place
+from vicw_ingest.extraction.placing.placing import Placing
+from vicw_ingest.extraction.placing.preceding import Preceding
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.materialising.naming import Naming
@@ -63,7 +64,7 @@ class Materialiser:
 
     def know(self, pages: Iterable[Node]) -> None:
         """Take what is called as one of these pages' files for that page, whatever is known besides."""
-        self._placing.given |= {fold(page.source): page for page in pages if page.source is not None}
+        self._placing.known.given |= {fold(page.source): page for page in pages if page.source is not None}
 
     async def plan(
         self,
@@ -86,7 +87,7 @@ class Materialiser:
 
     async def add(self, place: Place) -> Plan:
         """Return the nodes and edges of what was read in an item that is stored already."""
-        await self._placing.look_up((), [place.reading])
+        await self._placing.known.look_up((), [place.reading])
         self._show(await self._add_reading(place), place)
         clashing = await self._naming.leave_out_clashes()
         self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
@@ -115,7 +116,7 @@ class Materialiser:
         before = await preceding.of(read)
         listeners = preceding.addressees(read, before)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
-        await self._placing.look_up({*speakers, *listeners.values()}, read.values())
+        await self._placing.known.look_up({*speakers, *listeners.values()}, read.values())
         named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
         self._users = await Users.of(self._transaction, self._root, named)
         return [
@@ -172,7 +173,7 @@ class Materialiser:
         if draft.item.user is not None and not self._users.is_called(name):
             person = self._naming.name(Label.ENTITY, speaker_subtype(name), name)
             self._users.introduce(person)
-            self._placing.introduce(person)
+            self._placing.known.introduce(person)
         return self._speaker(name)
 
     def _add_user(self, draft: Draft, place: Place) -> list[Node]:
@@ -187,7 +188,7 @@ class Materialiser:
         return [user]
 
     def _speaker(self, name: str) -> Node:
-        node = self._placing.person(name, speaker_subtype(name))
+        node = self._placing.known.person(name, speaker_subtype(name))
         return self._naming.note(node)
 
     async def _add_reading(self, place: Place) -> list[Node]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.placing import Place
+from vicw_ingest.extraction.placing.model import Place
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.materialise import Materialiser
 from vicw_ingest.supersession import Supersession

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from vicw_ingest.extraction.asserting import whose_and_of
 from vicw_ingest.extraction.reading import (
     ADDRESSEE,
     ITEM,
@@ -30,7 +29,7 @@ from vicw_ingest.extraction.rules.kinship import ADDRESSEES, PETS, SPEAKERS, Rel
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.times import times_in
-from vicw_ingest.extraction.rules.truth import Claim, claims, is_common
+from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label

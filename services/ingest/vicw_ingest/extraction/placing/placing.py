@@ -1,0 +1,133 @@
+"""Stores what was read in one item: named things, events, slots of attributes, and the edges between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import accumulate
+
+from vicw_ingest.extraction.placing.asserting import Asserting
+from vicw_ingest.extraction.placing.events import event_of
+from vicw_ingest.extraction.placing.known import Known
+from vicw_ingest.extraction.placing.model import Place, Placed
+from vicw_ingest.extraction.placing.relatives import Relatives
+from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Kin, Link, Reading, item_key
+from vicw_ingest.ties import Ties, describing
+from vicw_shared.errors import InvalidInputError
+from vicw_shared.language.tokens import Span
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.ports import GraphTransaction
+
+
+class Placing:
+    """Places the readings of one request."""
+
+    def __init__(
+        self,
+        transaction: GraphTransaction,
+        registry: EdgeRegistry,
+        now: datetime,
+        root: Node,
+        hub_edges: int,
+    ) -> None:
+        self._transaction = transaction
+        self._registry = registry
+        self._now = now
+        self._ties = Ties(registry, now)
+        self.known = Known(transaction, now, root, hub_edges)
+        self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
+        self._relatives = Relatives(transaction, now)
+
+    async def place(self, place: Place) -> Placed:
+        """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
+        placed, item = Placed(), place.item
+        ends: dict[str, Node | None] = {ITEM: item, SPEAKER: place.speaker}
+        ends |= {ADDRESSEE: place.addressee, PREVIOUS: place.previous}
+        starts = list(accumulate((len(chunk.text or "") for chunk in place.chunks), initial=0))
+
+        def proof(span: Span) -> Node:
+            return place.chunks[max(at for at, start in enumerate(starts[:-1]) if start <= span.start)]
+
+        described: dict[str, str | None] = {}
+        for thing in place.reading.things:
+            ends[thing.key] = node = self.known.named(thing)
+            if node is not None:
+                placed.named.append(node)
+                described[node.uid] = described.get(node.uid) or thing.description
+                if thing.proven:
+                    placed.edges.append(self._edge("EVIDENCED_BY", node, proof(thing.span), item, "rules:code"))
+        ends |= await self._items(place.reading)
+        for link in place.reading.links:
+            self._relatives.note(link, ends)
+        for kin in place.reading.kin:
+            ends[kin.key] = await self._relative(kin, ends)
+        for happening in place.reading.happenings:
+            if happening.is_statement and (known := place.statements.get(happening.text)) is not None:
+                ends[happening.key] = known
+                continue
+            ends[happening.key] = event = event_of(happening, place, self._now)
+            placed.events.append(event)
+            placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.reading.by))
+        placed.edges += self._edges(place.reading.links, ends, item)
+        placed.edges += self._item_mentions(placed, item, described, place.reading.by)
+        about = frozenset(person.uid for person in place.whom)
+        asserted = Asserting(self._ties, item, about, place.reading.by).parts(place.reading.asserted, ends)
+        placed.slots += asserted.slots
+        placed.edges += asserted.edges
+        return placed
+
+    async def _items(self, reading: Reading) -> dict[str, Node | None]:
+        """Return the live items that links name by their ids, by key."""
+        keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
+        found = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
+        found |= {name: node for name, node in self.together.items() if item_key(name) in keys}
+        return {item_key(name): node for name, node in found.items() if node.retired_at is None}
+
+    async def _relative(self, kin: Kin, ends: Mapping[str, Node | None]) -> Node | None:
+        uid = await self._relatives.uid_of(kin, ends)
+        if uid is None:
+            return None
+        return self.known.node(uid) or (await self._transaction.nodes([uid])).get(uid)
+
+    def _edges(self, links: Sequence[Link], ends: Mapping[str, Node | None], item: Node) -> Iterator[Edge]:
+        for link in links:
+            source, target = ends.get(link.source), ends.get(link.target)
+            if source is None or target is None or source.uid == target.uid:
+                continue
+            if link.type == "MENTIONS" and target.uid in self.known.hubs:
+                continue  # a common word tells nothing apart
+            try:
+                self._registry.check(link.type, source.label, target.label, target_subtype=target.subtype)
+            except InvalidInputError:
+                continue
+            yield self._edge(link.type, source, target, item, link.rule, certainty=link.certainty, desc=link.desc)
+
+    def _item_mentions(
+        self, placed: Placed, item: Node, described: Mapping[str, str | None], by: str
+    ) -> Iterator[Edge]:
+        """An item mentions what its sentences do: whoever looks for it need not know how it was cut."""
+        by = "rules:name" if by == "rules" else by
+        for node in {node.uid: node for node in placed.named if node.uid not in self.known.hubs}.values():
+            yield describing(self._edge("MENTIONS", item, node, item, by), described.get(node.uid))
+
+    def _edge(
+        self,
+        edge_type: str,
+        source: Node,
+        target: Node,
+        item: Node,
+        by: str,
+        **properties: object,
+    ) -> Edge:
+        said = {name: value for name, value in properties.items() if value is not None}
+        told_by = "" if source.uid == item.uid else item.uid  # what others may tell, too, is an edge for each telling
+        return self._ties.edge(
+            edge_type,
+            source.uid,
+            target.uid,
+            by=by,
+            item=item.uid,
+            told_by=told_by,
+            desc=str(said.get("desc", "")),
+            said=said,
+        )
