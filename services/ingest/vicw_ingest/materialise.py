@@ -116,7 +116,7 @@ class Materialiser:
         before = await preceding.of(read)
         listeners = preceding.addressees(read, before)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
-        await self._placing.known.look_up({*speakers, *listeners.values()}, read.values())
+        await self._placing.known.look_up({*speakers, *listeners.values()}, list(read.values()))
         named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
         self._users = await Users.of(self._transaction, self._root, named)
         return [
@@ -182,7 +182,8 @@ class Materialiser:
         user = self._naming.name(Label.ENTITY, USER, draft.item.user)
         self._plan.edges.append(self._ties.edge(STATED_BY, place.item.uid, user.uid))
         if place.speaker is not None and draft.item.speaker is not None:
-            person = self._users.person(user, draft.item.speaker, place.speaker)
+            known = self._placing.known
+            person = self._users.person(user, draft.item.speaker, place.speaker, known.stands_for)
             if person is not None:
                 self._plan.edges.append(self._ties.edge(IS_PERSON, user.uid, person.uid))
         return [user]

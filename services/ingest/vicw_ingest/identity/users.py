@@ -7,7 +7,7 @@ then somebody has to say so (``identify``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
@@ -61,11 +61,15 @@ class Users:
         """Take in somebody whom this request is the first to name."""
         self._called.setdefault(fold(person.name), []).append(person)
 
-    def person(self, user: Node, speaker: str, speaking: Node) -> Node | None:
-        """Return the person that a user is who speaks under a name; None where that is not certain."""
+    def person(self, user: Node, speaker: str, speaking: Node, stands_for: Callable[[str], str]) -> Node | None:
+        """Return the person that a user is who speaks under a name; None where that is not certain.
+
+        ``stands_for`` tells what a thing has been merged into: of several people of one name it is who is ``speaking``.
+        """
         called = {node.uid: node for node in self._called.get(fold(speaker), ())}
         own = named_uid(user.tenant, user.context, "person", speaker)
-        found = called.get(own) or called.get(speaking.uid)
+        meant = own if own in called and stands_for(own) == speaking.uid else speaking.uid
+        found = called.get(meant) or called.get(own)
         if found is None and len(called) == 1:
             (found,) = called.values()
         if found is None or (user.uid, found.uid) in self._apart:

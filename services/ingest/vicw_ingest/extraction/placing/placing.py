@@ -8,15 +8,16 @@ from itertools import accumulate
 
 from vicw_ingest.extraction.placing.asserting import Asserting
 from vicw_ingest.extraction.placing.events import event_of
-from vicw_ingest.extraction.placing.known import Known
+from vicw_ingest.extraction.placing.known import Known, introduced_in
 from vicw_ingest.extraction.placing.model import Place, Placed
-from vicw_ingest.extraction.placing.relatives import Relatives
-from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Kin, Link, Reading, item_key
+from vicw_ingest.extraction.placing.relatives import HAS_RELATIONSHIP, Introduction
+from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Kin, Link, Reading, Thing, item_key
 from vicw_ingest.ties import Ties, describing
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import GraphTransaction
+from vicw_shared.text import fold
 
 
 class Placing:
@@ -36,7 +37,6 @@ class Placing:
         self._ties = Ties(registry, now)
         self.known = Known(transaction, now, root, hub_edges)
         self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
-        self._relatives = Relatives(transaction, now)
 
     async def place(self, place: Place) -> Placed:
         """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
@@ -49,18 +49,15 @@ class Placing:
             return place.chunks[max(at for at, start in enumerate(starts[:-1]) if start <= span.start)]
 
         described: dict[str, str | None] = {}
+        await self._name(place, ends)
         for thing in place.reading.things:
-            ends[thing.key] = node = self.known.named(thing)
+            node = ends[thing.key]
             if node is not None:
                 placed.named.append(node)
                 described[node.uid] = described.get(node.uid) or thing.description
                 if thing.proven:
                     placed.edges.append(self._edge("EVIDENCED_BY", node, proof(thing.span), item, "rules:code"))
         ends |= await self._items(place.reading)
-        for link in place.reading.links:
-            self._relatives.note(link, ends)
-        for kin in place.reading.kin:
-            ends[kin.key] = await self._relative(kin, ends)
         for happening in place.reading.happenings:
             if happening.is_statement and (known := place.statements.get(happening.text)) is not None:
                 ends[happening.key] = known
@@ -76,6 +73,42 @@ class Placing:
         placed.edges += asserted.edges
         return placed
 
+    async def _name(self, place: Place, ends: dict[str, Node | None]) -> None:
+        """Find out whom the names and the relationships of a text mean: first those who are not doubtful."""
+        reading, relatives = place.reading, self.known.relatives
+        introduced = {thing.key: thing for thing in introduced_in(reading)}
+        doubtful = {fold(thing.name) for thing in introduced.values()}
+        for thing in reading.things:
+            if fold(thing.name) not in doubtful:
+                ends[thing.key] = self.known.named(thing, place.speaker)
+        for key in introduced:
+            await self._introduce(key, introduced, reading, ends)
+        for thing in reading.things:
+            if thing.key not in ends:
+                ends[thing.key] = self.known.named(thing, place.speaker)
+        for link in reading.links:
+            relatives.note(link, ends)
+        for one in reading.kin:
+            ends[one.key] = await self._relative(one, ends)
+
+    async def _introduce(
+        self, key: str, introduced: Mapping[str, Thing], reading: Reading, ends: dict[str, Node | None], depth: int = 0
+    ) -> None:
+        """Find out whom a text introduces, by all that it says of whose relative that is."""
+        if key in ends or depth > len(introduced):
+            return
+        told, kin = [], {one.key: one for one in reading.kin}
+        links = [link for link in reading.links if link.type == HAS_RELATIONSHIP and link.target == key]
+        for link in links:
+            if link.source in introduced:
+                await self._introduce(link.source, introduced, reading, ends, depth + 1)
+            owner = await self._relative(kin[link.source], ends) if link.source in kin else ends.get(link.source)
+            told += [Introduction.of(link, owner)] if owner is not None else []
+        if told and key not in ends:
+            ends[key] = await self.known.introduced(introduced[key], told)
+            for link in links:
+                self.known.relatives.note(link, ends)
+
     async def _items(self, reading: Reading) -> dict[str, Node | None]:
         """Return the live items that links name by their ids, by key."""
         keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
@@ -84,7 +117,7 @@ class Placing:
         return {item_key(name): node for name, node in found.items() if node.retired_at is None}
 
     async def _relative(self, kin: Kin, ends: Mapping[str, Node | None]) -> Node | None:
-        uid = await self._relatives.uid_of(kin, ends)
+        uid = await self.known.relatives.uid_of(kin, ends)
         if uid is None:
             return None
         return self.known.node(uid) or (await self._transaction.nodes([uid])).get(uid)
