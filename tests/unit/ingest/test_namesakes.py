@@ -178,3 +178,18 @@ async def test_what_a_caller_names_stays_as_given(memory: Memory) -> None:
     for number in (3, 4):
         await memory.ingest(turn(number, "Ben", "The guest list.", extraction=told), extract="caller")
     assert len({node.uid for node in await called(memory, "Ana")} | known) == len(known)
+
+
+async def test_names_in_small_letters_are_names(memory: Memory) -> None:
+    await read(memory, turn(1, "Lena", "my sister ana lives in porto"), turn(2, "Lena", "Ana moved to Oslo."))
+    await read(memory, turn(3, "Lena", "my brother max broke his leg"))
+    (sister,), (brother,) = (await relatives(memory))["Lena", "sister"], (await relatives(memory))["Lena", "brother"]
+    assert (await agents(memory))["Ana moved to Oslo."] == {sister}
+    assert (await agents(memory))["my brother max broke his leg"] == {brother}
+    nodes, edges = await live(memory)
+    replaced = [(nodes[e.source].text, nodes[e.target].text) for e in edges if e.type == "SUPERSEDES"]
+    assert replaced == [("Ana moved to Oslo.", "my sister ana lives in porto")]
+    assert {node.name for node in nodes.values() if node.subtype == "attribute"} == {
+        "ana · home",
+        "max · state working",
+    }

@@ -89,7 +89,6 @@ def test_where_somebody_or_something_moved_is_a_home(text: str, subject: str, va
     assert ("home", subject, value) in [(claim.attribute, claim.subject, claim.value) for claim in claimed(text)]
 
 
-
 @pytest.mark.parametrize(
     "text",
     [

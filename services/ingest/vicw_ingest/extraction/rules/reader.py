@@ -25,12 +25,13 @@ from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
 from vicw_ingest.extraction.rules.clauses import Phrases
 from vicw_ingest.extraction.rules.ends import Ends
 from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relationship, relationships_in
+from vicw_ingest.extraction.rules.lowercase import names_in_small_letters
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.relationships import PETS
 from vicw_ingest.extraction.rules.things import Things
 from vicw_ingest.extraction.rules.times import times_in
-from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, whose_and_of
+from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, subject_of, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
@@ -89,7 +90,7 @@ class _Text:
     def _read(self, number: int, cause: Cause | None) -> Iterator[Link]:
         sentence = self._sentences[number]
         self._people.next_sentence()
-        ends = Ends(sentence.words, names_in(sentence))
+        ends = Ends(sentence.words, _all_names(sentence))
         yield from self._name_all(number, ends)
         names = ends.keys
         mentioned = list(dict.fromkeys([*names.values(), *ends.kin.values()]))
@@ -167,8 +168,10 @@ class _Text:
             if owner != whose or called_so not in words:
                 continue
             behind = words[words.index(called_so) + 1 :]
-            called = fold(self._things.name_of(who)).split()
-            return who, " ".join(behind[len(called) :] if behind[: len(called)] == called else behind)
+            name = fold(self._things.name_of(who))
+            forms = (name.split(), (subject_of(f"the {name}") or "").split())  # a claim has "max" as "maximum"
+            called = next((form for form in forms if form and behind[: len(form)] == form), [])
+            return who, " ".join(behind[len(called) :])
         return None
 
     def _name_all(self, number: int, ends: Ends) -> Iterator[Link]:
@@ -271,6 +274,17 @@ def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells
+
+
+def _all_names(sentence: Sentence) -> list[Name]:
+    written = list(names_in(sentence))
+    taken = {at for at, word in enumerate(sentence.words) if any(_within_word(word, name) for name in written)}
+    found = [*written, *names_in_small_letters(sentence.words, taken)]
+    return sorted(found, key=lambda name: name.span.start)
+
+
+def _within_word(word: Word, name: Name) -> bool:
+    return word.start < name.span.end and name.span.start < word.end
 
 
 def _called(name: Name) -> str:
