@@ -7,9 +7,9 @@ import json
 import re
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
-from vicw_ingest.extraction.code.commits import read_commit
+from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
@@ -22,6 +22,8 @@ _PROGRAMS = _CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
+_PRINTED = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
+"""How what Git prints of a commit begins."""
 _FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
 
@@ -37,6 +39,8 @@ class Draft:
     name: str
     domain: str
     flow_id: str | None
+    timestamp: datetime | None
+    """When it happened, as the caller says, or the commit that it is."""
     passages: tuple[str, ...]
     content_hash: str
 
@@ -65,9 +69,10 @@ def infer_domain(request: IngestRequest) -> str:
 
 def source_of(item: Item, domain: str, now: datetime) -> Source:
     """Return an item as the rules read it. ``domain`` is the canonical domain of the request."""
+    commit = _authored(item) if item.timestamp is None else None
     return Source(
         item.text,
-        item.timestamp or now,
+        item.timestamp or _date(commit) or now,
         item.speaker,
         _may_be_code(item, domain),
         item.name,
@@ -84,8 +89,11 @@ def speaker_subtype(speaker: str) -> str:
 
 def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int) -> Draft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
-    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None
-    subtype = item.subtype or ("message" if item.speaker else "event" if is_event else "document")
+    commit = _authored(item)
+    timestamp = item.timestamp or _date(commit)
+    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
+    plain = "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
+    subtype = item.subtype or plain
     return Draft(
         index=index,
         item=item,
@@ -95,6 +103,7 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         name=item.name or _subject(item) or item.speaker or headline(item.text),
         domain=domain,
         flow_id=flow_id,
+        timestamp=timestamp,
         passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
         content_hash=_hash(item, flow_id, domain),
     )
@@ -104,9 +113,24 @@ def _is_commit(item: Item) -> bool:
     return (item.subtype or "").casefold() == "commit"
 
 
+def _authored(item: Item) -> Commit | None:
+    """Return the commit that an item is of which only the text says who wrote it: that is as good as a speaker."""
+    if item.speaker is not None or not (_is_commit(item) or _PRINTED.match(item.text)):
+        return None
+    printed = read_commits(item.text)
+    commit = printed[0] if len(printed) == 1 else None
+    if not printed:
+        commit = read_commit(item.text, known=_is_commit(item))
+    return commit if commit is not None and (commit.author or commit.co_authors) else None
+
+
+def _date(commit: Commit | None) -> datetime | None:
+    return commit.date.astimezone(UTC) if commit is not None and commit.date is not None else None
+
+
 def _subject(item: Item) -> str | None:
     """Return the first line of a commit's message, None of what is none."""
-    commit = read_commit(item.text, known=True) if _is_commit(item) else None
+    commit = read_commit(item.text, known=True) if _is_commit(item) else _authored(item)
     return headline(commit.subject) if commit is not None and commit.subject else None
 
 
@@ -150,8 +174,8 @@ def place(draft: Draft, previous_timestamp: datetime | None, now: datetime) -> t
 
     An Event without one keeps that of its earlier version, else gets now. An Entity without one has none.
     """
-    if draft.item.timestamp is not None:
-        return draft.item.timestamp, False
+    if draft.timestamp is not None:
+        return draft.timestamp, False
     if draft.label is not Label.EVENT:
         return None, False
     return (previous_timestamp, True) if previous_timestamp is not None else (now, True)
