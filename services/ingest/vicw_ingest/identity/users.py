@@ -69,7 +69,8 @@ class Users:
         called = {node.uid: node for node in self._called.get(fold(speaker), ())}
         own = named_uid(user.tenant, user.context, "person", speaker)
         meant = own if own in called and stands_for(own) == speaking.uid else speaking.uid
-        found = called.get(meant) or called.get(own)
+        is_new = meant == speaking.uid not in called and fold(speaking.name) == fold(speaker)
+        found = speaking if is_new else called.get(meant) or called.get(own)
         if found is None and len(called) == 1:
             (found,) = called.values()
         if found is None or (user.uid, found.uid) in self._apart:
