@@ -358,7 +358,8 @@ async def test_a_sentence_says_a_thing_once() -> None:
 
 
 async def test_a_sentence_may_say_that_two_things_are_over() -> None:
-    over = [CLAIM | {"attribute": name, "value": None, "ended": True} for name in ("employer", "home")]
+    is_over: dict[str, Any] = {"value": None, "ended": True}
+    over = [CLAIM | is_over | {"attribute": name} for name in ("employer", "home")]
     read_, _ = await read(told(entities=[MARA], claims=over))
     assert [said.attribute for said in read_.reading.asserted] == ["employer", "home"]
 

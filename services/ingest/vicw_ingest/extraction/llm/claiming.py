@@ -90,7 +90,7 @@ class Claiming:
         self, statement: str, whose_and_of: tuple[str | None, str], attribute: str, value: str, *, ended: bool
     ) -> bool:
         """Take what a sentence says for told; False if it was: one value has one attribute, whatever that is called."""
-        tellings = {(statement, *whose_and_of, attribute)}
+        tellings: set[tuple[str | None, ...]] = {(statement, *whose_and_of, attribute)}
         tellings |= {(statement, *whose_and_of, fold(value), str(ended))} if value else set()
         new = self._told.isdisjoint(tellings)
         self._told |= tellings

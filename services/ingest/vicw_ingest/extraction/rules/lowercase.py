@@ -6,7 +6,7 @@ follows, and where the two are no common compound.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from vicw_ingest.extraction.rules.names import Kind, Name
 from vicw_ingest.extraction.rules.relationships import RELATIONSHIPS, kind_of
@@ -16,6 +16,7 @@ from vicw_shared.language.tokens import Span
 
 _OWNERS = frozenset({"my", "your", "his", "her", "our", "their", "'s", "’s"})
 _NAMING = frozenset({"called", "named"})
+_BEFORE = RELATIONSHIPS | _NAMING
 _NOUNS = frozenset({"NOUN", "PROPN", "X"})
 _NO_NAMES = RELATIONSHIPS | ATTRIBUTES | KIN | OCCUPATIONS | OWNED | PLACED | PLANNED
 _COMPOUNDS = frozenset(
@@ -36,10 +37,15 @@ _ENDINGS_OF_VERBS = ("s", "ed", "ing")
 _FEWEST_LETTERS = 2
 
 
-def names_in_small_letters(words: Sequence[Word], taken: Collection[int]) -> Iterator[Name]:
-    """Yield the names of one word that stand right behind a relationship. ``taken`` are words of other names."""
-    for place, word in enumerate(words):
-        if place in taken or not (word.text.islower() and word.text.isalpha() and len(word.text) >= _FEWEST_LETTERS):
+def names_in_small_letters(words: Sequence[Word], names: Iterable[Name]) -> Iterator[Name]:
+    """Yield the names of one word that stand right behind a relationship, besides the ``names`` that are known."""
+    places = [at for at, word in enumerate(words) if at > 0 and words[at - 1].lower in _BEFORE and word.text.isalpha()]
+    taken = [name.span for name in names] if places else []
+    for place in places:
+        word = words[place]
+        if not word.text.islower() or len(word.text) < _FEWEST_LETTERS:
+            continue
+        if any(word.start < span.end and span.start < word.end for span in taken):
             continue
         if _is_called(words, place) or _is_beside(words, place):
             yield Name(word.text, Kind.NAME, Span(word.start, word.end), place)

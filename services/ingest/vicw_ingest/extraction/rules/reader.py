@@ -278,13 +278,8 @@ def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
 
 def _all_names(sentence: Sentence) -> list[Name]:
     written = list(names_in(sentence))
-    taken = {at for at, word in enumerate(sentence.words) if any(_within_word(word, name) for name in written)}
-    found = [*written, *names_in_small_letters(sentence.words, taken)]
+    found = [*written, *names_in_small_letters(sentence.words, written)]
     return sorted(found, key=lambda name: name.span.start)
-
-
-def _within_word(word: Word, name: Name) -> bool:
-    return word.start < name.span.end and name.span.start < word.end
 
 
 def _called(name: Name) -> str:
