@@ -17,6 +17,7 @@ from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
+from vicw_shared.model.wording import text_key
 from vicw_shared.ports import Backlog
 from vicw_shared.uids import make_uid
 
@@ -79,9 +80,11 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         with sqlite3.connect(store / "graph.sqlite3") as connection:
             connection.executescript("".join(MIGRATIONS[:8]))
             connection.execute("PRAGMA user_version = 8")
-            for thing in [*things, node("n", content_hash="h", expires_at=AT)]:
+            later = {"aliases", "trigger_phrases", "text_key"}
+            said = node("k", Label.CHUNK, text="Ana found the *amulet* in the well.")
+            for thing in [*things, said, node("n", content_hash="h", expires_at=AT)]:
                 row = dict(zip(NODE_COLUMNS.split(", "), node_row(thing), strict=True))
-                row = {column: value for column, value in row.items() if column not in {"aliases", "trigger_phrases"}}
+                row = {column: value for column, value in row.items() if column not in later}
                 sql = f"INSERT INTO node ({', '.join(row)}) VALUES ({marks(len(row))})"
                 connection.execute(sql, tuple(row.values()))
         connection.close()
@@ -89,6 +92,8 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         assert set(await graph.named("t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
         assert set(await graph.named("t", ["ana"], word=True)) == {"ana"}
         assert [item.name for item in await graph.expired(AT, limit=9)] == ["n"]
+        key = text_key("Ana found the amulet in the well")
+        assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
         await graph.close()
 
 
