@@ -7,6 +7,7 @@ no echo of itself: nothing of it was in memory when it was said.
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,10 @@ _SAME = 20
 """Stored texts of one key that are looked at."""
 _ABOUT = 1000
 _OFTEN_SAID = 4
-"""What a person says, or what happens at a time of its own, may be the same again: so many times the length tells."""
+"""What happens at a time of its own, or what a person says, may be the same again: so many times the length tells.
+
+Whoever says the same again himself says it again, however long it is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,17 +176,22 @@ def _copied(parts: _Parts, memories: _Memories, least: int) -> Source | None:
     for source, passages in memories.of(parts.whole):
         if source.context != memories.context:
             continue
-        wanted = least * (_OFTEN_SAID if _may_be_said_again(parts.item, source) else 1)
-        if length >= wanted and memories.may_link(parts.item, source):
+        if length >= _enough(parts.item, source, least) and memories.may_link(parts.item, source):
             return Source(source, Repetition.COPY, passages)
     return None
 
 
-def _may_be_said_again(item: Item, source: Node) -> bool:
-    """Tell whether the same words are news all the same: a person says them, or they have a time of their own."""
-    of_somebody = speaker_subtype(item.speaker) == "person" if item.speaker is not None else item.timestamp is not None
-    same = item.timestamp == source.timestamp is not None and fold(item.speaker or "") == fold(source.speaker or "")
-    return of_somebody and not same
+def _enough(item: Item, source: Node, least: int) -> float:
+    """Return how many characters tell that an item came out of memory, if it says what ``source`` says."""
+    said_by = fold(item.speaker) if item.speaker is not None else None
+    by_the_same = said_by == (fold(source.speaker) if source.speaker is not None else None)
+    if by_the_same and item.timestamp is not None and item.timestamp == source.timestamp:
+        return least  # the very same event
+    if item.speaker is None:
+        return least if item.timestamp is None else least * _OFTEN_SAID
+    if speaker_subtype(item.speaker) == "agent":
+        return least
+    return math.inf if by_the_same else least * _OFTEN_SAID
 
 
 def _same_title(item: Item, source: Node) -> bool:
