@@ -159,7 +159,7 @@ def _echo(parts: _Parts, memories: _Memories, least: int) -> Echo | None:
     item = parts.item
     tells_more = item.extraction is not None or bool(item.trigger_phrases)
     copied = _copied(parts, memories, least)
-    if copied is not None and not tells_more and _same_title(item, copied.item):
+    if copied is not None and not tells_more and _is_from_nowhere_else(item, copied.item):
         return Echo((copied,), nothing_new=True)
     answered, taken = _answered(parts, memories, least)
     rest = _without(item.text, taken)
@@ -194,8 +194,11 @@ def _enough(item: Item, source: Node, least: int) -> float:
     return math.inf if by_the_same else least * _OFTEN_SAID
 
 
-def _same_title(item: Item, source: Node) -> bool:
-    return item.name is None or fold(item.name) in {fold(source.title or ""), fold(source.name)}
+def _is_from_nowhere_else(item: Item, source: Node) -> bool:
+    """Tell whether an item has no title of its own, and is no document that was found in another place."""
+    if item.name is not None and fold(item.name) not in {fold(source.title or ""), fold(source.name)}:
+        return False
+    return item.speaker is not None or item.source in {None, source.source}
 
 
 def _answered(parts: _Parts, memories: _Memories, least: int) -> tuple[list[Source], list[tuple[int, int]]]:
