@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
+from vicw_ingest.echoes.finding import find_echoes
 from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label
 from vicw_shared.wire.ingest import IngestedItem, IngestResponse
@@ -205,7 +206,9 @@ async def test_after_a_retraction_what_was_linked_by_an_id_is_found_and_a_fresh_
     assert (await side.check()).violations == []
 
 
-async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(side: Side) -> None:
+async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, {"id": "a", "text": CACHE}, {"id": "x", "text": REPAIR, "expires_at": OVER.isoformat()})
     await tell(side, {"id": "e", "text": CACHE}, {"id": "y", "text": REPAIR})
     (updated,) = (await tell(side, {"id": "a", "text": "The deployment went well."})).items
@@ -215,9 +218,41 @@ async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(
         "a": "The deployment went well.",
         "e": CACHE,
     }
-    nodes = await side.nodes()
-    assert not [n for n in nodes.values() if n.source_id == "e" and n.label is not Label.CHUNK and n.is_echo]
+    assert (await side.retrieve({"query": REPAIR}, "t")).results[0].id == "x"
+    monkeypatch.setattr("vicw_ingest.expiry.now", lambda: OVER)
+    assert await side.expire() == 1
+    await side.indexer.drain()
+    later = {"query": REPAIR, "query_time": (OVER + timedelta(hours=1)).isoformat()}
+    assert (await side.retrieve(later, "t")).results[0].id == "y"
+    assert not [node for node in (await side.nodes()).values() if node.is_echo]
     assert (await side.check()).violations == []
+
+
+async def test_a_source_that_goes_meanwhile_is_none(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await remember(side)
+    answer = (await side.retrieve(QUESTION, "t")).text
+
+    async def find(*given: Any) -> Any:
+        found = await find_echoes(*given)
+        await take_back(side, "a")
+        return found
+
+    monkeypatch.setattr("vicw_ingest.pipeline.find_echoes", find)
+    texts = (CACHE, f"{answer}\n\nWhat else is there?")
+    body = {"context": "ops", "wait": False, "items": [{"text": text, "speaker": "assistant"} for text in texts]}
+    items = (await side.ingest(body, "t", None)).items
+    assert [(item.status, [source.id for source in item.sources]) for item in items] == [
+        ("created", []),
+        ("created", ["b"]),
+    ]
+    await side.indexer.drain()
+    assert (await side.check()).violations == []
+
+
+async def test_a_setting_has_everything_stored_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await remember(side)
+    monkeypatch.setenv("VICW_INGEST_ECHO_CHARS", "0")
+    assert ((await say(side, CACHE)).status, (await say(side, CACHE)).sources) == ("created", ())
 
 
 async def test_nothing_is_linked_across_tenants_and_answers_alone_across_contexts(side: Side) -> None:
