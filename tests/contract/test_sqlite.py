@@ -14,6 +14,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
+from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
@@ -109,6 +110,21 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
         connection.close()
         with pytest.raises(SchemaVersionError, match="vicw serve"):
             SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
+
+
+@pytest.mark.parametrize("contexts", [None, ["c", "d"]])
+async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: list[str] | None) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            asked: list[str] = []
+            connection.set_trace_callback(asked.append)
+            assert read_worded(connection, "t", ["k", "l"], contexts, 9) == {}
+            connection.set_trace_callback(None)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
+        connection.close()
+    assert [step for step in plan if step.startswith("SEARCH node USING") and "node_text_key (tenant=? AND" in step]
+    assert not [step for step in plan if step.startswith("SCAN n")]
 
 
 @pytest.mark.parametrize(("chain", "index"), [(NEXT, "node_flow"), (HAPPENED_AFTER, "node_clock")])
