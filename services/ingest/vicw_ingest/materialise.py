@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from prometheus_client import Counter
@@ -16,6 +16,7 @@ from vicw_ingest.extraction.placing.preceding import Preceding
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.materialising.naming import Naming
+from vicw_ingest.materialising.passages import passages_of, standing_on
 from vicw_ingest.materialising.telling import Telling
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
 from vicw_ingest.ties import CALLER, Ties
@@ -24,7 +25,6 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
-from vicw_shared.uids import chunk_uid
 
 CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cannot follow its effect")
 
@@ -121,8 +121,8 @@ class Materialiser:
         self._users = await Users.of(self._transaction, self._root, named)
         return [
             Place(
-                item := replace(nodes[draft.index], qdrant_id=chunk_uid(nodes[draft.index].uid, 0)),
-                [self._chunk(item, ordinal, text, draft) for ordinal, text in enumerate(draft.passages)],
+                item := standing_on(nodes[draft.index], draft.passages),
+                passages_of(item, draft.passages, verbatim=draft.verbatim),
                 read.get(item.uid, Reading()),
                 speaker=self._speaking(draft),
                 addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
@@ -198,28 +198,6 @@ class Materialiser:
             self._naming.note(node)
         self._plan.edges += placed.edges
         return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
-
-    def _chunk(self, item: Node, ordinal: int, text: str, draft: Draft) -> Node:
-        uid = chunk_uid(item.uid, ordinal)
-        name = item.name if len(draft.passages) == 1 else f"{item.name} §{ordinal + 1}"
-        return replace(
-            item,
-            uid=uid,
-            label=Label.CHUNK,
-            name=name,
-            title=None,
-            text=text,
-            qdrant_id=uid,
-            content_hash=None,
-            tags=(),
-            trigger_phrases=(),
-            bucket=None,
-            metadata={},
-            arrival=None,
-            flow_step=ordinal,  # a Chunk's place in its item
-            own_step=None,
-            flow_id=None,
-        )
 
     async def _drop_circles(self, items: Mapping[str, Node]) -> None:
         """Leave out what would make a cause follow its effect. Raises InvalidInputError where a caller says so."""

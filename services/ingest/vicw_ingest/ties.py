@@ -10,8 +10,8 @@ from vicw_shared.model import Edge, EdgeRegistry
 from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
-INGEST, CALLER = "ingest", "caller"
-"""Who makes an edge: what follows from an item itself, or what a caller says of it."""
+INGEST, CALLER, ECHO = "ingest", "caller", "echo"
+"""Who makes an edge: what follows from an item itself, what a caller says of it, or that it repeats a memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,10 +16,10 @@ from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
+from vicw_shared.model.wording import CODE_SUBTYPES, is_verbatim, text_key
 from vicw_shared.wire.ingest import IngestRequest, Item
 
-_CODE_SUBTYPES = frozenset({"function", "method", "class", "module", "file", "commit", "code", "test", "stack_trace"})
-_PROGRAMS = _CODE_SUBTYPES - {"commit", "stack_trace"}
+_PROGRAMS = CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
@@ -43,6 +44,12 @@ class Draft:
     """When it happened, as the caller says, or the commit that it is."""
     passages: tuple[str, ...]
     content_hash: str
+    verbatim: bool = False
+
+    @property
+    def text_key(self) -> str | None:
+        """Return the key of the text where it has several passages: each of these has its own."""
+        return text_key(self.item.text, verbatim=self.verbatim) if len(self.passages) > 1 else None
 
     @property
     def path(self) -> str:
@@ -50,9 +57,17 @@ class Draft:
         return f"items[{self.index}]"
 
 
-def draft_items(request: IngestRequest, domain: str, chunk_chars: int) -> list[Draft]:
-    """Return a draft of each item, in order. ``domain`` is the canonical domain of the request."""
-    return [_draft(index, item, request, domain, chunk_chars) for index, item in enumerate(request.items)]
+def draft_items(
+    request: IngestRequest, domain: str, chunk_chars: int, rests: Mapping[int, str] | None = None
+) -> list[Draft]:
+    """Return a draft of each item, in order. ``domain`` is the canonical domain of the request.
+
+    ``rests`` are the texts of which only so much is kept, by their items' indexes.
+    """
+    return [
+        _draft(index, item, request, domain, chunk_chars, (rests or {}).get(index))
+        for index, item in enumerate(request.items)
+    ]
 
 
 def infer_domain(request: IngestRequest) -> str:
@@ -60,7 +75,7 @@ def infer_domain(request: IngestRequest) -> str:
     if request.domain is not None:
         return canonical(request.domain)
     subtypes = {(item.subtype or "").casefold() for item in request.items}
-    if subtypes <= _CODE_SUBTYPES:
+    if subtypes <= CODE_SUBTYPES:
         return CODING
     if subtypes <= _STORY_SUBTYPES:
         return CREATIVE
@@ -87,13 +102,16 @@ def speaker_subtype(speaker: str) -> str:
     return "agent" if speaker.casefold() in _AGENT_SPEAKERS else "person"
 
 
-def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int) -> Draft:
+def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None) -> Draft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
     commit = _authored(item)
     timestamp = item.timestamp or _date(commit)
     is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
     plain = "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
     subtype = item.subtype or plain
+    content_hash = _hash(item, flow_id, domain)
+    if rest is not None:
+        item = item.model_copy(update={"text": rest})
     return Draft(
         index=index,
         item=item,
@@ -105,7 +123,8 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         flow_id=flow_id,
         timestamp=timestamp,
         passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
-        content_hash=_hash(item, flow_id, domain),
+        content_hash=content_hash,
+        verbatim=is_verbatim(item.speaker, subtype, domain),
     )
 
 
@@ -153,7 +172,7 @@ def _code_path(item: Item) -> str | None:
 
 
 def _is_code(item: Item, domain: str) -> bool:
-    return domain == CODING or (item.subtype or "").casefold() in _CODE_SUBTYPES
+    return domain == CODING or (item.subtype or "").casefold() in CODE_SUBTYPES
 
 
 def headline(text: str) -> str:
