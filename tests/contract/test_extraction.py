@@ -5,26 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
+from chat_server import NOTHING, Reply, failed, said, told
+from contract.model_reading import claim, reading_by
 from contract.sides import Side, asked_for
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.later.adding import Adding
-from vicw_ingest.later.extractor import Extractor
-from vicw_ingest.later.requests import ModelReading
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, EdgeRegistry
 from vicw_shared.ports import Backlog
-from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
-from vicw_shared.wire.ingest import ExtractionState, IngestResponse
+from vicw_shared.wire.ingest import ExtractionState
 
 TEXT = "Mara took the amulet. So Edran rode north, because the vault was open."
 GOOD = told(
@@ -41,36 +38,6 @@ GOOD = told(
 )
 
 
-@dataclass
-class Story:
-    """One pair of stores with a scripted model."""
-
-    side: Side
-    chat: Chat
-    extractor: Extractor
-
-    async def ingest(self, *items: dict[str, Any], context: str = "c", **fields: Any) -> IngestResponse:
-        body = {"context": context, "items": items, "extract": "llm", "wait": False, **fields}
-        return await self.side.ingest(body, "t", None)
-
-    async def settle(self) -> None:
-        """Read and index all there is; the stores must be sound afterwards."""
-        await self.extractor.drain()
-        await self.side.indexer.drain()
-        assert (await self.side.check()).violations == []
-
-    async def replaced(self) -> set[tuple[str, str, str]]:
-        nodes = await self.side.nodes()
-        found = [e for e in (await self.side.edges()).values() if e.type in {"SUPERSEDES", "CONTRADICTS"}]
-        live = [e for e in found if nodes[e.source].retired_at is None and nodes[e.target].retired_at is None]
-        return {(str(nodes[e.source].text), e.type, str(nodes[e.target].text)) for e in live}
-
-    async def told(self, *types: str, by: str = "llm:m") -> set[tuple[str, str, str]]:
-        names = {uid: node.name for uid, node in (await self.side.nodes()).items()}
-        edges = [edge for edge in (await self.side.edges()).values() if edge.created_by == by]
-        return {(names[e.source], e.type, names[e.target]) for e in edges if not types or e.type in types}
-
-
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
 async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
     async with asked_for(request, store) as opened:
@@ -82,25 +49,7 @@ type Open = Callable[..., Any]
 
 @pytest.fixture
 def story(side: Side) -> Open:
-    @asynccontextmanager
-    async def opened(*replies: Reply, pause: float = 0.0, **settings: Any) -> AsyncIterator[Story]:
-        async with chatting(*replies, pause=pause) as chat:
-            model = OpenAILanguageModel(base_url=chat.url, model="m", retry_seconds=0.0, timeout_seconds=2)
-            llm = LlmSettings(**{"repairs": 0, **settings})
-            registry = EdgeRegistry.with_core_types()
-            extractor = Extractor.of(side.graph, model, registry, llm, LimitSettings(), IngestSettings())
-            try:
-                yield Story(replace(side, model=ModelReading(extractor, extractor)), chat, extractor)
-            finally:
-                await extractor.close()
-                await model.close()
-
-    return opened
-
-
-def claim(quote: str, subject: str, attribute: str, value: str | None, **fields: Any) -> dict[str, Any]:
-    known = {"of": None, "changed": False, "ended": False, "heard_from": None}
-    return known | {"quote": quote, "subject": subject, "attribute": attribute, "value": value} | fields
+    return partial(reading_by, side)
 
 
 async def test_the_model_tells_what_replaced_what_where_no_rule_sees_it(story: Open) -> None:

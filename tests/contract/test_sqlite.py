@@ -14,9 +14,11 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
+from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
+from vicw_shared.model.wording import text_key
 from vicw_shared.ports import Backlog
 from vicw_shared.uids import make_uid
 
@@ -79,9 +81,11 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         with sqlite3.connect(store / "graph.sqlite3") as connection:
             connection.executescript("".join(MIGRATIONS[:8]))
             connection.execute("PRAGMA user_version = 8")
-            for thing in [*things, node("n", content_hash="h", expires_at=AT)]:
+            later = {"aliases", "trigger_phrases", "text_key"}
+            said = node("k", Label.CHUNK, text="Ana found the *amulet* in the well.")
+            for thing in [*things, said, node("n", content_hash="h", expires_at=AT)]:
                 row = dict(zip(NODE_COLUMNS.split(", "), node_row(thing), strict=True))
-                row = {column: value for column, value in row.items() if column not in {"aliases", "trigger_phrases"}}
+                row = {column: value for column, value in row.items() if column not in later}
                 sql = f"INSERT INTO node ({', '.join(row)}) VALUES ({marks(len(row))})"
                 connection.execute(sql, tuple(row.values()))
         connection.close()
@@ -89,6 +93,8 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         assert set(await graph.named("t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
         assert set(await graph.named("t", ["ana"], word=True)) == {"ana"}
         assert [item.name for item in await graph.expired(AT, limit=9)] == ["n"]
+        key = text_key("Ana found the amulet in the well")
+        assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
         await graph.close()
 
 
@@ -104,6 +110,21 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
         connection.close()
         with pytest.raises(SchemaVersionError, match="vicw serve"):
             SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
+
+
+@pytest.mark.parametrize("contexts", [None, ["c", "d"]])
+async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: list[str] | None) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            asked: list[str] = []
+            connection.set_trace_callback(asked.append)
+            assert read_worded(connection, "t", ["k", "l"], contexts, 9) == {}
+            connection.set_trace_callback(None)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
+        connection.close()
+    assert [step for step in plan if step.startswith("SEARCH node USING") and "node_text_key (tenant=? AND" in step]
+    assert not [step for step in plan if step.startswith("SCAN n")]
 
 
 @pytest.mark.parametrize(("chain", "index"), [(NEXT, "node_flow"), (HAPPENED_AFTER, "node_clock")])

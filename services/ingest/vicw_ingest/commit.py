@@ -9,14 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from vicw_ingest.echoes.echo import Echoes
+from vicw_ingest.echoes.linking import Linking
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.knowledge.filing import Filed, Filing
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.pages import Page
-from vicw_ingest.made import made_of, reference
 from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.materialising.telling import item_ends
+from vicw_ingest.outcomes import Links, Stored
 from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.planning.flows import infer_flows
 from vicw_ingest.privacy.screening import Masked
@@ -24,6 +26,7 @@ from vicw_ingest.retirement import Retirement
 from vicw_ingest.sequence import Chains
 from vicw_ingest.stages import ingesting
 from vicw_ingest.supersession import Supersession
+from vicw_ingest.ties import Ties
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
@@ -32,17 +35,15 @@ from vicw_shared.model.names import SLOT
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
-from vicw_shared.wire.ingest import ExtractionState, IngestedItem, IngestRequest, IngestResponse, ItemStatus, Tier
-from vicw_shared.wire.knowledge import LinkProblem
+from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 
-Links = Mapping[str, tuple[LinkProblem, ...]]
 _FORGOTTEN_AT_ONCE = 20
 """More than a request adds, and few enough for its transaction, however long the tenant was away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A checked request of a tenant, with what was read in its items and masked in them, by their index.
+    """A checked request of a tenant, with what was read in its items, masked in them and stored before, by their index.
 
     ``unread`` are the indexes of those that a language model is to read besides.
     ``receipt_key`` and ``fingerprint`` make it safe to send twice. ``session``: the pause that ends a chat's session.
@@ -64,6 +65,7 @@ class Command:
     hub_edges: int = 2000
     masked: Masked = field(default_factory=dict)
     pages: Mapping[int, Page] = field(default_factory=dict)
+    echoes: Echoes = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +85,25 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
             return Committed(response, tuple(item.uid for item in response.items))
     root = await _find_or_make_root(command, transaction)
     domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
+    linking = await Linking.of(command.echoes, transaction)
     with ingesting("draft"):
-        drafts = draft_items(command.request, domain, command.chunk_chars)
+        drafts = draft_items(command.request, domain, command.chunk_chars, linking.rests)
     latest = await transaction.items([draft.item.id for draft in drafts if draft.item.id is not None])
-    fresh = [draft for draft in drafts if not _unchanged(draft, latest)]
+    linking = linking.judge(drafts, latest)
+    fresh = linking.keep(draft for draft in drafts if not _unchanged(draft, latest))
     if command.session:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)
     nodes = await _place_nodes(command, transaction, fresh, latest)
-    plan, links = await _write(command, transaction, fresh, nodes, latest, root)
-    await transaction.put_unread([nodes[index].uid for index in sorted(command.unread & nodes.keys())])
-    kept = [latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in nodes]
-    made_before = await made_of(transaction, kept)
+    plan, links = await _write(command, transaction, fresh, nodes, latest, root, linking)
+    unread = command.unread - linking.held
+    await transaction.put_unread([nodes[index].uid for index in sorted(unread & nodes.keys())])
+    stored = Stored(nodes, latest, plan.made, links, unread, command.masked, linking)
     response = IngestResponse(
         context=root.name,
         context_uid=root.uid,
         domain=domain,
         job=command.job,
-        items=tuple(_outcome(command, draft, nodes, latest, plan.made, made_before, links) for draft in drafts),
+        items=await stored.outcomes(drafts, transaction),
     )
     await remember(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
@@ -195,6 +199,7 @@ def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
         source_id=item.id,
         version=version,
         content_hash=draft.content_hash,
+        text_key=draft.text_key,
         tags=item.tags,
         bucket=item.bucket,
         metadata=item.metadata,
@@ -218,6 +223,7 @@ async def _write(
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
+    linking: Linking,
 ) -> tuple[Plan, Links]:
     """Retire old versions, open the chains, store nodes and edges.
 
@@ -227,7 +233,8 @@ async def _write(
     materialiser.know([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
     with ingesting("plan"):
         ends = await item_ends(transaction, drafts, nodes, latest)
-        plan = await materialiser.plan(drafts, nodes, ends, command.readings)
+        readings = {index: reading for index, reading in command.readings.items() if index not in linking.held}
+        plan = await materialiser.plan(drafts, nodes, ends, readings)
     pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)
     retirement = Retirement(transaction, command.registry, command.now, chains)
@@ -236,7 +243,7 @@ async def _write(
         linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     with ingesting("store"):
         await transaction.put_nodes(plan.nodes)
-        plan.edges += [*linked, *carried]
+        plan.edges += [*linked, *carried, *linking.edges(nodes, Ties(command.registry, command.now))]
         await transaction.put_edges(plan.edges)
         links = await _file(command, transaction, drafts, nodes, latest, plan, root)
         told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
@@ -245,6 +252,7 @@ async def _write(
         slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.beside
         plan.described |= await Supersession(transaction, command.registry, command.now).settle(slots)
     plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
+    plan.described |= retired.heirs
     return plan, links
 
 
@@ -267,34 +275,3 @@ async def _file(
         return {}
     filing = Filing(transaction, command.registry, command.now, root)
     return await filing.file(filed, [item for item in no_pages if item is not None])
-
-
-def _outcome(
-    command: Command,
-    draft: Draft,
-    nodes: Mapping[int, Node],
-    latest: Mapping[str, Node],
-    made: Mapping[int, Sequence[Node]],
-    made_before: Mapping[str, Sequence[Node]],
-    links: Links,
-) -> IngestedItem:
-    node = nodes.get(draft.index)
-    previous = latest.get(draft.item.id) if draft.item.id is not None else None
-    around = made.get(draft.index, ())
-    if node is None:
-        assert previous is not None
-        node, status, around = previous, ItemStatus.UNCHANGED, made_before[previous.uid]
-    else:
-        status = ItemStatus.UPDATED if previous is not None and previous.retired_at is None else ItemStatus.CREATED
-    return IngestedItem(
-        id=draft.item.id,
-        uid=node.uid,
-        status=status,
-        label=node.label,
-        flow_id=node.flow_id,
-        flow_step=node.flow_step,
-        nodes=tuple(reference(made_node) for made_node in around),
-        extraction=ExtractionState.PENDING if draft.index in command.unread & nodes.keys() else None,
-        masked=command.masked.get(draft.index, ()),
-        links=links.get(node.uid, ()),
-    )

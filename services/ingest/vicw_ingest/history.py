@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.retirement import Retired, Retirement
-from vicw_ingest.ties import Ties
+from vicw_ingest.ties import ECHO, Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
@@ -21,8 +21,12 @@ _OWN = frozenset(
 
 
 def _is_own(edge: Edge) -> bool:
-    """Tell whether an edge is derived anew: by each version, or when its passages are indexed."""
-    return (edge.type in _OWN and TOLD_BY not in edge.properties) or edge.created_by.startswith(BRIDGE_RULES)
+    """Tell whether an edge is derived anew: by each version, or when its passages are indexed.
+
+    What repeats a version repeats no other.
+    """
+    of_version = edge.type in _OWN and TOLD_BY not in edge.properties
+    return of_version or edge.created_by == ECHO or edge.created_by.startswith(BRIDGE_RULES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from prometheus_client import Counter
 
 from vicw_ingest.extraction.acyclic import ORDERED, misplaced
 from vicw_ingest.extraction.caller import End
-from vicw_ingest.extraction.placing import Place, Placing
-from vicw_ingest.extraction.preceding import Preceding
+from vicw_ingest.extraction.placing.model import Place
+from vicw_ingest.extraction.placing.placing import Placing
+from vicw_ingest.extraction.placing.preceding import Preceding
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.materialising.naming import Naming
+from vicw_ingest.materialising.passages import passages_of, standing_on
 from vicw_ingest.materialising.telling import Telling
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
 from vicw_ingest.ties import CALLER, Ties
@@ -23,7 +25,6 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
-from vicw_shared.uids import chunk_uid
 
 CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cannot follow its effect")
 
@@ -63,7 +64,7 @@ class Materialiser:
 
     def know(self, pages: Iterable[Node]) -> None:
         """Take what is called as one of these pages' files for that page, whatever is known besides."""
-        self._placing.given |= {fold(page.source): page for page in pages if page.source is not None}
+        self._placing.known.given |= {fold(page.source): page for page in pages if page.source is not None}
 
     async def plan(
         self,
@@ -86,7 +87,7 @@ class Materialiser:
 
     async def add(self, place: Place) -> Plan:
         """Return the nodes and edges of what was read in an item that is stored already."""
-        await self._placing.look_up((), [place.reading])
+        await self._placing.known.look_up((), [place.reading])
         self._show(await self._add_reading(place), place)
         clashing = await self._naming.leave_out_clashes()
         self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
@@ -115,13 +116,13 @@ class Materialiser:
         before = await preceding.of(read)
         listeners = preceding.addressees(read, before)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
-        await self._placing.look_up({*speakers, *listeners.values()}, read.values())
+        await self._placing.known.look_up({*speakers, *listeners.values()}, list(read.values()))
         named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
         self._users = await Users.of(self._transaction, self._root, named)
         return [
             Place(
-                item := replace(nodes[draft.index], qdrant_id=chunk_uid(nodes[draft.index].uid, 0)),
-                [self._chunk(item, ordinal, text, draft) for ordinal, text in enumerate(draft.passages)],
+                item := standing_on(nodes[draft.index], draft.passages),
+                passages_of(item, draft.passages, verbatim=draft.verbatim),
                 read.get(item.uid, Reading()),
                 speaker=self._speaking(draft),
                 addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
@@ -172,7 +173,7 @@ class Materialiser:
         if draft.item.user is not None and not self._users.is_called(name):
             person = self._naming.name(Label.ENTITY, speaker_subtype(name), name)
             self._users.introduce(person)
-            self._placing.introduce(person)
+            self._placing.known.introduce(person)
         return self._speaker(name)
 
     def _add_user(self, draft: Draft, place: Place) -> list[Node]:
@@ -181,13 +182,14 @@ class Materialiser:
         user = self._naming.name(Label.ENTITY, USER, draft.item.user)
         self._plan.edges.append(self._ties.edge(STATED_BY, place.item.uid, user.uid))
         if place.speaker is not None and draft.item.speaker is not None:
-            person = self._users.person(user, draft.item.speaker, place.speaker)
+            known = self._placing.known
+            person = self._users.person(user, draft.item.speaker, place.speaker, known.stands_for)
             if person is not None:
                 self._plan.edges.append(self._ties.edge(IS_PERSON, user.uid, person.uid))
         return [user]
 
     def _speaker(self, name: str) -> Node:
-        node = self._placing.person(name, speaker_subtype(name))
+        node = self._placing.known.person(name, speaker_subtype(name))
         return self._naming.note(node)
 
     async def _add_reading(self, place: Place) -> list[Node]:
@@ -196,28 +198,6 @@ class Materialiser:
             self._naming.note(node)
         self._plan.edges += placed.edges
         return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
-
-    def _chunk(self, item: Node, ordinal: int, text: str, draft: Draft) -> Node:
-        uid = chunk_uid(item.uid, ordinal)
-        name = item.name if len(draft.passages) == 1 else f"{item.name} §{ordinal + 1}"
-        return replace(
-            item,
-            uid=uid,
-            label=Label.CHUNK,
-            name=name,
-            title=None,
-            text=text,
-            qdrant_id=uid,
-            content_hash=None,
-            tags=(),
-            trigger_phrases=(),
-            bucket=None,
-            metadata={},
-            arrival=None,
-            flow_step=ordinal,  # a Chunk's place in its item
-            own_step=None,
-            flow_id=None,
-        )
 
     async def _drop_circles(self, items: Mapping[str, Node]) -> None:
         """Leave out what would make a cause follow its effect. Raises InvalidInputError where a caller says so."""

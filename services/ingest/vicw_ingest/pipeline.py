@@ -18,6 +18,8 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.commit import Command, commit, remember
+from vicw_ingest.echoes.echo import without_answers
+from vicw_ingest.echoes.finding import find_echoes
 from vicw_ingest.extraction import reader
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.indexing import Indexer
@@ -120,8 +122,10 @@ async def ingest(
         _check_extraction(request, ports.model is not None)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
+    with ingesting("echo"):
+        echoes = await find_echoes(request, tenant, ports.graph, ports.settings.echo_chars, now())
     with ingesting("read"):
-        readings = await _read(request, tenant, ports)
+        readings = await _read(without_answers(request, echoes), tenant, ports)
         pages = {n: needing(page, readings.get(n)) for n, page in pages.items()}
     command = Command(
         tenant=tenant,
@@ -139,6 +143,7 @@ async def ingest(
         session=timedelta(minutes=ports.settings.session_minutes),
         masked=masked,
         pages=pages,
+        echoes=echoes,
     )
     with ingesting("commit"):
         done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))

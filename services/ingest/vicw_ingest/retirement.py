@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
 from vicw_ingest.sequence import Chains
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -27,11 +28,13 @@ class Retired:
     """What became of some items: the ``edges`` that touched them, those ``dropped``, and the nodes ``beside`` them.
 
     Those beside may rest on nothing now: named things among them are judged once all that is new is stored.
+    ``heirs`` are items that had no text but theirs, and have it themselves now.
     """
 
     edges: Sequence[Edge] = ()
     dropped: Sequence[Edge] = ()
     beside: frozenset[str] = frozenset()
+    heirs: frozenset[str] = frozenset()
 
     @property
     def descriptions(self) -> set[tuple[str, object]]:
@@ -64,7 +67,8 @@ class Retirement:
         dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
         await self.transaction.drop_edges(dropped)
         beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
-        return Retired(edges, dropped, frozenset(beside - history))
+        heirs = await Inheritance(self.transaction, self.registry, self.now).settle(items, edges)
+        return Retired(edges, dropped, frozenset(beside - history), heirs)
 
     async def _retire_nodes(
         self, items: Sequence[Node], ends: Mapping[str, datetime | None], edges: Iterable[Edge]

@@ -78,7 +78,7 @@ async def _commit(
     await retirement.release(retired, request.context)
     told_anew = await Supersession(transaction, registry, instant).settle(retired.beside)
     touched = {node.uid for node in latest.values()}
-    touched |= told_anew | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
+    touched |= told_anew | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
     return _Done(_outcomes(request.ids, latest), tuple(touched))
 
 

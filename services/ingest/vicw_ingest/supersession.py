@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.asserting import BY, is_claim
+from vicw_ingest.extraction.placing.asserting import BY, is_claim
 from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
 from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_shared.model import Edge, EdgeRegistry
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
-INGEST, CALLER = "ingest", "caller"
-"""Who makes an edge: what follows from an item itself, or what a caller says of it."""
+INGEST, CALLER, ECHO = "ingest", "caller", "echo"
+"""Who makes an edge: what follows from an item itself, what a caller says of it, or that it repeats a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +48,10 @@ class Ties:
             created_by=by,
             properties={**(said or {}), **told},
         )
+
+
+def describing(mention: Edge, description: str | None) -> Edge:
+    """Return a MENTIONS edge that keeps what its item says that the thing is: another may have said it first."""
+    if description is None:
+        return mention
+    return replace(mention, properties={**mention.properties, DESCRIPTION: description})

@@ -61,6 +61,7 @@ async def expand(
     found += await reach(statements, _OF_STATEMENTS)
     found += await reach(past, _REPLACED_BY)
     visible = [*await sight.visible(found), *await ever.visible(await reach(statements, _REPLACED))]
+    visible = [neighbour for neighbour in visible if not neighbour.node.is_echo]  # it says what another says
     told |= past
     # A sentence is in its passage already; one that says why, or instead of what, is worth a line of its own.
     telling = {neighbour.origin for neighbour in visible}

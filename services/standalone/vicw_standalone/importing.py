@@ -57,6 +57,7 @@ class Summary:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
+    linked: int = 0
     skipped: int = 0
     masked: Counter[str] = field(default_factory=Counter)
     refused: list[Refused] = field(default_factory=list)
@@ -253,6 +254,7 @@ class Import:
             self.summary.created += statuses[ItemStatus.CREATED]
             self.summary.updated += statuses[ItemStatus.UPDATED]
             self.summary.unchanged += statuses[ItemStatus.UNCHANGED]
+            self.summary.linked += statuses[ItemStatus.LINKED]
             self.summary.masked.update(
                 kind for item in response.items for kind in {secret.kind for secret in item.masked}
             )

@@ -36,6 +36,7 @@ class Node:
     ``title`` is
     the caller's own name for it, ``name`` what to show: the title, else the speaker, else the text's first words.
     ``aliases`` are the names that a named thing had before; ``trigger_phrases`` the words that an item comes up by.
+    ``text_key`` is what a Chunk says, or an item of several (``model.wording``).
     ``indexed`` tells whether the point ``qdrant_id`` is in the vector store.
     """
 
@@ -56,6 +57,7 @@ class Node:
     source_id: str | None = None
     version: int = 1
     content_hash: str | None = None
+    text_key: str | None = None
     tags: tuple[str, ...] = ()
     bucket: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -79,6 +81,11 @@ class Node:
     def is_statement(self) -> bool:
         """Whether it is a sentence of a Chunk: an Event with a point of its own, whatever its subtype."""
         return self.label is Label.EVENT and self.qdrant_id == self.uid
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether it is an item that has no text of its own: it repeats one that is stored (decision 0023)."""
+        return self.label is not Label.CHUNK and self.content_hash is not None and self.qdrant_id is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,15 @@ class ItemIndex(Protocol):
         """
         ...
 
+    async def worded(
+        self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        """Return the live Chunks and items that have each of these text keys (``model.wording``), oldest first.
+
+        At most ``limit`` a key; a key that nothing has is left out. ``contexts`` None: of all that the tenant has.
+        """
+        ...
+
     async def titled(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:

@@ -141,6 +141,13 @@ class IngestSettings(BaseSettings):
     )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
+    echo_chars: int = Field(
+        40,
+        ge=0,
+        description="Characters from which a text that is stored already is known as one that came out of memory, and "
+        "linked to its source; where another person says it, or it has a time of its own, four times as many. 0: "
+        "everything is stored again",
+    )
     wait_seconds: float = Field(
         60.0, gt=0, description="How long `wait: true` waits before it answers 202 with a job, in seconds"
     )

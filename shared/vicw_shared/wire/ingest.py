@@ -151,6 +151,7 @@ class ItemStatus(StrEnum):
     CREATED = "created"
     UNCHANGED = "unchanged"
     UPDATED = "updated"
+    LINKED = "linked"
 
 
 class ExtractionState(StrEnum):
@@ -177,8 +178,29 @@ class MaskedSecret(Message):
     kind: str = Field(description="What it was, such as `aws-access-key`")
 
 
+class Repetition(StrEnum):
+    """How an item repeats what is stored: as a whole, as an answer of /retrieve, or inside of what it says."""
+
+    COPY = "copy"
+    ANSWER = "answer"
+    QUOTE = "quote"
+
+
+class Repeated(Message):
+    """A stored item that an item repeats."""
+
+    uid: str
+    id: RawText | None = Field(description="The id that its caller gave it")
+    context: str
+    how: Repetition
+
+
 class IngestedItem(Message):
-    """The outcome of one item, in the order of the request."""
+    """The outcome of one item, in the order of the request.
+
+    A `linked` one says nothing that is not stored: it is no memory of its own, and ``uid`` and ``label`` are those of
+    the first of its ``sources``.
+    """
 
     id: RawText | None
     uid: str
@@ -193,6 +215,7 @@ class IngestedItem(Message):
         description="What a language model tells of it: `pending` (it follows, or is tried again), `done`, `failed` "
         "(given up); null where none reads it",
     )
+    sources: tuple[Repeated, ...] = Field((), description="Stored items that it repeats, or that it quotes")
     links: tuple[LinkProblem, ...] = Field(
         (), description="Of a page: its links that lead nowhere as of now. Pages that follow may mend them"
     )

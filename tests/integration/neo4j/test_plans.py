@@ -15,7 +15,7 @@ import pytest
 from contract.graphs import AT, edge, node
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox, records, text
+from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox, records, text, wording
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
@@ -37,7 +37,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (edges, names, nodes, outbox, records, text):
+    for module in (edges, names, nodes, outbox, records, text, wording):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
@@ -51,6 +51,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"names.find {one}", names.find(one)) for one in (True, False))
     yield from ((f"names.page {one}", names.page(one)) for one in (True, False))
     yield from ((f"names.triggered {one}", names.triggered(one)) for one in (True, False))
+    yield from ((f"wording.find {one}", wording.find(one)) for one in (True, False))
     yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.told(TYPES)
     yield "edges.expand", edges.expand(SPREADS)
@@ -93,7 +94,7 @@ async def fill(graph: Neo4jGraphStore) -> None:
         )
         for n in range(1, 300)
     ]
-    chunks = [node(f"k{n}", Label.CHUNK, text="words") for n in range(1, 300)]
+    chunks = [node(f"k{n}", Label.CHUNK, text="words", text_key=f"k{n % 9}") for n in range(1, 300)]
     tags = [node(f"t{n}", Label.CONCEPT, subtype="tag") for n in range(100)]
     roots = [node(f"c{n}", Label.CONTEXT, context=f"c{n}") for n in range(50)]
     told = [edge("EVIDENCED_BY", f"i{n}", f"k{n}") for n in range(1, 300)]
@@ -143,6 +144,7 @@ VALUES: dict[str, Any] = {
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
     "names": [{"name": "a", "term": "a"}],
     "homes": ["a"],
+    "contexts": ["a"],
     "events": [{"uid": "a", "place": "a", "end": "b"}],
     **dict.fromkeys(
         ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"

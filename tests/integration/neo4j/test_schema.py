@@ -16,6 +16,7 @@ from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.model.wording import text_key
 from vicw_shared.ports import GraphTransaction, ModelIdentity, Receipt
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
@@ -128,6 +129,19 @@ async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(se
         }
         assert "ana" in await graph.named("t", ["ana"], word=True)
     assert names(server, "MATCH (t:Entity) WHERE t.term IS NOT NULL RETURN count(t)") == {4}
+
+
+async def test_passages_of_a_store_that_kept_no_keys_are_found_by_what_they_say(server: Neo4jServer) -> None:
+    gone = node("gone", Label.CHUNK, text="Ben found the *amulet*.", retired_at=AT)
+    async with open_neo4j(server) as graph:
+        await put(graph, [node("k", Label.CHUNK, text="Ana found the *amulet*."), gone])
+    run(server, "MATCH (k:Chunk) REMOVE k.text_key, k.worded")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 3")
+    keys = [text_key("Ana found the amulet"), text_key("Ben found the amulet")]
+    async with open_neo4j(server) as graph:
+        found = await graph.worded("t", keys, limit=9)
+        assert {key: [chunk.name for chunk in chunks] for key, chunks in found.items()} == {keys[0]: ["k"]}
+        assert (await graph.nodes("t", [gone.uid]))[gone.uid].text_key == keys[1]
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(

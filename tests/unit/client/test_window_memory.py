@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_vicw import answer_of, result_of
+from fake_vicw import FakeVicw, answer_of, result_of
 from vicw_client.window.memory import MemoryForm, write_memory
 from vicw_client.window.options import TEMPLATE
 from vicw_client.window.tokens import Meter, estimate_tokens
 from vicw_shared.wire.retrieve import RetrieveResponse
+from windows import Open, contents, say
 
 WORDS = Meter(lambda text: len(text.split()), 0)
 BARE = MemoryForm("{memory}", "user", "chat")
@@ -119,3 +120,16 @@ def test_it_keeps_to_its_room_by_a_counter_that_finds_longer_texts_cheaper(lengt
 
 def test_the_estimate_is_a_third_of_the_bytes() -> None:
     assert [estimate_tokens(text) for text in ("", "a", "abc", "abcd", "今日は", "\ud800")] == [0, 1, 1, 2, 3, 1]
+
+
+def test_what_was_remembered_is_told_to_the_model_and_never_stored(open_window: Open, vicw: FakeVicw) -> None:
+    window = open_window(
+        window_tokens=150, offload_at=0.5, offload_to=0.3, memory_share=0.5, template="<memory>{memory}"
+    )
+    told = [message["content"] for n in range(1, 9) for message in say(window, n, n)]
+    assert [content for content in told if "<memory>" in content], "the model got some"
+    window("close")
+    assert len(vicw.texts) == 16
+    assert not [text for text in vicw.texts if "memory" in text]
+    turns = [f"{kind} {n}" for n in range(1, 9) for kind in ("question", "answer")]
+    assert contents([{"content": text} for text in vicw.texts]) == turns

@@ -85,6 +85,55 @@ async def test_a_commit_with_or_without_a_speaker_fixes_reverts_and_has_authors(
     assert (await memory.check()).violations == []
 
 
+PRINTED = (
+    f"commit {SHA}\nAuthor: Ana Lima <ana@example.org>\nDate:   Mon Mar 2 10:00:00 2026 +0100\n\n    Pause longer\n\n"
+    "    Retries were too quick.\n"
+)
+HEADED = (
+    "Author: Ana Lima <ana@example.org>\nDate: 2026-03-02 10:00:00 +0100\n\nPause longer\n\nRetries were too quick."
+)
+BELOW = "Pause longer\n\nRetries were too quick.\n\nAuthor: Ana Lima <ana@example.org>"
+
+
+@pytest.mark.parametrize(
+    ("text", "subtype", "at"),
+    [
+        (PRINTED, "commit", "2026-03-02T09:00:00+00:00"),
+        (PRINTED, None, "2026-03-02T09:00:00+00:00"),
+        (HEADED, "commit", "2026-03-02T09:00:00+00:00"),
+        (HEADED, None, "2026-03-02T09:00:00+00:00"),
+        (BELOW, "commit", None),
+    ],
+)
+async def test_a_commit_has_its_author_and_time_from_the_text(
+    memory: Memory, text: str, subtype: str | None, at: str | None
+) -> None:
+    await read(memory, {"id": SHA, "text": text, **({"subtype": subtype} if subtype else {})})
+    assert await told(memory, "INITIATED") == {("Ana Lima", "INITIATED", "Pause longer")}
+    (item,) = [node for node in await nodes(memory, Label.EVENT) if node.source_id == SHA and node.content_hash]
+    assert (item.subtype, item.timestamp_inferred) == ("commit", at is None)
+    assert at is None or (item.timestamp is not None and item.timestamp.isoformat() == at)
+    said = {node.text for node in await nodes(memory, Label.EVENT) if node.is_statement}
+    assert said == {"Retries were too quick."}
+    assert (await memory.check()).violations == []
+
+
+@pytest.mark.parametrize(
+    ("text", "subtype"),
+    [
+        ("Pause longer\n\nRetries were too quick.", "commit"),
+        (PRINTED + PRINTED.replace("Ana", "Ben").replace("4f2a", "5f2a"), "commit"),
+        ("Author: Ana Lima\nTitle: On pauses\n\nRetries are quick.", None),
+    ],
+)
+async def test_where_no_text_says_who_wrote_it_it_stays_a_document(
+    memory: Memory, text: str, subtype: str | None
+) -> None:
+    await read(memory, {"id": SHA, "text": text, **({"subtype": subtype} if subtype else {})})
+    assert await told(memory, "INITIATED") == set()
+    assert [node.source_id for node in await nodes(memory, Label.ENTITY) if node.content_hash] == [SHA]
+
+
 async def test_a_chat_that_speaks_like_a_commit_is_none(memory: Memory) -> None:
     await read(memory, {"id": "x", "text": "fix: I told you so", "speaker": "Ana"})
     assert await told(memory, "RELATED_TO") == set()

@@ -7,11 +7,11 @@ then somebody has to say so (``identify``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
-from vicw_ingest.extraction.meaning import GUESSES
+from vicw_ingest.extraction.placing.meaning import GUESSES
 from vicw_shared.merging import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
@@ -61,11 +61,16 @@ class Users:
         """Take in somebody whom this request is the first to name."""
         self._called.setdefault(fold(person.name), []).append(person)
 
-    def person(self, user: Node, speaker: str, speaking: Node) -> Node | None:
-        """Return the person that a user is who speaks under a name; None where that is not certain."""
+    def person(self, user: Node, speaker: str, speaking: Node, stands_for: Callable[[str], str]) -> Node | None:
+        """Return the person that a user is who speaks under a name; None where that is not certain.
+
+        ``stands_for`` tells what a thing has been merged into: of several people of one name it is who is ``speaking``.
+        """
         called = {node.uid: node for node in self._called.get(fold(speaker), ())}
         own = named_uid(user.tenant, user.context, "person", speaker)
-        found = called.get(own) or called.get(speaking.uid)
+        meant = own if own in called and stands_for(own) == speaking.uid else speaking.uid
+        is_new = meant == speaking.uid not in called and fold(speaking.name) == fold(speaker)
+        found = speaking if is_new else called.get(meant) or called.get(own)
         if found is None and len(called) == 1:
             (found,) = called.values()
         if found is None or (user.uid, found.uid) in self._apart:

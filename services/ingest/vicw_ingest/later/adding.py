@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.placing import Place
+from vicw_ingest.extraction.placing.asserting import is_claim
+from vicw_ingest.extraction.placing.model import Place
 from vicw_ingest.extraction.reading import Reading
-from vicw_ingest.materialise import Materialiser
+from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
+from vicw_shared.model.names import SLOT
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
 from vicw_shared.uids import context_uid
@@ -39,9 +42,12 @@ class Adding:
         root = (await transaction.nodes([context_uid(item.tenant, item.context)])).popitem()[1]
         materialiser = Materialiser(transaction, self.registry, self.now, root, self.hub_edges)
         plan = await materialiser.add(await self._place(transaction, item))
-        known = {_said(edge): edge for edge in await transaction.told_by([item.uid])}
-        await transaction.put_nodes(plan.nodes)
-        await transaction.put_edges([kept for edge in plan.edges if (kept := _beside(edge, known.get(_said(edge))))])
+        told = await transaction.told_by([item.uid])
+        known = {_said(edge): edge for edge in told}
+        again = await _told_again(transaction, plan, told)
+        added = [edge for edge in plan.edges if again.isdisjoint((edge.source, edge.target))]
+        await transaction.put_nodes([node for node in plan.nodes if node.uid not in again])
+        await transaction.put_edges([kept for edge in added if (kept := _beside(edge, known.get(_said(edge))))])
         await Supersession(transaction, self.registry, self.now).settle({node.uid for node in plan.nodes})
         return True
 
@@ -61,6 +67,25 @@ class Adding:
             statements={n.text: n for n in told.values() if n.is_statement and n.text and n.retired_at is None},
             whom=[ends[edge.target] for edge in out if edge.type == "ABOUT" and edge.target in ends],
         )
+
+
+async def _told_again(transaction: GraphTransaction, plan: Plan, told: Sequence[Edge]) -> set[str]:
+    """Return the slots of a plan that only claims would have which are there under another attribute's name.
+
+    A sentence that says one thing would stand for two, and be true until both are replaced.
+    """
+    known = [edge for edge in told if is_claim(edge)]
+    slots = await transaction.nodes(sorted({edge.target for edge in known}))
+    said = {_value(edge, slots[edge.target]) for edge in known if edge.target in slots and edge.properties["value"]}
+    planned = {node.uid: node for node in plan.nodes if node.subtype == SLOT and node.uid not in slots}
+    new = [edge for edge in plan.edges if is_claim(edge) and edge.target in planned]
+    kept = {edge.target for edge in new if _value(edge, planned[edge.target]) not in said}
+    return planned.keys() - kept
+
+
+def _value(edge: Edge, slot: Node) -> tuple[str, ...]:
+    whose = slot.name.rpartition(" · ")[0]
+    return edge.source, whose, fold(str(edge.properties["value"])), str(edge.properties.get("ended", False))
 
 
 def _beside(edge: Edge, known: Edge | None) -> Edge | None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_ingest.extraction.caller import SELF, End, ToldEdge, ToldNode, told_edges, told_nodes
-from vicw_ingest.extraction.placing import describing
 from vicw_ingest.materialising.naming import Naming
 from vicw_ingest.planning.drafts import Draft
-from vicw_ingest.ties import CALLER, Ties
+from vicw_ingest.ties import CALLER, Ties, describing
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Lookups

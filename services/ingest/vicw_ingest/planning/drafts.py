@@ -6,22 +6,25 @@ import hashlib
 import json
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
-from vicw_ingest.extraction.code.commits import read_commit
+from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
+from vicw_shared.model.wording import CODE_SUBTYPES, is_verbatim, text_key
 from vicw_shared.wire.ingest import IngestRequest, Item
 
-_CODE_SUBTYPES = frozenset({"function", "method", "class", "module", "file", "commit", "code", "test", "stack_trace"})
-_PROGRAMS = _CODE_SUBTYPES - {"commit", "stack_trace"}
+_PROGRAMS = CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
+_PRINTED = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
+"""How what Git prints of a commit begins."""
 _FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
 
@@ -37,8 +40,16 @@ class Draft:
     name: str
     domain: str
     flow_id: str | None
+    timestamp: datetime | None
+    """When it happened, as the caller says, or the commit that it is."""
     passages: tuple[str, ...]
     content_hash: str
+    verbatim: bool = False
+
+    @property
+    def text_key(self) -> str | None:
+        """Return the key of the text where it has several passages: each of these has its own."""
+        return text_key(self.item.text, verbatim=self.verbatim) if len(self.passages) > 1 else None
 
     @property
     def path(self) -> str:
@@ -46,9 +57,17 @@ class Draft:
         return f"items[{self.index}]"
 
 
-def draft_items(request: IngestRequest, domain: str, chunk_chars: int) -> list[Draft]:
-    """Return a draft of each item, in order. ``domain`` is the canonical domain of the request."""
-    return [_draft(index, item, request, domain, chunk_chars) for index, item in enumerate(request.items)]
+def draft_items(
+    request: IngestRequest, domain: str, chunk_chars: int, rests: Mapping[int, str] | None = None
+) -> list[Draft]:
+    """Return a draft of each item, in order. ``domain`` is the canonical domain of the request.
+
+    ``rests`` are the texts of which only so much is kept, by their items' indexes.
+    """
+    return [
+        _draft(index, item, request, domain, chunk_chars, (rests or {}).get(index))
+        for index, item in enumerate(request.items)
+    ]
 
 
 def infer_domain(request: IngestRequest) -> str:
@@ -56,7 +75,7 @@ def infer_domain(request: IngestRequest) -> str:
     if request.domain is not None:
         return canonical(request.domain)
     subtypes = {(item.subtype or "").casefold() for item in request.items}
-    if subtypes <= _CODE_SUBTYPES:
+    if subtypes <= CODE_SUBTYPES:
         return CODING
     if subtypes <= _STORY_SUBTYPES:
         return CREATIVE
@@ -65,9 +84,10 @@ def infer_domain(request: IngestRequest) -> str:
 
 def source_of(item: Item, domain: str, now: datetime) -> Source:
     """Return an item as the rules read it. ``domain`` is the canonical domain of the request."""
+    commit = _authored(item) if item.timestamp is None else None
     return Source(
         item.text,
-        item.timestamp or now,
+        item.timestamp or _date(commit) or now,
         item.speaker,
         _may_be_code(item, domain),
         item.name,
@@ -82,10 +102,16 @@ def speaker_subtype(speaker: str) -> str:
     return "agent" if speaker.casefold() in _AGENT_SPEAKERS else "person"
 
 
-def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int) -> Draft:
+def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None) -> Draft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
-    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None
-    subtype = item.subtype or ("message" if item.speaker else "event" if is_event else "document")
+    commit = _authored(item)
+    timestamp = item.timestamp or _date(commit)
+    is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
+    plain = "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
+    subtype = item.subtype or plain
+    content_hash = _hash(item, flow_id, domain)
+    if rest is not None:
+        item = item.model_copy(update={"text": rest})
     return Draft(
         index=index,
         item=item,
@@ -95,8 +121,10 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
         name=item.name or _subject(item) or item.speaker or headline(item.text),
         domain=domain,
         flow_id=flow_id,
+        timestamp=timestamp,
         passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
-        content_hash=_hash(item, flow_id, domain),
+        content_hash=content_hash,
+        verbatim=is_verbatim(item.speaker, subtype, domain),
     )
 
 
@@ -104,9 +132,24 @@ def _is_commit(item: Item) -> bool:
     return (item.subtype or "").casefold() == "commit"
 
 
+def _authored(item: Item) -> Commit | None:
+    """Return the commit that an item is of which only the text says who wrote it: that is as good as a speaker."""
+    if item.speaker is not None or not (_is_commit(item) or _PRINTED.match(item.text)):
+        return None
+    printed = read_commits(item.text)
+    commit = printed[0] if len(printed) == 1 else None
+    if not printed:
+        commit = read_commit(item.text, known=_is_commit(item))
+    return commit if commit is not None and (commit.author or commit.co_authors) else None
+
+
+def _date(commit: Commit | None) -> datetime | None:
+    return commit.date.astimezone(UTC) if commit is not None and commit.date is not None else None
+
+
 def _subject(item: Item) -> str | None:
     """Return the first line of a commit's message, None of what is none."""
-    commit = read_commit(item.text, known=True) if _is_commit(item) else None
+    commit = read_commit(item.text, known=True) if _is_commit(item) else _authored(item)
     return headline(commit.subject) if commit is not None and commit.subject else None
 
 
@@ -129,7 +172,7 @@ def _code_path(item: Item) -> str | None:
 
 
 def _is_code(item: Item, domain: str) -> bool:
-    return domain == CODING or (item.subtype or "").casefold() in _CODE_SUBTYPES
+    return domain == CODING or (item.subtype or "").casefold() in CODE_SUBTYPES
 
 
 def headline(text: str) -> str:
@@ -150,8 +193,8 @@ def place(draft: Draft, previous_timestamp: datetime | None, now: datetime) -> t
 
     An Event without one keeps that of its earlier version, else gets now. An Entity without one has none.
     """
-    if draft.item.timestamp is not None:
-        return draft.item.timestamp, False
+    if draft.timestamp is not None:
+        return draft.timestamp, False
     if draft.label is not Label.EVENT:
         return None, False
     return (previous_timestamp, True) if previous_timestamp is not None else (now, True)

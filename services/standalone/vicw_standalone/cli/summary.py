@@ -21,6 +21,7 @@ def print_summary(summary: Summary) -> None:
         ("created", summary.created),
         ("updated", summary.updated),
         ("unchanged", summary.unchanged),
+        ("linked to what says the same", summary.linked),
         ("stored by an earlier run", summary.skipped),
         ("files passed over", len(summary.passed_over)),
         ("refused", len(summary.refused)),

@@ -72,9 +72,16 @@ def derived(node: Node) -> dict[str, object]:
         keys["ends_at"] = to_us(node.expires_at)
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)
+    if node.text_key is not None and node.retired_at is None:
+        keys["worded"] = worded_key(node.tenant, node.text_key)
     if node.label is not Label.CHUNK:
         keys["terms"] = terms_mark(term_rows(node))
     return keys
+
+
+def worded_key(tenant: str, text_key: str) -> str:
+    """Return the key of a live text in all contexts of a tenant."""
+    return make_uid(tenant, "text", text_key)
 
 
 _TERMS = {TermKind.NAME: "name", TermKind.ALIAS: "name", TermKind.WORD: "word", TermKind.TITLE: "title"}

@@ -14,6 +14,7 @@ from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.names import index_names, index_titles
+from vicw_shared.adapters.neo4j.wording import index_wording
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import SchemaVersionError
 from vicw_shared.model import Label
@@ -25,7 +26,7 @@ _MARK_ENDS = (
     f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
     "SET n.ends_at = n.expires_at"
 )
-MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,), index_titles)
+MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,), index_wording, index_titles)
 """What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
 edited.
 """
@@ -43,6 +44,9 @@ _INDEXES: dict[str, str] = {
     "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
     "vicw_unread_due": "FOR (n:Entity) ON (n.unread_of, n.unread_due)",
     "vicw_unread_tries": "FOR (n:Entity) ON (n.unread_tries)",
+    "vicw_chunk_worded": "FOR (n:Chunk) ON (n.worded)",
+    "vicw_event_worded": "FOR (n:Event) ON (n.worded)",
+    "vicw_entity_worded": "FOR (n:Entity) ON (n.worded)",
     "vicw_event_ends": "FOR (n:Event) ON (n.ends_at)",
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",

@@ -22,6 +22,7 @@ from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
+from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Label, Node
@@ -170,6 +171,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
         return await find_triggered(self._database.read, tenant, phrases, contexts, limit)
+
+    async def worded(
+        self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        return await find_worded(self._database.read, tenant, keys, contexts, limit)
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)

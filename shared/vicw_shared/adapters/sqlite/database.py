@@ -13,6 +13,7 @@ from pathlib import Path
 from vicw_shared.adapters.sqlite.names import name_terms, node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
+from vicw_shared.adapters.sqlite.wording import passage_key
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
 
@@ -89,6 +90,7 @@ class Database:
         connection.create_function("fold", 1, fold, deterministic=True)
         connection.create_function("name_terms", 3, name_terms, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
+        connection.create_function("passage_key", 4, passage_key, deterministic=True)
         connection.create_function("trigger_rows", 3, trigger_rows, deterministic=True)
         self._open.append(connection)
         return connection

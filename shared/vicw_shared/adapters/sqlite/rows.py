@@ -14,7 +14,7 @@ NODE_COLUMNS = (
     "uid, label, tenant, context, name, subtype, domain, created_at, qdrant_id, text, speaker, source, source_id, "
     "version, content_hash, tags, bucket, metadata, timestamp, timestamp_inferred, retired_at, valid_to, expires_at, "
     "flow_id, flow_step, own_step, arrival, sensitivity, portable, importance, protected, indexed, title, "
-    "aliases, trigger_phrases"
+    "aliases, trigger_phrases, text_key"
 )
 NODE_WIDTH = NODE_COLUMNS.count(",") + 1
 STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
@@ -105,6 +105,7 @@ def node_row(node: Node) -> tuple[Any, ...]:
         node.title,
         _dump(node.aliases) if node.aliases else "[]",
         _dump(node.trigger_phrases) if node.trigger_phrases else "[]",
+        node.text_key,
     )
 
 
@@ -146,6 +147,7 @@ def node_of(row: Sequence[Any]) -> Node:
         title=row[32],
         aliases=tuple(json.loads(row[33])) if row[33] != "[]" else (),
         trigger_phrases=tuple(json.loads(row[34])) if row[34] != "[]" else (),
+        text_key=row[35],
     )
 
 

@@ -263,6 +263,13 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX node_expiry ON node (expires_at)
         WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL AND retired_at IS NULL;
     """,
+    # What a live text says is known again. ``passage_key`` is this program's.
+    """
+    ALTER TABLE node ADD COLUMN text_key TEXT;
+    UPDATE node SET text_key = passage_key(text, speaker, subtype, domain) WHERE label = 'Chunk' AND text IS NOT NULL;
+    CREATE INDEX node_text_key ON node (tenant, text_key, context, created_at)
+        WHERE text_key IS NOT NULL AND retired_at IS NULL;
+    """,
     # Knowledge items are found by their titles, among the terms. ``node_terms`` is this program's.
     """
     DROP TRIGGER term_insert;

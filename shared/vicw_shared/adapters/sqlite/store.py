@@ -32,6 +32,7 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
+from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
@@ -171,6 +172,11 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
         return await self._database.read(lambda c: read_triggered(c, tenant, phrases, contexts, limit))
+
+    async def worded(
+        self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        return await self._database.read(lambda c: read_worded(c, tenant, keys, contexts, limit))
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))

@@ -89,6 +89,9 @@ def test_no_cause_where_none_is_told(analyst: Analyst, finder: CauseFinder, text
         "I think so because of you.",
         "The crash was not caused by the deploy.",
         "Smoking does not lead to rain.",
+        "It did not fail because of the disk.",
+        "It does not fail because the disk is full.",
+        "It is not slow because the disk is full.",
         "Since 2019 he is here.",
         "Since Monday the build is red.",
         "He made it clear that he left.",
@@ -116,6 +119,9 @@ def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, 
         ("The server crashed, cause the disk was full.", "the disk was full", "The server crashed"),
         ("The crash was caused by a null pointer.", "a null pointer", "The crash"),
         ("The pods could not start because the token expired.", "the token expired", "The pods could not start"),
+        ("The server does not respond because the disk is full.", "the disk is full", "The server does not respond"),
+        ("The app won't start because the port is taken.", "the port is taken", "The app won't start"),
+        ("The site is not available because of the outage.", "the outage", "The site is not available"),
         ("Because of the rain we stayed home.", "the rain", "we stayed home"),
         ("Since the key was missing, we broke the door.", "the key was missing", "we broke the door"),
         ("The film is about a storm that led to a shipwreck.", "a storm", "a shipwreck"),
@@ -136,6 +142,26 @@ def test_a_cue_joins_what_stands_in_its_clause(
     assert text[found.cause.start : found.cause.end] == cause
     assert text[found.effect.start : found.effect.end] == effect
     assert found.certainty > 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It did not fail because of the disk, but because of the network.",
+        "It does not fail because of the disk but because of the network.",
+        "It does not run because of the disk but because of the network.",
+    ],
+)
+def test_what_is_denied_as_a_cause_is_none_beside_the_one_that_is(
+    analyst: Analyst, finder: CauseFinder, text: str
+) -> None:
+    (found,) = finder.find(analyst.analyse([text])[0])
+    assert found is None or "disk" not in text[found.cause.start : found.cause.end]
+
+
+def test_what_is_not_so_merely_because_of_something_has_no_cue(analyst: Analyst, finder: CauseFinder) -> None:
+    (found,) = finder.find(analyst.analyse(["It does not start just because you ask."])[0])
+    assert found is None or found.rule == "learnt"
 
 
 def test_what_may_be_a_cause_is_doubtful(analyst: Analyst, finder: CauseFinder) -> None:

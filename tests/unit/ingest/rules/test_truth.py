@@ -61,6 +61,37 @@ def test_a_plain_sentence_claims_an_attribute(text: str, subject: str, attribute
 @pytest.mark.parametrize(
     "text",
     [
+        "We moved to Kubernetes.",
+        "we moved to microservices",
+        "Our team moved to Slack.",
+        "We moved to FaunaDB.",
+        "We've moved to Google Cloud.",
+        "I moved to TypeScript last year.",
+        "We are on Jira these days.",
+        "We moved to Quellmark, which hosts our servers.",
+    ],
+)
+def test_nobody_lives_in_a_tool(text: str) -> None:
+    assert [claim for claim in claimed(text) if claim.attribute == "home"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "value"),
+    [
+        ("We moved to Porto.", "$speaker", "Porto"),
+        ("The team moved to Berlin.", "team", "Berlin"),
+        ("The office has moved to Unit 12.", "office", "Unit 12"),
+        ("We moved to Spring Valley.", "$speaker", "Spring Valley"),
+        ("The docs moved to Notion.", "doc", "Notion"),
+    ],
+)
+def test_where_somebody_or_something_moved_is_a_home(text: str, subject: str, value: str) -> None:
+    assert ("home", subject, value) in [(claim.attribute, claim.subject, claim.value) for claim in claimed(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Do you live in Lyon?",
         "I might move to Porto.",
         "If the port is 9090, the check fails.",

@@ -83,6 +83,7 @@ _NO_ISSUE = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|HTTP|AES|MD|TLS|IPV|PEP|GPT|COVI
 _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{7,12})\b")
 _TRAILER = re.compile(r"(?P<name>[A-Z][\w-]{1,40}): (?P<value>.+)$")
 _TELLING_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
+_DATED = frozenset({"Author", "Date"})
 _BREAKING = re.compile(r"BREAKING[ -]CHANGE: ")
 _DIFF = re.compile(r"(?:diff --git a/.+? b/(?P<to>.+)|\+\+\+ b/(?P<after>[^\t]+).*|rename to (?P<renamed>.+))$")
 _STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
@@ -100,17 +101,20 @@ def read_commits(text: str) -> list[Commit]:
 def read_commit(text: str, *, known: bool = False) -> Commit | None:
     """Return the first commit of a text that Git printed, else the text as a commit's message, if it plainly is one.
 
-    Plainly: its subject has one of the usual types (``fix: …``), is a revert's or a merge's, or its last lines are
-    trailers of Git's. ``known`` says that it is a message, whatever it looks like. None for any other text and for a
-    blank one. Raises nothing.
+    Plainly: Git's author and date head it, its subject has one of the usual types (``fix: …``), is a revert's or a
+    merge's, or its last lines are trailers of Git's. ``known`` says that it is a message, whatever it looks like. None
+    for any other text and for a blank one. Raises nothing.
     """
     lines = _lines(text)
     if logged := next(_logged(lines), None):
         return logged
     lines = _trimmed(lines)
+    fields, message = _headed(lines)
+    if fields and (known or fields.keys() >= _DATED):
+        return _commit(None, fields, message, [], _span(lines))
     if not lines or not (known or _is_message([line for line, _ in lines])):
         return None
-    return _commit(None, {}, lines, [], Span(lines[0][1], lines[-1][1] + len(lines[-1][0])))
+    return _commit(None, {}, lines, [], _span(lines))
 
 
 _Lines = list[tuple[str, int]]
@@ -131,6 +135,30 @@ def _trimmed(lines: _Lines) -> _Lines:
     return lines[said[0] : said[-1] + 1] if said else []
 
 
+def _span(lines: _Lines) -> Span:
+    return Span(lines[0][1], lines[-1][1] + len(lines[-1][0]))
+
+
+def _fields(lines: _Lines) -> dict[str, str]:
+    """Return the fields that Git prints above a message, in order: as many as there are lines of them."""
+    fields: dict[str, str] = {}
+    for line, _ in lines:
+        if (field := _FIELD.match(line)) is None:
+            break
+        fields.setdefault(field["name"], field["value"])
+    return fields
+
+
+def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
+    """Return the fields of a commit that is printed without its hash, and its message; none without an author."""
+    fields = _fields(lines)
+    if _PERSON.match(fields.get("Author", "").strip()) is None:
+        return {}, lines
+    message = _trimmed(lines[len(fields) :])
+    inside = all(line.startswith("    ") or not line.strip() for line, _ in message)
+    return fields, [(line[4:], start + 4) for line, start in message] if inside else message
+
+
 def _logged(lines: _Lines) -> Iterator[Commit]:
     heads = [
         (n, head["sha"])
@@ -139,17 +167,12 @@ def _logged(lines: _Lines) -> Iterator[Commit]:
     ]
     for (n, sha), stop in zip(heads, [*(n for n, _ in heads[1:]), len(lines)], strict=False):
         own = _trimmed(lines[n:stop])
-        fields: dict[str, str] = {}
-        at = 1
-        while at < len(own) and (field := _FIELD.match(own[at][0])):
-            fields.setdefault(field["name"], field["value"])
-            at += 1
-        message = at
+        fields = _fields(own[1:])
+        at = message = 1 + len(fields)
         while message < len(own) and (own[message][0].startswith("    ") or not own[message][0].strip()):
             message += 1
         said = _trimmed([(line[4:], start + 4) for line, start in own[at:message]])
-        span = Span(own[0][1], own[-1][1] + len(own[-1][0]))
-        yield _commit(sha, fields, said, [line for line, _ in own[message:]], span)
+        yield _commit(sha, fields, said, [line for line, _ in own[message:]], _span(own))
 
 
 def _is_message(lines: Sequence[str]) -> bool:
@@ -178,7 +201,7 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
     hashes = (found[0] for found in _HASH.finditer(said))
     return Commit(
         sha=sha,
-        author=_person(fields.get("Author", "")),
+        author=_person(fields.get("Author", "")) or _author_below(trailers),
         date=_date(fields.get("AuthorDate") or fields.get("Date") or ""),
         subject=subject,
         body=body,
@@ -199,6 +222,12 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
     )
 
 
+def _author_below(trailers: Sequence[re.Match[str]]) -> Author | None:
+    """Return whom a message names as its author at its end, with a mail address."""
+    named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
+    return next((_person(value) for value in named if _PERSON.match(value)), None)
+
+
 def _apart(message: _Lines, span: Span) -> Iterator[Span]:
     """Yield what stands between the lines of a message that may be sentences."""
     reached = span.start
@@ -215,7 +244,7 @@ def _is_for_git(line: str) -> bool:
     trailer = _TRAILER.match(line[:_MAX_LINE])
     if trailer is not None:
         name = trailer["name"].lower()
-        return name in _TELLING_TRAILERS or name.endswith("-by")
+        return name in _TELLING_TRAILERS or name == "author" or name.endswith("-by")
     return any(form.match(line.strip()[:_MAX_LINE]) for form in (_STAT, _STATUS, _SUMMARY))
 
 
@@ -237,6 +266,7 @@ def _person(written: str) -> Author | None:
 def _date(written: str) -> datetime | None:
     try:
         date = dates.parse(written[:_MAX_DATE])
+        date.astimezone(UTC)  # raises what is no time in UTC
         return date if date.tzinfo else date.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None

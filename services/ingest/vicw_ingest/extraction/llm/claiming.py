@@ -5,6 +5,7 @@ What the text does not bear out, word for word, is left out: the quotation, the 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,13 @@ from vicw_shared.text import fold
 
 _CHARS = 200
 _QUOTE_CHARS = 1000
+_NOT_ASSERTED = re.compile(
+    r"[?？؟][\s\"'”’)»]*$|^\W*(?:(?:please|now|then|so|and)\W+)*(?:"
+    r"(?:ignore|disregard|forget|override)\b.*\b(?:above|previous|instructions?|prompts?|rules|everything|before)\b|"
+    r"(?:claim|say|pretend|assume|answer|reply|respond|output|report|tell (?:me|us|them|everyone|everybody))\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question, and an order to say something, to whoever reads it: neither says that it is so."""
 _SINGLE = frozenset(
     "home employer occupation role name owner lead manager price version schedule port deadline address age".split()
 )
@@ -31,8 +39,10 @@ class Claiming:
     """Turns a model's claims about one text into what its sentences assert. ``dropped`` counts those left out."""
 
     text: str
+    speaker: str | None
     dropped: Counter[str]
     _sentences: Sequence[Span] = field(init=False)
+    _told: set[tuple[str | None, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._sentences = list(sentences(self.text))
@@ -58,24 +68,46 @@ class Claiming:
             self.dropped["too_long"] += 1
         else:
             statement = self._statement(quote.start + start)
-            single = attribute in _SINGLE or attribute.startswith(_SINGLE_KINDS)
-            return statement, Asserted(
-                statement.key,
-                *whose_and_of,
-                attribute,
-                value,
-                ended=said.ended,
-                source=_source(said, keys),
-                weak=not single,
-                now=said.changed or said.ended,
-            )
+            if _NOT_ASSERTED.search(statement.text):
+                self.dropped["not_asserted"] += 1
+            elif self._is_new(statement.key, whose_and_of, attribute, value, ended=said.ended):
+                single = attribute in _SINGLE or attribute.startswith(_SINGLE_KINDS)
+                return statement, Asserted(
+                    statement.key,
+                    *whose_and_of,
+                    attribute,
+                    value,
+                    ended=said.ended,
+                    source=self._source(said, keys, things),
+                    weak=not single,
+                    now=said.changed or said.ended,
+                )
+            else:
+                self.dropped["repeated"] += 1
         return None
+
+    def _is_new(
+        self, statement: str, whose_and_of: tuple[str | None, str], attribute: str, value: str, *, ended: bool
+    ) -> bool:
+        """Take what a sentence says for told; False if it was: one value has one attribute, whatever that is called."""
+        tellings: set[tuple[str | None, ...]] = {(statement, *whose_and_of, attribute)}
+        tellings |= {(statement, *whose_and_of, fold(value), str(ended))} if value else set()
+        new = self._told.isdisjoint(tellings)
+        self._told |= tellings
+        return new
+
+    def _key(self, name: str, keys: Mapping[str, str], things: Mapping[str, Thing]) -> str | None:
+        """Return whom an answer means; who speaks is the speaker, by name too."""
+        key = keys.get(name) or keys.get(fold(name))
+        thing = things.get(key or "")
+        called = fold(thing.name if thing is not None else name)
+        return SPEAKER if self.speaker is not None and called == fold(self.speaker) else key
 
     def _whose(
         self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, Thing]
     ) -> tuple[str | None, str] | None:
         """Return the key of whose attribute it is, and what of theirs; a thing of no name of its own has no key."""
-        key = keys.get(said.subject) or keys.get(fold(said.subject))
+        key = self._key(said.subject, keys, things)
         of = (subject_of(f"the {said.of}") or "") if said.of else ""
         thing = things.get(key or "")
         if key == SPEAKER or (thing is not None and thing.name[:1].isupper()):
@@ -84,16 +116,13 @@ class Claiming:
             return None
         return None, " ".join(filter(None, (subject_of(f"the {thing.name}"), of)))
 
+    def _source(self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, Thing]) -> str | None:
+        """Return the key of whom the speaker has it from, an empty one of somebody unknown; None: nobody."""
+        key = self._key(said.heard_from, keys, things) if said.heard_from is not None else SPEAKER
+        return None if key == SPEAKER else key or ""
+
     def _statement(self, place: int) -> Happening:
         """Return the sentence at a place of the text."""
         number = max((n for n, span in enumerate(self._sentences) if span.start <= place), default=0)
         span = self._sentences[number]
         return Happening(f"llm sentence {number}", self.text[span.start : span.end], STATEMENT, span)
-
-
-def _source(said: SaidClaim, keys: Mapping[str, str]) -> str | None:
-    """Return the key of whom the speaker has it from, an empty one of somebody unknown; None: nobody."""
-    if said.heard_from is None:
-        return None
-    key = keys.get(said.heard_from) or keys.get(fold(said.heard_from), "")
-    return None if key == SPEAKER else key

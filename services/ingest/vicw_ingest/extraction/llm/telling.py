@@ -37,7 +37,7 @@ class Teller:
         self._by = by
         self._room = most
         self.dropped: Counter[str] = Counter()
-        self._claiming = Claiming(source.text, self.dropped)
+        self._claiming = Claiming(source.text, source.speaker, self.dropped)
 
     def tell(self, answer: Answer, *, start: int, end: int, part: int) -> Reading:
         """Return what an answer says of the characters from ``start`` to ``end``, the ``part``-th that was read."""

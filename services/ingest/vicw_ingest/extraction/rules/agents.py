@@ -14,6 +14,7 @@ _WISHING = frozenset(
     "refuse refuses refused need needs needed hesitate hesitates hesitated".split()
 )
 """Verbs of what is not done yet, or never: ``wanted to deploy``. With a noun (``planned the party``) it is done."""
+_LEFT_OPEN = frozenset({"or", "nor"})
 _MAIN = frozenset({"root", "conj", "parataxis"})
 
 
@@ -30,7 +31,7 @@ def agents_of(phrases: Phrases, clauses: list[Clause]) -> Iterator[tuple[int, in
             continue
         agent = _agent(phrases.words, clause)
         if agent is not None:
-            yield from ((each, clause.verb) for each in _all_of(words, agent, clause.verb))
+            yield from ((each, clause.verb) for each in _all_of(words, agent, clause))
 
 
 def is_main(words: tuple[Word, ...], verb: int) -> bool:
@@ -56,14 +57,46 @@ def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
     return first - 1 if fronted and first > 1 and words[first - 1].tag == "PROPN" else None
 
 
-def _all_of(words: tuple[Word, ...], agent: int, verb: int) -> list[int]:
+def _all_of(words: tuple[Word, ...], agent: int, clause: Clause) -> list[int]:
     """Return an agent and who is named beside it (``Ana and Ben deployed``); none where *or* leaves it open."""
     every = [agent]
-    for at in range(agent + 1, verb if verb > agent else len(words)):
+    for at in range(agent + 1, clause.verb if clause.verb > agent else len(words)):
         if words[at].relation == "conj" and words[at].head in every:
             every.append(at)
-    between = {word.lower for word in words[agent : every[-1]]}
-    return [] if between & {"or", "nor"} else every
+    every = sorted({*every, *_enumerated(words, agent, clause)})
+    between = {word.lower for word in words[every[0] : every[-1]]}
+    return [] if between & _LEFT_OPEN else every
+
+
+def _enumerated(words: tuple[Word, ...], agent: int, clause: Clause) -> list[int]:
+    """Return the last words of the names of a list before a verb (``Ana, Eva and Ben deployed``) that has the agent.
+
+    The analysis often takes the first, or the last, for something beside the list: ``Ana, [Eva and Ben deployed]``.
+    """
+    end = min(clause.verb_words)
+    while end > 0 and words[end - 1].tag == "ADV":
+        end -= 1
+    names: list[int] = []
+    first, joined = end, False
+    while (start := _name_before(words, first)) < first:
+        if start > 0 and words[start - 1].tag == "ADP":
+            break  # In Porto, Ana and Eva left: no part of the list
+        names.append(first - 1)
+        first = start
+        joints = {"and", "&", *_LEFT_OPEN} if len(names) == 1 else {","}
+        if first == 0 or words[first - 1].lower not in joints:
+            break
+        joined = True
+        first -= 2 if len(names) == 1 and first > 1 and words[first - 2].text == "," else 1
+    return names if joined and agent in range(first, end) else []
+
+
+def _name_before(words: tuple[Word, ...], end: int) -> int:
+    """Return where the name begins that ends before a place; that place if none does."""
+    start = end
+    while start > 0 and words[start - 1].tag == "PROPN":
+        start -= 1
+    return start
 
 
 def _is_mere(words: tuple[Word, ...], clause: Clause) -> bool:

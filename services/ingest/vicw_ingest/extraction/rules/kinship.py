@@ -9,17 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from vicw_ingest.extraction.rules.relationships import RELATIONSHIPS, canonical
 from vicw_shared.language.analysis import Word
 
-RELATIONSHIPS = frozenset(
-    "sister brother mother father mom mum dad mama papa daughter son wife husband spouse partner fiancé fiancée fiance "
-    "fiancee girlfriend boyfriend grandmother grandfather grandma grandpa granddaughter grandson aunt uncle cousin "
-    "niece nephew stepmother stepfather stepsister stepbrother stepson stepdaughter godmother godfather twin parent "
-    "sibling child friend roommate flatmate housemate neighbour neighbor boss manager supervisor colleague coworker "
-    "teammate assistant mentor mentee teacher student tutor coach doctor therapist dentist lawyer accountant landlord "
-    "landlady tenant client dog cat puppy kitten horse parrot".split()
-)
-PETS = frozenset("dog cat puppy kitten horse parrot".split())
 _IN_LAWS = frozenset({"mother", "father", "sister", "brother", "daughter", "son", "parent"})
 _SPEAKERS = frozenset({"my"})
 _ADDRESSEES = frozenset({"your"})
@@ -126,7 +118,9 @@ def _qualified(before: str, relationship: str) -> str:
         return f"step{relationship}"
     if before in _PREFIXES | {"ex"}:
         return f"{before}-{relationship}"
-    return f"{before} {relationship}" if before in {"late", "former"} else relationship
+    if before == "late":
+        return relationship if canonical(f"late {relationship}") == canonical(relationship) else f"late {relationship}"
+    return f"{before} {relationship}" if before == "former" else relationship
 
 
 def _is_named_so(words: Sequence[Word], at: int) -> bool:

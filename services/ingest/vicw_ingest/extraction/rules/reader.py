@@ -6,9 +6,7 @@ English. Of text in another language the statements, names, code and dates are r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from vicw_ingest.extraction.asserting import whose_and_of
 from vicw_ingest.extraction.reading import (
     ADDRESSEE,
     ITEM,
@@ -21,16 +19,19 @@ from vicw_ingest.extraction.reading import (
     Link,
     Reading,
     Source,
-    Thing,
 )
 from vicw_ingest.extraction.rules.agents import agents_of, is_main
 from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
 from vicw_ingest.extraction.rules.clauses import Phrases
-from vicw_ingest.extraction.rules.kinship import ADDRESSEES, PETS, SPEAKERS, Relationship, relationships_in
+from vicw_ingest.extraction.rules.ends import Ends
+from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relationship, relationships_in
+from vicw_ingest.extraction.rules.lowercase import names_in_small_letters
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
+from vicw_ingest.extraction.rules.relationships import PETS
+from vicw_ingest.extraction.rules.things import Things
 from vicw_ingest.extraction.rules.times import times_in
-from vicw_ingest.extraction.rules.truth import Claim, claims, is_common
+from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, subject_of, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
@@ -44,8 +45,6 @@ _SUBTYPES = {
     Kind.HANDLE: "handle",
     Kind.AMOUNT: "amount",
 }
-_FIRST = frozenset({"i", "me", "myself"})
-_SECOND = frozenset({"you", "yourself"})
 _POINTING_BACK = frozenset({"that", "this", "it", "which"})
 _FEWEST_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
@@ -74,7 +73,7 @@ class _Text:
     def __init__(self, source: Source, sentences: Sequence[Sentence]) -> None:
         self._source = source
         self._sentences = sentences
-        self._things: dict[tuple[str | None, str], Thing] = {}
+        self._things = Things()
         self._people = People()
         self._statements: dict[int, str] = {}
         self._reading = Reading()
@@ -84,16 +83,16 @@ class _Text:
         links: dict[Link, None] = {}
         for number, cause in enumerate(causes):
             links.update(dict.fromkeys(self._read(number, cause)))
-        self._reading.things = list(self._things.values())
+        self._reading.things = self._things.all()
         self._reading.links = list(links)
         return self._reading
 
     def _read(self, number: int, cause: Cause | None) -> Iterator[Link]:
         sentence = self._sentences[number]
         self._people.next_sentence()
-        names = {name: self._name(name, sentence.words) for name in names_in(sentence)}
-        ends = _Ends(sentence.words, names)
-        yield from self._relationships(number, ends)
+        ends = Ends(sentence.words, _all_names(sentence))
+        yield from self._name_all(number, ends)
+        names = ends.keys
         mentioned = list(dict.fromkeys([*names.values(), *ends.kin.values()]))
         said = claims(sentence)
         if not said and not _says_something(sentence, names):
@@ -116,18 +115,9 @@ class _Text:
         label = Label.CONCEPT if name.kind is Kind.AMOUNT else Label.ENTITY
         guess = kind or ("person" if seems_person(name, words) else "name")
         key = self._people.known_as(name.text) if name.kind is Kind.NAME else None
-        key = key or self._thing(_called(name), label, kind, guess, name.span)
+        key = key or self._things.thing(_called(name), label, kind, guess, name.span)
         self._people.add(key, name, words)
         return key
-
-    def _thing(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
-        known = self._things.get((kind, fold(name)))
-        if known is None:
-            known = Thing(f"thing {len(self._things)}", name, label, kind, guess, span)
-        elif guess == "person":
-            known = replace(known, guess=guess)
-        self._things[kind, fold(name)] = known
-        return known.key
 
     def _statement(self, number: int, mentioned: list[str]) -> str:
         """Add the sentence as a statement; its time is the first that it names."""
@@ -137,14 +127,14 @@ class _Text:
         if time is not None:
             date = time.at.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
             where = Span(span.start + time.span.start, span.start + time.span.end)
-            mentioned.append(self._thing(date, Label.CONCEPT, "date", "date", where))
+            mentioned.append(self._things.thing(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
         self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
         return key
 
-    def _asserted(self, said: Sequence[Claim], statement: str, ends: _Ends) -> Iterator[Asserted]:
+    def _asserted(self, said: Sequence[Claim], statement: str, ends: Ends) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
-        named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
+        named = {**self._things.keys(), **{fold(_called(name)): key for name, key in ends.keys.items()}} if said else {}
         for claim in said:
             first, _, rest = claim.subject.partition(" ")
             meant = self._people.meant_by(first)
@@ -170,7 +160,7 @@ class _Text:
                 relative=self._relative(*found, ends),
             )
 
-    def _relative(self, whose: str | None, of: str, ends: _Ends) -> tuple[str, str] | None:
+    def _relative(self, whose: str | None, of: str, ends: Ends) -> tuple[str, str] | None:
         """Return who it is that ``whose`` sister is, where ``of`` begins with her, and what of hers is behind it."""
         words = of.split()
         for (owner, relationship), who in ends.relatives.items():
@@ -178,22 +168,26 @@ class _Text:
             if owner != whose or called_so not in words:
                 continue
             behind = words[words.index(called_so) + 1 :]
-            called = next((fold(thing.name).split() for thing in self._things.values() if thing.key == who), [])
-            return who, " ".join(behind[len(called) :] if behind[: len(called)] == called else behind)
+            name = fold(self._things.name_of(who))
+            forms = (name.split(), (subject_of(f"the {name}") or "").split())  # a claim has "max" as "maximum"
+            called = next((form for form in forms if form and behind[: len(form)] == form), [])
+            return who, " ".join(behind[len(called) :])
         return None
 
-    def _relationships(self, number: int, ends: _Ends) -> Iterator[Link]:
-        """Yield who is whose, and note whom the sentence names by a relationship alone."""
+    def _name_all(self, number: int, ends: Ends) -> Iterator[Link]:
+        """Find out whom the sentence names, by name or by a relationship alone, and yield who is whose."""
         words = self._sentences[number].words
-        for found in relationships_in(words, ends.named, quoting=self._is_quoting(number)):
+        told = list(relationships_in(words, ends.named, quoting=self._is_quoting(number)))
+        introduced = {ends.name_at(found.name) for found in told if found.name is not None}
+        for name in ends.written:
+            if name not in introduced:
+                ends.know(name, self._name(name, words))
+        for found in told:
             owner = self._owner(found, words, ends)
             if owner is None:
                 continue
             if found.name is not None:
-                who = ends.names[found.name]
-                self._people.is_called(who, found.relationship)
-                if found.relationship.rpartition(" ")[2] not in PETS:
-                    self._is_person(who)
+                who = self._introduced(ends.name_at(found.name), found, owner, ends, words)
                 yield Link(owner, "HAS_RELATIONSHIP", who, "rules:kinship", desc=found.relationship)
             else:
                 span = Span(words[found.first].start, words[found.last].end)
@@ -201,24 +195,36 @@ class _Text:
                 who = self._reading.kin[-1].key
             ends.relatives[owner, found.relationship] = who
             ends.kin.update(dict.fromkeys(range(found.first, found.last + 1), who))
+        for name in ends.written:
+            if name not in ends.keys:
+                ends.know(name, self._name(name, words))
 
-    def _is_person(self, key: str) -> None:
-        """Take a name for somebody's: whoever is a sister is a person."""
-        for place, thing in self._things.items():
-            if thing.key == key and thing.kind is None:
-                self._things[place] = replace(thing, guess="person")
+    def _introduced(self, name: Name, found: Relationship, owner: str, ends: Ends, words: Sequence[Word]) -> str:
+        """Return the key of somebody whom the sentence introduces as a relative."""
+        called = _called(name)
+        who = ends.keys.get(name) or self._things.relative(called, owner, found.relationship, name.span)
+        if who is None:
+            who = self._name(name, words)
+        else:
+            self._people.add(who, name, words)
+        ends.know(name, who)
+        self._things.note(called, owner, found.relationship, who)
+        self._people.is_called(who, found.relationship)
+        if found.relationship.rpartition(" ")[2] not in PETS:
+            self._things.is_person(who)
+        return who
 
     def _is_quoting(self, number: int) -> bool:
         """Tell whether a quotation is open where a sentence begins; none goes beyond its paragraph."""
         before = self._source.text[: self._sentences[number].span.start].rpartition("\n\n")[2]
         return before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
 
-    def _owner(self, found: Relationship, words: Sequence[Word], ends: _Ends) -> str | None:
+    def _owner(self, found: Relationship, words: Sequence[Word], ends: Ends) -> str | None:
         """Return whose relationship it is: the speaker's, a name's, or whom *his* or *her* means."""
         if found.owner in _OWNERS:
             return _OWNERS[found.owner]
         if found.owner in ends.named:
-            return ends.names[ends.named[found.owner]]
+            return ends.called(found.owner)
         if found.owner in ends.kin:
             return ends.kin[found.owner]
         subjects = [ends.of(at) for at in range(found.owner) if words[at].relation.startswith("nsubj")]
@@ -246,7 +252,7 @@ class _Text:
             return before if number > 0 else PREVIOUS
         return None
 
-    def _initiated(self, number: int, ends: _Ends, events: Sequence[Happening], statement: str) -> Iterator[Link]:
+    def _initiated(self, number: int, ends: Ends, events: Sequence[Happening], statement: str) -> Iterator[Link]:
         """Yield who did what is told: the cause or the effect that the verb is in, else the sentence."""
         sentence = self._sentences[number]
         phrases = Phrases(sentence)
@@ -260,34 +266,6 @@ class _Text:
                 yield Link(who, "INITIATED", event or statement, "rules:subject")
 
 
-class _Ends:
-    """Whom the words of a sentence mean: keys of its names, and of who is named by a relationship."""
-
-    def __init__(self, words: Sequence[Word], names: dict[Name, str]) -> None:
-        self._words = words
-        people = [(name, key) for name, key in names.items() if name.kind in {Kind.NAME, Kind.HANDLE}]
-        self.names = {name.head: key for name, key in people}
-        self.named = {
-            place: name.head
-            for name, _ in people
-            for place, word in enumerate(words)
-            if _within(Span(word.start, word.end), name.span)
-        }
-        self.kin: dict[int, str] = {}
-        self.relatives: dict[tuple[str, str], str] = {}
-
-    def of(self, place: int) -> str | None:
-        """Return the key of whom a word means; None where that is not plain."""
-        word = self._words[place].lower
-        if word in _FIRST:
-            return SPEAKER
-        if word in _SECOND:
-            return ADDRESSEE
-        if place in self.named:
-            return self.names[self.named[place]]
-        return self.kin.get(place)
-
-
 _OWNERS = {SPEAKERS: SPEAKER, ADDRESSEES: ADDRESSEE}
 
 
@@ -296,6 +274,12 @@ def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells
+
+
+def _all_names(sentence: Sentence) -> list[Name]:
+    written = list(names_in(sentence))
+    found = [*written, *names_in_small_letters(sentence.words, written)]
+    return sorted(found, key=lambda name: name.span.start)
 
 
 def _called(name: Name) -> str:

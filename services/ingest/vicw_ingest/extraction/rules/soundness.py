@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from vicw_ingest.extraction.rules.happenings import happens
+from vicw_ingest.extraction.rules.happenings import goes_wrong, happens
 from vicw_ingest.extraction.rules.times import MONTHS, WEEKDAYS
 from vicw_shared.language.analysis import Word
 
 _QUOTES = frozenset("\"'“”‘’`")
 _NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
 _ABLE = frozenset({"can", "ca", "could", "able", "cannot"})
+_NOW = frozenset("do does is are am 's ’s 're ’re 'm ’m has have 've ’ve will wo 'll ’ll".split())
+"""What is denied with these is so now, or will be; of the past (*did not*) either may be meant."""
+_MERELY = frozenset({"just", "only", "simply", "merely", "solely"})
 _REASONS = frozenset({"because", "due", "owing", "since", "bc", "cuz", "coz", "as", "on", "thanks"})
 _NOUNS_TOO = frozenset("results leads causes triggers sparks prompts result lead".split())
 _WAYS = frozenset({"lead", "leads", "led", "leading"})
@@ -101,7 +105,7 @@ def _is_noun(words: Sequence[Word], first: int) -> bool:
 def _is_denied(words: Sequence[Word], first: int) -> bool:
     """Tell whether a cue is denied, or may be: ``did not break because …`` leaves open which of both is not so.
 
-    A comma, and that somebody could not, settle that the reason is what holds.
+    A comma settles that the reason is what holds; so do that somebody could not, and that something does not work.
     """
     start = max(
         (at + 1 for at in range(first) if words[at].tag == "PUNCT" and words[at].text not in _QUOTES), default=0
@@ -114,7 +118,18 @@ def _is_denied(words: Sequence[Word], first: int) -> bool:
         return denied[-1] >= len(before) - 3
     if words[first].lower not in _REASONS:
         return False
-    return not any(word.lower in _ABLE for word in before)
+    return not any(word.lower in _ABLE for word in before) and not _does_not_go(words, start + denied[-1], first)
+
+
+def _does_not_go(words: Sequence[Word], negation: int, first: int) -> bool:
+    """Tell whether it is so that something does not work: ``does not respond because …``, a state with a reason.
+
+    What does *not fail* because of something may do so because of something else, which often follows with *but*.
+    """
+    denied = [word for word in words[negation + 1 : first] if word.tag in {"VERB", "ADJ"}][:1]
+    is_so = negation > 0 and words[negation - 1].lower in _NOW
+    instead = any(word.lower == "but" and behind.lower in _REASONS for word, behind in pairwise(words[first:]))
+    return is_so and bool(denied) and not goes_wrong(denied) and words[first - 1].lower not in _MERELY and not instead
 
 
 def _can_cause(words: Sequence[Word], first: int, end: int) -> bool:

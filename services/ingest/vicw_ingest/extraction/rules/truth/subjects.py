@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER
 from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, KIN, OWNED, PLACED, PLANNED, WORK_ITEMS
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
@@ -50,6 +52,7 @@ _SPELT = {
 }
 _OWNED = re.compile(rf"({NAME.replace("'’", '')})['’]s ")
 """Whose something is, by name."""
+_PRONOUNS = frozenset("i you he she it we they him her us them this that".split())
 _NO_SUBJECTS = frozenset(
     "this that it there here what who which when where why how everything nothing something everyone somebody "
     "nobody yes no "
@@ -125,6 +128,23 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     if len(words) > 1 and words[-1] in ATTRIBUTES:
         return " ".join(words[:-1]).removesuffix("'s"), words[-1]
     return ("", words[0]) if len(words) == 1 and words[0] in ATTRIBUTES else None
+
+
+def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
+    """Return the key of whom a claim's subject begins with, and the rest; None if nobody is known by a pronoun.
+
+    ``named`` are keys by folded names of what the text names.
+    """
+    words = subject.split()
+    if not words:
+        return None, ""
+    if words[0] in {SPEAKER, ADDRESSEE}:
+        return words[0], " ".join(words[1:])
+    owner, possessed, rest = subject.partition("'s ")
+    for name, of in ((subject, ""), (owner, rest)) if possessed else ((subject, ""),):
+        if (key := named.get(name)) is not None:
+            return key, of
+    return (None, subject) if words[0] not in _PRONOUNS else None
 
 
 def is_common(subject: str) -> bool:

@@ -22,6 +22,7 @@ from vicw_ingest.extraction.rules.truth.making import is_person, is_time, over, 
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.nouns import PLACED
 from vicw_ingest.extraction.rules.truth.subjects import SUBJECT, THING, attribute_of
+from vicw_ingest.extraction.rules.truth.tools import is_technical, is_tool
 from vicw_ingest.extraction.rules.truth.values import HOUR, quantities
 
 _PASSING = re.compile(
@@ -51,6 +52,8 @@ _NO_PLACE = re.compile(
     r"branch|channel|folder|wiki|drive|topic|question|level|stage|phase|chapter|next)\b",
     re.IGNORECASE,
 )
+_TOGETHER = frozenset({"team", "company", "group", "department", "squad"})
+"""Who works together: what they move to need be no place."""
 _WHERE = (
     r"(?:(?:down|up|over|out|back|upstairs|downstairs) )?(?:in|at|on|by|next to|near|behind|under|above|opposite|"
     r"beside|"
@@ -79,7 +82,7 @@ def _home(subject: str, groups: Groups) -> Iterator[Claim]:
 
 def _went(subject: str, groups: Groups) -> Iterator[Claim]:
     """*The office has moved to Unit 12*; of what is priced, dated or set, that is another thing's to tell."""
-    if is_time(groups["v"]) or re.fullmatch(HOUR, groups["v"]):
+    if is_time(groups["v"]) or re.fullmatch(HOUR, groups["v"]) or _is_no_place(subject, groups):
         return
     if is_person(subject, groups.get("s", "")) and (not _PLACE.search(groups["v"]) or _NO_PLACE.search(groups["v"])):
         return
@@ -89,6 +92,15 @@ def _went(subject: str, groups: Groups) -> Iterator[Claim]:
         yield from _home(subject, groups) if groups["v"][:1].isupper() or subject.startswith("$") else ()
     elif attribute_of(subject) is None or groups["v"][:1].isupper():
         yield Claim(subject, "home", groups["v"])
+
+
+def _is_no_place(subject: str, groups: Groups) -> bool:
+    """Tell whether somebody took up a tool: *we moved to Kubernetes*; of a thing, that is where it is."""
+    said = groups.get("s", "")
+    if not is_person(subject, said):
+        return False
+    together = said.casefold() == "we" or subject.rpartition(" ")[2] in _TOGETHER
+    return is_tool(groups["v"]) or (together and is_technical(groups["text"]))
 
 
 def _stays(subject: str, groups: Groups) -> Iterator[Claim]:
@@ -101,7 +113,8 @@ def _is_there(subject: str, groups: Groups) -> Iterator[Claim]:
     """*We're in Nara these days*: where somebody lives if it is so now, and where a thing is."""
     value = groups["v"]
     if (
-        re.fullmatch(r"\d{1,2}|\d[\d,.]* ?(?:[a-z]+|%).*", value)
+        _is_no_place(subject, groups)
+        or re.fullmatch(r"\d{1,2}|\d[\d,.]* ?(?:[a-z]+|%).*", value)
         or is_time(value)
         or _IDIOMS.match(value)
         or _PASSING.search(groups["text"])

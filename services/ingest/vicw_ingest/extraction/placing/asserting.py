@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Asserted
+from vicw_ingest.extraction.reading import SPEAKER, Asserted
 from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
@@ -104,23 +104,3 @@ def _of_whom_it_is(asserted: Sequence[Asserted], ends: Mapping[str, Node | None]
     for each in asserted:
         whose, of = each.relative or (None, "")
         yield replace(each, whose=whose, of=of) if whose is not None and ends.get(whose) is not None else each
-
-
-def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
-    """Return the key of whom a claim's subject begins with, and the rest; None if nobody is known by a pronoun.
-
-    ``named`` are keys by folded names of what the text names.
-    """
-    words = subject.split()
-    if not words:
-        return None, ""
-    if words[0] in {SPEAKER, ADDRESSEE}:
-        return words[0], " ".join(words[1:])
-    owner, possessed, rest = subject.partition("'s ")
-    for name, of in ((subject, ""), (owner, rest)) if possessed else ((subject, ""),):
-        if (key := named.get(name)) is not None:
-            return key, of
-    return (None, subject) if words[0] not in _PRONOUNS else None
-
-
-_PRONOUNS = frozenset("i you he she it we they him her us them this that".split())

@@ -1,0 +1,59 @@
+"""What an item repeats of what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from vicw_shared.model import Node
+from vicw_shared.wire.ingest import IngestRequest, Repeated, Repetition
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stored item that is repeated, and how. Of a copy: the passages (uids, in order) that have its text."""
+
+    item: Node
+    how: Repetition
+    passages: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> Repeated:
+        """Return it as the wire has it."""
+        return Repeated(uid=self.item.uid, id=self.item.source_id, context=self.item.context, how=self.how)
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """What an item repeats, the foremost source first.
+
+    ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``nothing_new``: all of it is
+    stored, as one memory or in an answer.
+    """
+
+    sources: tuple[Source, ...]
+    rest: str | None = None
+    nothing_new: bool = False
+
+    def only(self, live: Collection[str]) -> Echo | None:
+        """Return it without sources that are gone, by uid; None if it is none without them."""
+        sources = tuple(source for source in self.sources if source.item.uid in live)
+        if not sources:
+            return None if self.rest is None else replace(self, sources=())
+        return replace(self, sources=sources)
+
+
+type Echoes = Mapping[int, Echo]
+"""Echoes by the index of their item in the request."""
+
+
+def without_answers(request: IngestRequest, echoes: Echoes) -> IngestRequest:
+    """Return a request whose texts are without the blocks of answers: what is read in them is theirs."""
+    rests = {index: echo.rest for index, echo in echoes.items() if echo.rest is not None}
+    if not rests:
+        return request
+    items = (
+        item.model_copy(update={"text": rests[index]}) if index in rests else item
+        for index, item in enumerate(request.items)
+    )
+    return request.model_copy(update={"items": tuple(items)})

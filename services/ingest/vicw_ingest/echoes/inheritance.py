@@ -1,0 +1,88 @@
+"""When an item is retired, those that repeated it and are known by ids of their own have its text from then on.
+
+They are their callers' items, and nobody has taken them back. One without an id was never stored, and goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.echoes.echo import Source
+from vicw_ingest.echoes.linking import DERIVED_FROM, PASSAGES, tie
+from vicw_ingest.materialising.passages import passages_of, standing_on
+from vicw_ingest.ties import ECHO, Ties
+from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
+from vicw_shared.model.wording import text_key
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.uids import context_uid
+from vicw_shared.wire.ingest import Repetition
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """Gives texts to heirs inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+
+    async def settle(self, retired: Sequence[Node], edges: Collection[Edge]) -> frozenset[str]:
+        """Return the uids of the items that have passages now. ``edges`` are all that touch the retired ones."""
+        gone = {item.uid for item in retired}
+        copies = [e for e in edges if e.type == DERIVED_FROM and e.created_by == ECHO and PASSAGES in e.properties]
+        copies = [edge for edge in copies if edge.target in gone and edge.source not in gone]
+        items = await self.transaction.nodes([edge.source for edge in copies])
+        waiting: dict[tuple[str, ...], list[Node]] = {}
+        for edge in copies:
+            item = items[edge.source]
+            if item.retired_at is None and item.is_echo:
+                waiting.setdefault(_passages(edge), []).append(item)
+        heirs: set[str] = set()
+        for passages, copying in waiting.items():
+            heirs |= await self._inherit(passages, sorted(copying, key=_place))
+        return frozenset(heirs)
+
+    async def _inherit(self, passages: Sequence[str], copying: Sequence[Node]) -> set[str]:
+        """Give a text to the first of some items, and have the others repeat it where whoever sees them sees it."""
+        known = await self.transaction.nodes(passages)
+        texts = [known[uid].text or "" for uid in passages if uid in known]
+        if not texts:
+            return set()
+        first, *others = copying
+        alone = [item for item in others if not _is_open(first)]
+        heirs = [first, *alone]
+        for item in heirs:
+            await self._give(item, texts, known[passages[0]].text_key)
+        ties = Ties(self.registry, self.now)
+        chunks = tuple(chunk.uid for chunk in passages_of(first, texts, verbatim=False))
+        source = Source(first, Repetition.COPY, chunks)
+        linked = [tie(ties, item.uid, source, may_take_over=True) for item in others if item not in alone]
+        await self.transaction.put_edges(linked)
+        return {item.uid for item in heirs}
+
+    async def _give(self, item: Node, texts: Sequence[str], key: str | None) -> None:
+        verbatim = key == text_key(texts[0], verbatim=True)
+        whole = text_key("".join(texts), verbatim=verbatim) if len(texts) > 1 else None
+        item = replace(standing_on(item, texts), text_key=whole)
+        chunks = passages_of(item, texts, verbatim=verbatim)
+        ties, root = Ties(self.registry, self.now), context_uid(item.tenant, item.context)
+        edges = [ties.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
+        edges += [ties.edge("BELONGS_TO", chunk.uid, root) for chunk in chunks]
+        await self.transaction.put_nodes([item, *chunks])
+        await self.transaction.put_edges(edges)
+
+
+def _passages(edge: Edge) -> tuple[str, ...]:
+    told = edge.properties[PASSAGES]
+    return tuple(map(str, told)) if isinstance(told, list) else ()
+
+
+def _is_open(item: Node) -> bool:
+    return item.sensitivity is Sensitivity.PUBLIC and item.portable
+
+
+def _place(item: Node) -> tuple[bool, datetime, str]:
+    """The first is one that everybody sees, then the oldest."""
+    return not _is_open(item), item.created_at, item.uid

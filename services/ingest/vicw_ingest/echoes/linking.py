@@ -1,0 +1,114 @@
+"""What becomes of echoes inside a transaction: edges to their sources, and no memory of their own.
+
+An echo that has an id stays known by it: its item is stored without passages, since others may speak of it, and since
+it is its caller's whatever becomes of the source. One without an id is not stored at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vicw_ingest.echoes.echo import Echoes, Source
+from vicw_ingest.planning.drafts import Draft
+from vicw_ingest.ties import ECHO, Ties
+from vicw_shared.model import Edge, Node
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, Repeated, Repetition
+
+DERIVED_FROM, REFERENCES = "DERIVED_FROM", "REFERENCES"
+PASSAGES, HOW = "passages", "how"
+"""Properties of these edges: the passages (uids) that have the text of a copy, and how it repeats its source."""
+_TYPES = {Repetition.COPY: DERIVED_FROM, Repetition.ANSWER: DERIVED_FROM, Repetition.QUOTE: REFERENCES}
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """The echoes of a request whose sources are still there."""
+
+    echoes: Echoes
+    held: frozenset[int] = frozenset()
+    dropped: frozenset[int] = frozenset()
+
+    @classmethod
+    async def of(cls, echoes: Echoes, transaction: GraphTransaction) -> Linking:
+        """Leave out sources that were retired since they were found."""
+        uids = {source.item.uid for echo in echoes.values() for source in echo.sources}
+        if not uids:
+            return cls(echoes)
+        live = {uid for uid, node in (await transaction.nodes(sorted(uids))).items() if node.retired_at is None}
+        left = {index: echo.only(live) for index, echo in echoes.items()}
+        return cls({index: echo for index, echo in left.items() if echo is not None})
+
+    @property
+    def rests(self) -> dict[int, str]:
+        """What is kept of the texts that repeat an answer, by their items' indexes."""
+        return {index: echo.rest for index, echo in self.echoes.items() if echo.rest is not None}
+
+    def judge(self, drafts: Iterable[Draft], latest: Mapping[str, Node]) -> Linking:
+        """Return it with what becomes of those that say nothing new. The new content of a known item is stored."""
+        empty = [d for d in drafts if d.index in self.echoes and self.echoes[d.index].nothing_new]
+        held = frozenset(d.index for d in empty if d.item.id is not None and d.item.id not in latest)
+        return replace(self, held=held, dropped=frozenset(d.index for d in empty if d.item.id is None))
+
+    def keep(self, drafts: Iterable[Draft]) -> list[Draft]:
+        """Return what is to be stored: without the text of those that are kept for their ids alone."""
+        return [replace(d, passages=()) if d.index in self.held else d for d in drafts if d.index not in self.dropped]
+
+    def edges(self, nodes: Mapping[int, Node], ties: Ties) -> list[Edge]:
+        """Return what links the stored items of a request to their sources."""
+        return [
+            tie(ties, nodes[index].uid, source, may_take_over=index in self.held)
+            for index, echo in self.echoes.items()
+            if index in nodes
+            for source in echo.sources
+            if (nodes[index].label, source.item.label) in ties.registry.get(_TYPES[source.how]).pairs
+        ]
+
+    def told(self, index: int) -> tuple[Repeated, ...]:
+        """Return the sources of an item as the wire has them."""
+        echo = self.echoes.get(index)
+        return tuple(source.told for source in echo.sources) if echo is not None else ()
+
+
+def tie(ties: Ties, item: str, source: Source, *, may_take_over: bool) -> Edge:
+    """Return the edge from an echo to a source. It weighs nothing: where words come from makes none of them stronger.
+
+    ``may_take_over``: the echo has the text of a copy again once the source is gone.
+    """
+    said: dict[str, object] = {HOW: source.how.value}
+    if may_take_over and source.how is Repetition.COPY:
+        said[PASSAGES] = list(source.passages)
+    edge = ties.edge(_TYPES[source.how], item, source.item.uid, by=ECHO, item=item, told_by=ECHO, said=said)
+    return replace(edge, weight=0.0)
+
+
+async def held_before(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[Source]]:
+    """Return the sources of those of these stored items that have no text of their own, by uid."""
+    held = [item.uid for item in items if item.is_echo]
+    edges = await transaction.edges(held, [DERIVED_FROM], Direction.OUT) if held else []
+    own = [edge for edge in edges if edge.created_by == ECHO]
+    nodes = await transaction.nodes(list({edge.target for edge in own}))
+    found: dict[str, list[Source]] = {}
+    for edge in sorted(own, key=lambda edge: (edge.created_at, edge.id)):
+        if edge.target in nodes:
+            found.setdefault(edge.source, []).append(Source(nodes[edge.target], Repetition(str(edge.properties[HOW]))))
+    return found
+
+
+def linked(
+    draft: Draft, sources: Sequence[Source], node: Node | None, masked: tuple[MaskedSecret, ...]
+) -> IngestedItem:
+    """Return the outcome of an echo: its first source's uid, and its own place in its flow if it has one."""
+    first = sources[0].item
+    return IngestedItem(
+        id=draft.item.id,
+        uid=first.uid,
+        status=ItemStatus.LINKED,
+        label=first.label,
+        flow_id=node.flow_id if node is not None else None,
+        flow_step=node.flow_step if node is not None else None,
+        nodes=(),
+        masked=masked,
+        sources=tuple(source.told for source in sources),
+    )

@@ -1,0 +1,64 @@
+"""What a text says, as a key: two texts have the same one if they differ in white space, case and markup alone.
+
+Engines keep an index of the keys of live passages and items, so that what is ingested is known again if it was stored
+before (docs/decisions/0023).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from vicw_shared.domains import CODING
+
+CODE_SUBTYPES = frozenset({"function", "method", "class", "module", "file", "commit", "code", "test", "stack_trace"})
+_KEY_BYTES = 16
+_LIKE = str.maketrans(
+    dict.fromkeys("“”„‟«»", '"') | dict.fromkeys("‘’‚‛", "'") | dict.fromkeys("‐‑‒–—", "-") | {"…": "..."}
+)
+_LINE = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+|[-*+•][ \t]+)?", re.MULTILINE)
+"""What markdown puts before a line: marks of a quotation, a heading, a list."""
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
+_INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|q|span|strong|u)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
+_BLOCK = re.compile(r"</?(?:blockquote|br|div|li|ol|p|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
+_AROUND = " \"'`"
+_END = _AROUND + ".,;:"
+
+
+def is_verbatim(speaker: str | None, subtype: str, domain: str) -> bool:
+    """Tell whether case and marks are part of what a text says: it is code, and nobody says it."""
+    return speaker is None and (domain == CODING or subtype.casefold() in CODE_SUBTYPES)
+
+
+def plain(text: str) -> str:
+    """Return prose without what does not change what it says; empty if nothing is left.
+
+    White space, case, forms of quotes and dashes, markdown and HTML go, and quotes and a full stop at its ends.
+    """
+    text = _LINE.sub("", text.translate(_LIKE).casefold())
+    text = _BLOCK.sub(" ", _INLINE.sub("", text))
+    for _ in range(2):  # emphasis inside emphasis
+        text = _EMPHASIS.sub(r"\2", text)
+    return " ".join(text.split()).lstrip(_AROUND).rstrip(_END)
+
+
+def text_key(text: str, *, verbatim: bool = False) -> str:
+    """Return the key of a text, 32 hexadecimal digits. Of a ``verbatim`` one only white space does not count.
+
+    No verbatim text has the key of another one.
+    """
+    return _hash("=" + " ".join(text.split())) if verbatim else plain_key(plain(text))
+
+
+def plain_key(said: str) -> str:
+    """Return the key of a text that ``plain`` has gone over."""
+    return _hash("~" + said)
+
+
+def keys_of(text: str) -> tuple[str, ...]:
+    """Return the keys that a stored text may have, of whatever kind it is."""
+    return text_key(text), text_key(text, verbatim=True)
+
+
+def _hash(said: str) -> str:
+    return hashlib.blake2b(said.encode(), digest_size=_KEY_BYTES).hexdigest()

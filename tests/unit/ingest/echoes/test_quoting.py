@@ -1,0 +1,83 @@
+"""Where a text may repeat a memory."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from vicw_ingest.echoes.quoting import after, blocks, quotes
+from vicw_shared.model.wording import plain, text_key
+
+ANSWER = """\
+[1] ops · general · message · Ana · 2026-01-01 10:00 · id a
+The deployment failed.
+
+The cache was stale.
+    by: Ana
+    The deployment failed caused by: the cache was stale (certainty 0.95)
+[2] ops · general · document · id b
+Ben restarted the servers."""
+
+
+def said(text: str) -> list[list[str]]:
+    return [[text[place.start : place.end] for place in block.texts] for block in blocks(text)]
+
+
+def test_a_block_s_text_is_some_of_the_lines_after_its_head() -> None:
+    text = f"Remember:\n{ANSWER}\n\nWho is Ben?"
+    first, second = blocks(text)
+    assert text[first.start :].startswith("[1] ops")
+    assert said(text)[0][:3:2] == ["The deployment failed.", "The deployment failed.\n\nThe cache was stale."]
+    assert said(text)[1][0] == "Ben restarted the servers."
+    assert said(text)[1][-1] == "Ben restarted the servers.\n\nWho is Ben?"
+    assert text[first.texts[2].end : after(text, first.texts[2].end)].count("\n    ") == 2
+    assert text[after(text, second.texts[0].end) :] == "\n\nWho is Ben?"
+    assert first.numbered
+
+
+def test_a_window_s_memories_begin_on_the_line_of_their_head() -> None:
+    text = "<memory>\n[2026-01-01 10:00 · Ana] The deployment failed.\n    after: Ben came.\n</memory>"
+    (block,) = blocks(text)
+    assert text[block.texts[0].start : block.texts[0].end] == "The deployment failed."
+    assert text[after(text, block.texts[0].end) :] == "\n</memory>"
+    assert not block.numbered
+
+
+def test_quotations_lines_and_sentences_in_a_row_are_looked_up_once_each() -> None:
+    text = 'She wrote "the cache was stale today". I see. The deployment failed then.\n\nIt is over now, at last.'
+    found = [text[place.start : place.end] for place in quotes(text, 15)]
+    assert {"the cache was stale today", "It is over now, at last.", "The deployment failed then."} <= set(found)
+    assert len(found) == len({place.start * 1000 + place.end for place in quotes(text, 15)})
+    assert [len(part) for part in found] == sorted(map(len, found), reverse=True)
+    assert all(len(plain(part)) >= 15 for part in found)
+    assert not [part for part in found if part == text]
+    assert quotes("short. too short.", 15) == []
+
+
+def test_fenced_code_is_looked_up_as_code() -> None:
+    (code,) = [place for place in quotes("Try this:\n```python\nX = 1\nY = 2\n```\nDone.", 40) if len(place.keys) == 1]
+    assert code.keys == (text_key("X = 1 Y = 2", verbatim=True),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1] a · b\n" * 20_000,
+        "[x] y\n" * 30_000,
+        ("[1] a · b\n" + "line\n" * 59) * 600,
+        "a. " * 60_000,
+        '"a" ' * 5_000,
+        "```\n" * 5_000,
+        "[1] " + " · " * 5_000,
+        "x\n\n" * 6_000,
+        "\n    a: b" * 20_000,
+    ],
+)
+def test_hostile_texts_take_no_time(text: str) -> None:
+    began = time.perf_counter()
+    found = blocks(text)
+    quotes(text, 1)
+    after(text, 0)
+    assert time.perf_counter() - began < 3
+    assert len(found) <= 100
