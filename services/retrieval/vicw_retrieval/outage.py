@@ -126,6 +126,12 @@ class PayloadGraph:
         """Return nothing: titles are the graph's."""
         return {}
 
+    async def worded(
+        self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        """Return nothing: what is known again is the graph's."""
+        return {}
+
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         """Raise UnavailableError."""
         _away()
