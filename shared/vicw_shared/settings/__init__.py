@@ -7,7 +7,6 @@ from vicw_shared.settings.concerns import (
     LimitSettings,
     LogSettings,
     ReindexSettings,
-    RetrievalSettings,
     ServerSettings,
     SleepSettings,
     StorageSettings,
@@ -15,6 +14,7 @@ from vicw_shared.settings.concerns import (
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 from vicw_shared.settings.llm import LlmSettings
+from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [

@@ -233,57 +233,6 @@ class ReindexSettings(BaseSettings):
     )
 
 
-class RetrievalSettings(BaseSettings):
-    """The read path."""
-
-    model_config = config("VICW_RETRIEVAL_")
-
-    fusion: Literal["zscore", "blend", "minmax", "rrf"] = Field(
-        "zscore",
-        description="How channels are fused: `zscore` (standardised), `blend` (ceiling-normalised), `minmax` or `rrf`",
-    )
-    fulltext_weight: float = Field(
-        0.0, ge=0, le=1, description="Weight of `fulltext` beside the others, whose weights add up to 1; 0: not asked"
-    )
-    statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
-    lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
-    named: bool = Field(True, description="Prefer knowledge items that the question names by their title")
-    people: bool = Field(True, description="Prefer what is known of the viewer and those who take part with him")
-    bridge_hops: int = Field(2, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
-    speaker: bool = Field(True, description="Prefer what the one speaker said whom the question names")
-    alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
-    candidates: int = Field(100, gt=0, description="Hits that each channel brings")
-    budget_ms: int = Field(
-        2000,
-        gt=0,
-        description="Time each channel may take, in ms; a slower one is left out and named in `degraded`",
-    )
-    graph_ms: int = Field(
-        2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
-    )
-    associates: int = Field(
-        5, ge=0, description="Items that share a tag with a result, and no word with the question, at most; 0: none"
-    )
-    spread_ms: int = Field(
-        40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
-    )
-    seeds: int = Field(
-        5,
-        ge=0,
-        description="Items that a question brings up by their trigger phrases at most; 0 leaves trigger phrases out",
-    )
-    fanout: int = Field(
-        30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"
-    )
-    fanout_read: int = Field(
-        1000, gt=0, description="How many of them are read to find those that the asker may see and still believes"
-    )
-    context_read: int = Field(
-        5000, gt=0, description="Nodes of a context that are looked at where a walk begins at the whole of it"
-    )
-    infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")
-
-
 class WorkerSettings(BaseSettings):
     """Celery's workers, and the clock that wakes them."""
 

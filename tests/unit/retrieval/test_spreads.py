@@ -16,7 +16,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 OFF = {"statements": False, "speaker": False, "named": False, "lift": False, "bridge_hops": 0, "spread_ms": 20_000}
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))
-PLAYERS = (
+PLAYERS: tuple[dict[str, Any], ...] = (
     {"id": "film", "name": "The Dry (film)", "text": "The Dry is a film after a novel by Jane Harper."},
     {"id": "harper", "name": "Jane Harper", "text": "She was born in Manchester and grew up in Virginia."},
     {"id": "thesis", "name": "Crime fiction", "text": "Critics praise Jane Harper for her landscapes."},
@@ -68,7 +68,9 @@ async def test_a_hit_lifts_what_stands_beside_it_and_further_off_less(memory: Me
 
 async def test_nothing_is_lifted_through_what_the_asker_may_not_see(memory: Memory) -> None:
     turns = [("a", "We saw a comet over the lake."), ("b", "It is our secret."), ("c", "Bye.")]
-    items = [{"id": uid, "text": text, "speaker": "Ana", "flow_id": "chat"} for uid, text in turns]
+    items: list[dict[str, Any]] = [
+        {"id": uid, "text": text, "speaker": "Ana", "flow_id": "chat"} for uid, text in turns
+    ]
     items[1] |= {"sensitivity": "sensitive", "about": ["Ana"]}
     await memory.ingest(*items, *FILLER)
     viewer = {"user": "Ben", "chat": "private"}
@@ -104,7 +106,7 @@ async def test_a_page_that_the_question_names_comes_first_and_a_common_word_name
 
 
 async def test_the_one_speaker_whom_a_question_names_comes_first(memory: Memory) -> None:
-    said = {
+    said: dict[str, tuple[str, str]] = {
         "ana": ("Ana Souza", "The regatta was cold."),
         "ben": ("Ben", "Ana told me of the regatta: cold, wet, long."),
     }
@@ -126,6 +128,6 @@ async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(graph, "titled", hang)
-    answer = await ask(memory, "comet", {"named": True, "spread_ms": 50})
+    answer = await ask(memory, "we saw a comet", {"named": True, "spread_ms": 50})
     assert answer.results[0].id == "a"
     assert answer.degraded == ("graph",)
