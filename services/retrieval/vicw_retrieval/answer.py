@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from vicw_retrieval.candidates import Candidate, Wave, shown
+from vicw_retrieval.candidates import GRAPH, Candidate, Wave, shown
 from vicw_retrieval.domain import Decision
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Node
@@ -77,6 +77,8 @@ def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[
         best = min((ranks[uid] for uid, _ in candidate.passages if uid in ranks), default=None)
         if best is not None:
             found.append(ChannelHit(channel=name, rank=best[0], score=best[1]))
+    if candidate.reached is not None and all(hit.channel != GRAPH for hit in found):
+        found.append(ChannelHit(channel=GRAPH, **asdict(candidate.reached)))
     return found
 
 
@@ -91,9 +93,14 @@ def _via(uid: str, around: Surroundings) -> list[Via]:
 
 
 def explain(
-    wrapped_query: str, decision: Decision, settings: RetrievalSettings, wave: Wave, cut: Sequence[str]
+    wrapped_query: str,
+    decision: Decision,
+    settings: RetrievalSettings,
+    wave: Wave,
+    top: Sequence[Candidate],
+    cut: Sequence[str],
 ) -> Explanation:
-    """Return how the answer came about: every channel's hits, the fusion, the domains searched, what was cut."""
+    """Return how the answer came about: the channels' hits, the fusion, boosts, domains searched, what was cut."""
     channels: dict[str, tuple[dict[str, Any], ...]] = {
         name: tuple({"uid": h.id, "rank": r, "score": h.score} for r, h in enumerate(hits[:_EXPLAINED_HITS], start=1))
         for name, hits in wave.ranked.items()
@@ -104,5 +111,6 @@ def explain(
         domains_searched=decision.domains,
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
         channels=channels,
+        boosts={candidate.item.uid: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=tuple(cut),
     )

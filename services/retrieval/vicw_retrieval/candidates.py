@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from vicw_retrieval.ranking import blend, minmax, rrf, zscore
+from vicw_retrieval.reach import SubGraph
 from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
@@ -35,23 +36,41 @@ class Wave:
         return zscore.combine(self.scores, self.weights)
 
 
+@dataclass(frozen=True, slots=True)
+class GraphHit:
+    """Where the spreads ranked an item, with a score in [0, 1], and its best way: how far, by which edge, and where."""
+
+    rank: int
+    score: float
+    depth: int
+    edge_type: str
+    sub_graph: SubGraph
+
+
 @dataclass(slots=True)
 class Candidate:
     """An item with its passages, best first, as (uid, fused score).
 
     Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
-    of it can be handed on.
+    of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it.
     """
 
     item: ItemRef
     score: float
     passages: list[tuple[str, float]] = field(default_factory=list)
     kind: Literal["anchor", "associative"] = "anchor"
+    boosts: dict[str, float] = field(default_factory=dict)
+    reached: GraphHit | None = None
 
     @property
     def standing(self) -> float:
         """The score, or 0 of one that stands out less than an average candidate."""
         return max(self.score, 0.0)
+
+    def boost(self, by: str, gain: float) -> None:
+        """Add to the score, and remember by what."""
+        self.score += gain
+        self.boosts[by] = self.boosts.get(by, 0.0) + gain
 
 
 def is_full(wave: Wave, limit: int) -> bool:

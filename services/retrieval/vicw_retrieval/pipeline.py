@@ -19,11 +19,11 @@ from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import spread
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Anchor
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
 from vicw_retrieval.outage import PayloadGraph
+from vicw_retrieval.reach import Anchor
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.sight import known_by, say
@@ -88,7 +88,7 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    question = _question(request, search, ports, decision, candidates)
+    question = _question(request, search, ports, decision, candidates, wave)
     candidates = await _spread(request, search, ports, question, candidates)
     top = chosen(candidates, wave, request.limit)
     associates = await _walk_tags(request, search, ports, question, top)
@@ -123,7 +123,12 @@ async def _find(
 
 
 def _question(
-    request: RetrieveRequest, search: Search, ports: RetrievalPorts, decision: Decision, found: Sequence[Candidate]
+    request: RetrieveRequest,
+    search: Search,
+    ports: RetrievalPorts,
+    decision: Decision,
+    found: Sequence[Candidate],
+    wave: Wave,
 ) -> Question:
     """Return what the second wave goes by."""
     scope = replace(search.scope, domains=decision.domains)
@@ -131,7 +136,9 @@ def _question(
     viewer = request.viewer
     names = (viewer.user, *viewer.participants) if viewer is not None else ()
     people = tuple(dict.fromkeys(fold(name) for name in names if name))
-    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings, people)
+    brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+    triggered = tuple(c.item.uid for c in found if any(passage in brought for passage, _ in c.passages))
+    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings, people, triggered)
 
 
 async def _spread(
@@ -143,7 +150,7 @@ async def _spread(
     in_time = False
     with search.watch.stage("graph"), contextlib.suppress(UnavailableError, OverloadedError):
         found = prefer_speaker(request.query, found) if ports.settings.speaker else found
-        found, in_time = await spread(question, found, ports.settings)
+        found, in_time = await spread(question, found, ports.settings, ports.registry)
     if not in_time:
         search.degraded.append(GRAPH)
     return found
@@ -221,7 +228,7 @@ async def _answer(
         text=text,
         took_ms=search.watch.total(),
         degraded=degraded,
-        explain=explain(search.wrapped_query, decision, ports.settings, wave, cut) if request.explain else None,
+        explain=explain(search.wrapped_query, decision, ports.settings, wave, top, cut) if request.explain else None,
     )
 
 

@@ -24,7 +24,7 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
     bonus = SHARE * max(candidate.standing for candidate in candidates)
     for candidate in candidates:
         if candidate.item.speaker in named:
-            candidate.score += bonus
+            candidate.boost("speaker", bonus)
     return in_order(candidates)
 
 

@@ -44,6 +44,15 @@ class RetrievalSettings(BaseSettings):
     spread_ms: int = Field(
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )
+    graph_weight: float = Field(
+        0.15,
+        ge=0,
+        le=1,
+        description="What typed edges lead to counts, beside the best result; under 0.05 they are not followed",
+    )
+    causal_bias: float = Field(
+        0.5, ge=0, le=1, description="Share of the causal sub-graph in what they lead to; knowledge has the rest"
+    )
     seeds: int = Field(
         5,
         ge=0,

@@ -94,12 +94,16 @@ class ChannelHit(Message):
     """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
 
     ``fulltext`` is the graph's own index: asked by setting, and while the vector engine is down or being rebuilt.
-    ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most.
+    ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most. Or
+    edges lead to it: then the score is in [0, 1], with how many of them, the type of the last, and the sub-graph.
     """
 
     channel: Literal["dense", "bm25", "fulltext", "graph"]
     rank: int
     score: float
+    depth: int | None = Field(None, description="Of `graph`: edges away from what the question found or names")
+    edge_type: str | None = Field(None, description="Of `graph`: by which edge, the last one of several")
+    sub_graph: Literal["causal", "knowledge"] | None = None
 
 
 class Via(Message):
@@ -195,6 +199,9 @@ class Explanation(Message):
     domains_searched: tuple[str, ...] | None
     fusion: str
     channels: dict[str, tuple[dict[str, Any], ...]]
+    boosts: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="What results gained beside the channels, by uid and by what"
+    )
     cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
 
 

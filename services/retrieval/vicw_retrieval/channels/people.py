@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Reach, Reached
+from vicw_retrieval.reach import Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Label
@@ -56,7 +56,7 @@ async def known_of_people(question: Question, people: Sequence[str], reached: Re
         if cosine >= _LIKE:
             gain = SHARE * question.best * cosine * worth[node.uid] / HOPS[0]
             reached.know([node])
-            reached.add(Reach(node.uid, gain, 1 if node.uid in first else 2, "ABOUT"))
+            reached.add(Reach(node.uid, gain, 1 if node.uid in first else 2, "ABOUT", SubGraph.CAUSAL))
 
 
 async def _related(question: Question, people: Collection[str]) -> set[str]:

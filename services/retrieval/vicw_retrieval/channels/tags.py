@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Anchor
+from vicw_retrieval.reach import Anchor
 from vicw_retrieval.synthesis import ANCHOR_SHARE
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Node

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import itertools
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
-from vicw_retrieval.candidates import Candidate, in_order
+from vicw_retrieval.candidates import Candidate, GraphHit, in_order
 from vicw_retrieval.channels.graph.bridging import Bridges
 from vicw_retrieval.channels.graph.lifting import lift
 from vicw_retrieval.channels.graph.naming import named_pages
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
+from vicw_retrieval.channels.graph.walking import Plan, walk
 from vicw_retrieval.channels.people import known_of_people
+from vicw_retrieval.reach import Anchor, Reach, Reached
 from vicw_retrieval.wanted import wanted
-from vicw_shared.model import Label, Node
+from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
 
@@ -33,16 +35,19 @@ class Spread:
     """What the spreads of one question came to. It stands as far as it goes when time runs out."""
 
     named: Reached = field(default_factory=Reached)
-    lifted: Reached = field(default_factory=Reached)
-    bridged: Reached = field(default_factory=Reached)
+    lift: Reached = field(default_factory=Reached)
+    bridges: Reached = field(default_factory=Reached)
     people: Reached = field(default_factory=Reached)
+    walk: Reached = field(default_factory=Reached)
 
     @property
-    def all(self) -> tuple[Reached, ...]:
-        """Each spread's own."""
-        return self.named, self.lifted, self.bridged, self.people
+    def all(self) -> dict[str, Reached]:
+        """What each spread came to, by its name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
-    async def run(self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
+    async def run(
+        self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
+    ) -> None:
         """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
         if settings.named:
             await named_pages(question, self.named)
@@ -53,29 +58,37 @@ class Spread:
         anchors = _anchors(candidates, self.named, standings)
         spreads: list[Awaitable[None]] = []
         if settings.lift and anchors[Label.EVENT]:
-            spreads.append(lift(question, anchors[Label.EVENT], self.lifted))
+            spreads.append(lift(question, anchors[Label.EVENT], self.lift))
         if settings.bridge_hops and anchors[Label.ENTITY] and question.vector is not None:
-            spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY], self.bridged))
+            spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY], self.bridges))
         if settings.people and question.people:
             spreads.append(known_of_people(question, question.people, self.people))
+        if settings.graph_weight:
+            first = sorted(itertools.chain(*anchors.values()), key=lambda anchor: (-anchor.standing, anchor.uid))
+            spreads.append(
+                walk(question, first, Plan(registry, settings.graph_weight, settings.causal_bias), self.walk)
+            )
         await asyncio.gather(*spreads)
 
-    def gains(self) -> tuple[dict[str, float], dict[str, Reach]]:
-        """Return what each item gets of all spreads, and its best way."""
-        gains: dict[str, float] = {}
-        ways: dict[str, Reach] = {}
-        for uid, reach in ((uid, reach) for reached in self.all for uid, reach in reached.ways.items()):
-            gains[uid] = gains.get(uid, 0.0) + reach.gain
-            ways[uid] = max(ways.get(uid, reach), reach, key=lambda way: way.gain)
-        return gains, ways
+    def boosts(self) -> dict[str, dict[str, float]]:
+        """Return what each item gets of each spread."""
+        boosts: dict[str, dict[str, float]] = {}
+        for name, reached in self.all.items():
+            for uid, reach in reached.ways.items():
+                boosts.setdefault(uid, {})[name] = reach.gain
+        return boosts
+
+    def way(self, uid: str) -> Reach:
+        """Return the best way to an item that was come to."""
+        return max((one.ways[uid] for one in self.all.values() if uid in one.ways), key=lambda way: way.gain)
 
     def nodes(self) -> dict[str, Node]:
         """Return the nodes that were read."""
-        return {uid: node for reached in self.all for uid, node in reached.nodes.items()}
+        return {uid: node for reached in self.all.values() for uid, node in reached.nodes.items()}
 
 
 async def spread(
-    question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings
+    question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
 ) -> tuple[list[Candidate], bool]:
     """Return all candidates in their new order, those that were come to among them, and whether the time sufficed.
 
@@ -84,14 +97,32 @@ async def spread(
     found, in_time = Spread(), True
     try:
         async with asyncio.timeout(settings.spread_ms / 1000):
-            await found.run(question, candidates, settings)
+            await found.run(question, candidates, settings, registry)
     except TimeoutError:
         in_time = False
-    gains, _ = found.gains()
-    for candidate in candidates:
-        if gain := gains.pop(candidate.item.uid, 0.0):
-            candidate.score = candidate.standing + gain
-    return in_order([*candidates, *await _new(question, gains, found.nodes())]), in_time
+    boosts = found.boosts()
+    known = {candidate.item.uid for candidate in candidates}
+    gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known}
+    everything = [*candidates, *await _new(question, gains, found.nodes())]
+    reached = [candidate for candidate in everything if candidate.item.uid in boosts]
+    for candidate in reached:
+        candidate.score = candidate.standing  # who is come to stands at least where nobody stands
+        for name, gain in boosts[candidate.item.uid].items():
+            candidate.boost(name, gain)
+    _rank(reached, found, question.best)
+    return in_order(everything), in_time
+
+
+def _rank(reached: Sequence[Candidate], found: Spread, best: float) -> None:
+    """Say of each candidate that was come to at which place, by which way, and how much of the best standing it got."""
+    gains = {
+        candidate.item.uid: sum(candidate.boosts[name] for name in found.all if name in candidate.boosts)
+        for candidate in reached
+    }
+    for rank, candidate in enumerate(sorted(reached, key=lambda one: (-gains[one.item.uid], one.item.uid)), start=1):
+        way = found.way(candidate.item.uid)
+        score = min(1.0, gains[candidate.item.uid] / best) if best > 0 else 0.0
+        candidate.reached = GraphHit(rank, score, way.depth, way.edge_type, way.sub_graph)
 
 
 def _anchors(
@@ -119,7 +150,7 @@ async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[st
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
     kept = await wanted(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
     return [
-        Candidate(ItemRef.of(node), gains[node.uid], [(node.qdrant_id, gains[node.uid])])
+        Candidate(ItemRef.of(node), 0.0, [(node.qdrant_id, gains[node.uid])])
         for node in kept[:MOST_NEW]
         if node.qdrant_id is not None
     ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from vicw_retrieval.channels.graph.leftover import Leftover
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
+from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of
@@ -73,7 +73,9 @@ class Bridges:
             for uid, gain in step.items():
                 total[uid] = total.get(uid, 0.0) + gain
                 first = reached.ways.get(uid)
-                reached.ways[uid] = Reach(uid, total[uid], first.depth if first else depth, "MENTIONS")
+                reached.ways[uid] = Reach(
+                    uid, total[uid], first.depth if first else depth, "MENTIONS", SubGraph.KNOWLEDGE
+                )
             best = sorted(step, key=lambda uid: (-step[uid], uid))[:HANDING]
             front = [Anchor(uid, step[uid] * _DECAY, _proof(reached.nodes[uid])) for uid in best]
 

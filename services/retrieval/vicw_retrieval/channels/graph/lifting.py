@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Anchor, Reach, Reached
+from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_shared.ports import Direction, Neighbour, Spread
 
 SHARES = (0.5, 0.25)
@@ -27,7 +27,7 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
         sources = _handed_on(sources, found)
         for uid, standings in sources.items():
             best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
-            reached.add(Reach(uid, share * best, depth, "NEXT"))
+            reached.add(Reach(uid, share * best, depth, "NEXT", SubGraph.CAUSAL))
 
 
 async def _neighbours(question: Question, uids: Sequence[str]) -> list[Neighbour]:

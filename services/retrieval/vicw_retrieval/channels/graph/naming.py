@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.reach import Reach, Reached
+from vicw_retrieval.reach import Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 
 CALLED_SO = 0.3
@@ -20,7 +20,7 @@ async def named_pages(question: Question, reached: Reached) -> None:
     nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
     reached.know(await wanted(question.graph, scope, await question.sight.nodes(list(nodes.values()))))
     for uid in reached.nodes:
-        reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE")
+        reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
 
 
 def _is_name(title: str) -> bool:

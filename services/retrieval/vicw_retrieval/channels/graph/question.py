@@ -13,13 +13,15 @@ from vicw_retrieval.sight import Sight
 from vicw_shared.model.triggers import phrase_of, phrases_in
 from vicw_shared.ports import GraphStore, Scope, VectorStore
 
+_WORD_CHARS = 4
+
 
 @dataclass(frozen=True)
 class Question:
     """A question and the engines that know more. ``vector`` None: no model answered.
 
     ``standings`` are what the other channels give the items that they found, ≥ 0. ``people`` are the folded names and
-    uids of those who take part.
+    uids of those who take part; ``triggered`` the items that the question has a trigger phrase of.
     """
 
     graph: GraphStore
@@ -29,6 +31,7 @@ class Question:
     vector: NDArray[np.float32] | None
     standings: Mapping[str, float]
     people: tuple[str, ...] = ()
+    triggered: tuple[str, ...] = ()
 
     @cached_property
     def sight(self) -> Sight:
@@ -44,6 +47,11 @@ class Question:
     def phrases(self) -> frozenset[str]:
         """Every run of words that the question has."""
         return frozenset(phrases_in(self.text))
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words by which something may be called."""
+        return sorted(phrase for phrase in self.phrases if " " not in phrase and len(phrase) >= _WORD_CHARS)
 
     def names(self, name: str) -> bool:
         """Tell whether the question has this name."""

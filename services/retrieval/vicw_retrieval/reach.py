@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from vicw_shared.model import Node
+
+
+class SubGraph(StrEnum):
+    """The two halves of the one graph (seed 002 §4.3, graphSource)."""
+
+    CAUSAL = "causal"
+    KNOWLEDGE = "knowledge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,7 @@ class Reach:
     gain: float
     depth: int
     edge_type: str
+    sub_graph: SubGraph
 
 
 @dataclass(slots=True)

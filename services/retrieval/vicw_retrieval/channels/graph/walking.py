@@ -1,0 +1,148 @@
+"""Typed spreading: what edges lead to, through the causal and the knowledge sub-graph (seed 002 §5 and §8.2).
+
+Both are walked at the same time, from what the question names and from what was found for it. An edge hands on its
+weight, the second hop half of that, and each of a crowd of like edges little. What is come to is carried to its item.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vicw_retrieval.channels.graph.places import carry, inside
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.sight import counted, spread_of
+from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.edges import Category
+from vicw_shared.ports import Direction, Neighbour, Spread
+
+HOPS = 2
+BOOST = 1.5
+"""What the channel counts beside its weight (seed 002, GRAPH_WEIGHT_BOOST)."""
+MOST = 20
+"""Items that it comes to, both sub-graphs together (seed 002 §11.2)."""
+LEAST_WEIGHT = 0.05
+"""The weight under which nothing is walked (seed 002 §11.2)."""
+PART_OF_NAME = 0.5
+"""What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
+_DAMPING = 0.5
+_HIGH = 0.7
+_ANCHORS = 10
+_FANOUT = 10
+_FRONT = 60
+
+
+_CATEGORIES = {
+    SubGraph.CAUSAL: {Category.CAUSAL, Category.CONFLICT, Category.SUPPORT, Category.LINEAGE, Category.AGENCY},
+    SubGraph.KNOWLEDGE: {Category.STRUCTURAL, Category.DEPENDENCY, Category.SEMANTIC, Category.BRIDGE},
+}
+_OF_PLACE = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
+"""Structural edges that tell where something stands: they lead to all that stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a walk goes by: the types that exist, the weight of all it finds, and the share of what causes bring."""
+
+    registry: EdgeRegistry
+    weight: float
+    bias: float
+
+    def spreads(self, part: SubGraph) -> list[Spread]:
+        """Return the spreads of a sub-graph."""
+        names = [t.name for t in self.registry if t.category in _CATEGORIES[part] and t.name not in _OF_PLACE]
+        return [(name, way) for name in names for way in Direction]
+
+    def places(self, part: SubGraph) -> int:
+        """Return how many items a sub-graph may come to (seed 002 §8.3)."""
+        causal = math.ceil(MOST * self.bias)
+        return causal if part is SubGraph.CAUSAL else MOST - causal
+
+
+async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reached: Reached) -> None:
+    """Come to the items that typed edges lead to from ``anchors``, best first, and from what the question names."""
+    seeds = await _seeds(question, anchors) if plan.weight >= LEAST_WEIGHT else {}
+    parts = [part for part in SubGraph if plan.places(part) > 0 and seeds]
+    running = {asyncio.create_task(_walk_part(question, seeds, plan, part, reached)): part for part in parts}
+    waiting = set(running)
+    try:
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if any(task.result() >= MOST for task in done):
+                return  # the list is full of what the other can hardly better
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _walk_part(
+    question: Question, seeds: Mapping[str, float], plan: Plan, part: SubGraph, reached: Reached
+) -> int:
+    """Walk a sub-graph, and return how many items of a high score it came to."""
+    ways = await _spread(question, seeds, plan, part)
+    found = await carry(question, ways)
+    best = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: plan.places(part)]
+    for item, way in best:
+        reached.know([item])
+        gain = BOOST * plan.weight * question.best * way.gain
+        reached.add(replace(way, uid=item.uid, gain=gain))
+    return sum(way.gain >= _HIGH for _, way in best)
+
+
+async def _seeds(question: Question, anchors: Sequence[Anchor]) -> dict[str, float]:
+    """Return where a walk begins, each with a score in [0, 1].
+
+    These are the things that the question names, what it has the trigger phrase of, and the first items found, with
+    what stands for these in the graph.
+    """
+    best = question.best or 1.0
+    first = {anchor.uid: min(1.0, anchor.standing / best) for anchor in anchors[:_ANCHORS]}
+    first |= dict.fromkeys(question.triggered, 1.0)
+    passages = {passage: anchor.uid for anchor in anchors[:_ANCHORS] for passage in anchor.passages}
+    within, named = await asyncio.gather(inside(question, list(first), passages), _named(question))
+    seeds = {uid: first[item] for uid, item in within.items() if item in first} | first
+    return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
+
+
+async def _named(question: Question) -> dict[str, float]:
+    """Return the things that the question names, wholly or by a word of their name."""
+    graph, scope = question.graph, question.scope
+    phrases = sorted(question.phrases)
+    whole, part = await asyncio.gather(
+        graph.named(scope.tenant, phrases, contexts=scope.contexts),
+        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True),
+    )
+    scores = {node.uid: PART_OF_NAME for same in part.values() if len(same) == 1 for node in same}
+    return scores | {node.uid: 1.0 for same in whole.values() for node in same}
+
+
+async def _spread(
+    question: Question, seeds: Mapping[str, float], plan: Plan, part: SubGraph
+) -> list[tuple[Node, Reach]]:
+    """Return what a sub-graph leads to within two hops, each by its best way; the score is its ``gain``."""
+    spreads = plan.spreads(part)
+    scores, front = dict(seeds), list(seeds)
+    ways: dict[str, tuple[Node, Reach]] = {}
+    for depth in range(1, HOPS + 1):
+        best = sorted(front, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
+        found = await question.graph.expand(question.scope.tenant, best, spreads, _FANOUT) if best else []
+        found = await question.sight.visible(found)
+        crowds = counted(found)
+        front = []
+        for one in found:
+            score = scores[one.origin] * _share(one, crowds[spread_of(one)]) * (_DAMPING if depth > 1 else 1.0)
+            if score > scores.get(one.node.uid, 0.0):
+                ways[one.node.uid] = one.node, Reach(one.node.uid, score, depth, one.edge.type, part)
+                front.append(one.node.uid)
+        scores |= {uid: ways[uid][1].gain for uid in front}
+    return list(ways.values())
+
+
+def _share(one: Neighbour, crowd: int) -> float:
+    """Return what an edge hands on: its weight and certainty, divided among all of its kind that leave the node."""
+    certainty = one.edge.properties.get("certainty")
+    return one.edge.weight * (float(certainty) if isinstance(certainty, int | float) else 1.0) / (1 + math.log(crowd))
