@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, shown
+from vicw_retrieval.channels.graph import Spread
 from vicw_retrieval.domain import Decision
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Node
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import ChannelHit, Explanation, Passage, Result, Via
+from vicw_shared.wire.retrieve import ChannelHit, Explanation, GraphChannel, Passage, Result, Via
 
 _EXPLAINED_HITS = 50
 
@@ -97,6 +98,7 @@ def explain(
     decision: Decision,
     settings: RetrievalSettings,
     wave: Wave,
+    spreads: Spread,
     top: Sequence[Candidate],
     cut: Sequence[str],
 ) -> Explanation:
@@ -111,6 +113,14 @@ def explain(
         domains_searched=decision.domains,
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
         channels=channels,
+        graph=GraphChannel(
+            weight=settings.graph_weight,
+            causal_bias=settings.causal_bias,
+            budget_ms=settings.spread_ms,
+            in_time=spreads.in_time,
+            reached={name: len(reached.ways) for name, reached in spreads.all.items()},
+            sub_graphs={part.value: count for part, count in spreads.reached().items()},
+        ),
         boosts={candidate.item.uid: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=tuple(cut),
     )

@@ -17,7 +17,7 @@ from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_retrieval.channels import tags
-from vicw_retrieval.channels.graph import spread
+from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
@@ -89,14 +89,14 @@ async def _retrieve(
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
     question = _question(request, search, ports, decision, candidates, wave)
-    candidates = await _spread(request, search, ports, question, candidates)
+    candidates, spreads = await _spread(request, search, ports, question, candidates)
     top = chosen(candidates, wave, request.limit)
     associates = await _walk_tags(request, search, ports, question, top)
     top = tags.among(top, associates, request.limit)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
         await _add_associates(ports, scope, around, associates)
-    return await _answer(request, ports, search, wave, decision, top, around)
+    return await _answer(request, ports, search, wave, spreads, decision, top, around)
 
 
 async def _find(
@@ -143,17 +143,17 @@ def _question(
 
 async def _spread(
     request: RetrieveRequest, search: Search, ports: RetrievalPorts, question: Question, found: Sequence[Candidate]
-) -> Sequence[Candidate]:
+) -> tuple[Sequence[Candidate], Spread]:
     """Let the graph lead on from what was found, unless the caller names channels."""
+    spreads = Spread()
     if request.channels is not None or not found:
-        return found
-    in_time = False
+        return found, spreads
     with search.watch.stage("graph"), contextlib.suppress(UnavailableError, OverloadedError):
         found = prefer_speaker(request.query, found) if ports.settings.speaker else found
-        found, in_time = await spread(question, found, ports.settings, ports.registry)
-    if not in_time:
+        found, spreads = await spread(question, found, ports.settings, ports.registry)
+    if not spreads.in_time:
         search.degraded.append(GRAPH)
-    return found
+    return found, spreads
 
 
 async def _walk_tags(
@@ -207,6 +207,7 @@ async def _answer(
     ports: RetrievalPorts,
     search: Search,
     wave: Wave,
+    spreads: Spread,
     decision: Decision,
     top: Sequence[Candidate],
     around: Surroundings,
@@ -228,7 +229,9 @@ async def _answer(
         text=text,
         took_ms=search.watch.total(),
         degraded=degraded,
-        explain=explain(search.wrapped_query, decision, ports.settings, wave, top, cut) if request.explain else None,
+        explain=explain(search.wrapped_query, decision, ports.settings, wave, spreads, top, cut)
+        if request.explain
+        else None,
     )
 
 

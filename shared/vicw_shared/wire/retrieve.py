@@ -192,6 +192,20 @@ class Graph(Message):
     paths: tuple[tuple[str, ...], ...] = Field((), description="Edge ids of causal chains, cause first")
 
 
+class GraphChannel(Message):
+    """How far the graph led: by which spreads and sub-graphs to how many items, and whether the time sufficed.
+
+    ``weight`` and ``causal_bias`` are those of typed edges.
+    """
+
+    weight: float
+    causal_bias: float
+    budget_ms: int
+    in_time: bool
+    reached: dict[str, int]
+    sub_graphs: dict[str, int]
+
+
 class Explanation(Message):
     """How the answer came about; only with ``explain``."""
 
@@ -199,6 +213,7 @@ class Explanation(Message):
     domains_searched: tuple[str, ...] | None
     fusion: str
     channels: dict[str, tuple[dict[str, Any], ...]]
+    graph: GraphChannel
     boosts: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="What results gained beside the channels, by uid and by what"
     )

@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
-import httpx
 import pytest
 from structlog.testing import capture_logs
 from typer.testing import CliRunner, Result
 
 from memory import Memory
+from unit.standalone.bridge import connected
 from unit.standalone.drawing.flowchart import read
-from vicw_client import VicwClient
-from vicw_standalone.app import create_standalone_app
-from vicw_standalone.cli import app, ask
+from vicw_standalone.cli import app
 
 CHAT = [
     ("t1", "build", "Ana", "The build broke because the lock file was stale."),
@@ -27,33 +24,12 @@ CHAT = [
 type Vicw = Callable[..., Result]
 
 
-class Bridge(httpx.BaseTransport):
-    """Carries what a blocking client sends to an application that runs in the loop of the test."""
-
-    def __init__(self, transport: httpx.ASGITransport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
-        self._loop = loop
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        async def answer() -> httpx.Response:
-            asked = httpx.Request(request.method, request.url, headers=request.headers, content=request.read())
-            answered = await self._transport.handle_async_request(asked)
-            return httpx.Response(answered.status_code, headers=answered.headers, content=await answered.aread())
-
-        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(60)
-
-
 @pytest.fixture
 async def vicw(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Vicw]:
     """Run the command in a thread of its own, connected to a memory of a chat."""
     turns = [{"id": i, "flow_id": f, "speaker": s, "text": t} for i, f, s, t in CHAT]
     await memory.ingest(*turns, context="chat", extract="rules")
-    bridge = Bridge(httpx.ASGITransport(create_standalone_app(memory.standalone)), asyncio.get_running_loop())
-
-    def connect(url: str | None, retry: Any = None) -> VicwClient:
-        return VicwClient(url, retry=retry, transport=bridge)
-
-    monkeypatch.setattr(ask, "VicwClient", connect)
+    connected(monkeypatch, memory.standalone)
     with capture_logs():  # the server's would be on the command's own output
         yield lambda *arguments: CliRunner().invoke(app, ["graph", *arguments])
 

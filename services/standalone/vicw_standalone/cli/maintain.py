@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
+from vicw_client import VicwClient, VicwClientError
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import fail, out
+from vicw_standalone.cli.ask import UrlOption, connect, hint
+from vicw_standalone.cli.console import fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
@@ -21,6 +24,9 @@ from vicw_standalone.settings import Settings
 if TYPE_CHECKING:
     from vicw_shared.progress import Progress
     from vicw_sleep.check import Report
+    from vicw_standalone.doctor import Finding
+
+_ASKED = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -57,19 +63,55 @@ def check_command(data_dir: DataDirOption = None, platform: PlatformOption = Fal
     out.print("clean")
 
 
-def doctor_command(data_dir: DataDirOption = None) -> None:
+def doctor_command(
+    question: Annotated[
+        list[str] | None, typer.Argument(help="With --graph: what to ask. \\[default: names that a context knows]")
+    ] = None,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="Ask a running server, and say what the graph brings to its answers.")
+    ] = False,
+    context: Annotated[str | None, typer.Option(help="With --graph: ask about one context.")] = None,
+    url: UrlOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
     """Say what is wrong with this machine, these settings or what is stored, and what to do.
 
-    Exit code 1 if anything is. It only looks; a server may be running.
+    Exit code 1 if anything is. It only looks; a server may be running. With --graph one has to.
     """
-    from vicw_standalone.doctor import Verdict, examine
+    from vicw_standalone.doctor import examine
+
+    if not graph:
+        if question or context is not None or url is not None:
+            fail("a question, --context and --url go with --graph", code=2)
+        _print_findings(examine(read_settings(data_dir=data_dir)))
+        return
+    from vicw_standalone.doctor import graph as channel
+
+    with connect(url) as client:
+        try:
+            asked = channel.ask(client, question or _names(client, context), context)
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
+    _print_findings(channel.examine(asked))
+
+
+def _names(client: VicwClient, context: str | None) -> list[str]:
+    """Return names that a context knows, to ask for. Ends the command if there is none."""
+    if context is None:
+        fail("say what to ask, or name a --context whose names are asked for", code=2)
+    names = [entity.name for entity in client.entities(context, limit=_ASKED).entities]
+    return names or fail(f"nothing is known by name in {context!r}: say what to ask", code=2)
+
+
+def _print_findings(findings: Iterable[Finding]) -> None:
+    from vicw_standalone.doctor import Verdict
 
     marks = {Verdict.FINE: "[green]ok[/]  ", Verdict.NOTE: "[yellow]note[/]", Verdict.PROBLEM: "[bold red]bad[/] "}
     wrong = False
-    for finding in examine(read_settings(data_dir=data_dir)):
+    for finding in findings:
         wrong |= finding.verdict is Verdict.PROBLEM
         fix = f". {finding.fix}" if finding.fix else ""
-        out.print(f"{marks[finding.verdict]} {finding.what}: {escape(finding.detail + fix)}")
+        out.print(f"{marks[finding.verdict]} {finding.what}: {escape(harmless(finding.detail + fix))}")
     if wrong:
         raise typer.Exit(1)
 

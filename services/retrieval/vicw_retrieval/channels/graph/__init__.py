@@ -6,10 +6,11 @@ Each spread is for one kind of item: Events lift their neighbours, Entity items 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import itertools
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.candidates import Candidate, GraphHit, in_order
 from vicw_retrieval.channels.graph.bridging import Bridges
@@ -18,7 +19,7 @@ from vicw_retrieval.channels.graph.naming import named_pages
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.walking import Plan, walk
 from vicw_retrieval.channels.people import known_of_people
-from vicw_retrieval.reach import Anchor, Reach, Reached
+from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
@@ -39,11 +40,12 @@ class Spread:
     bridges: Reached = field(default_factory=Reached)
     people: Reached = field(default_factory=Reached)
     walk: Reached = field(default_factory=Reached)
+    in_time: bool = False
 
     @property
     def all(self) -> dict[str, Reached]:
         """What each spread came to, by its name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: getattr(self, name) for name in ("named", "lift", "bridges", "people", "walk")}
 
     async def run(
         self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
@@ -82,6 +84,11 @@ class Spread:
         """Return the best way to an item that was come to."""
         return max((one.ways[uid] for one in self.all.values() if uid in one.ways), key=lambda way: way.gain)
 
+    def reached(self) -> dict[SubGraph, int]:
+        """Return how many items each sub-graph led to."""
+        ways = [self.way(uid) for uid in self.boosts()]
+        return {part: sum(way.sub_graph is part for way in ways) for part in SubGraph}
+
     def nodes(self) -> dict[str, Node]:
         """Return the nodes that were read."""
         return {uid: node for reached in self.all.values() for uid, node in reached.nodes.items()}
@@ -89,17 +96,16 @@ class Spread:
 
 async def spread(
     question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
-) -> tuple[list[Candidate], bool]:
-    """Return all candidates in their new order, those that were come to among them, and whether the time sufficed.
+) -> tuple[list[Candidate], Spread]:
+    """Return all candidates in their new order, those that were come to among them, and what led to these.
 
     What is found within ``settings.spread_ms`` counts.
     """
-    found, in_time = Spread(), True
-    try:
+    found = Spread()
+    with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(settings.spread_ms / 1000):
             await found.run(question, candidates, settings, registry)
-    except TimeoutError:
-        in_time = False
+            found.in_time = True
     boosts = found.boosts()
     known = {candidate.item.uid for candidate in candidates}
     gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known}
@@ -110,7 +116,7 @@ async def spread(
         for name, gain in boosts[candidate.item.uid].items():
             candidate.boost(name, gain)
     _rank(reached, found, question.best)
-    return in_order(everything), in_time
+    return in_order(everything), found
 
 
 def _rank(reached: Sequence[Candidate], found: Spread, best: float) -> None:

@@ -1,0 +1,76 @@
+"""``vicw doctor --graph``: what the graph brings to a server's answers (seed 002 §10.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+from typer.testing import CliRunner, Result
+
+from memory import Memory
+from unit.standalone.bridge import connected
+from vicw_standalone.cli import app
+
+CHAT = ("The deployment began at noon.", "The disk was full, so the database stopped.", "The web shop went down.")
+
+
+async def doctor(memory: Memory, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Result:
+    connected(monkeypatch, memory.standalone)
+    with capture_logs():
+        return await asyncio.to_thread(lambda: CliRunner().invoke(app, ["doctor", *arguments]))
+
+
+def said(result: Result, what: str) -> str:
+    findings = re.split(r"(?:^| )(?:ok|note|bad) ", " ".join(result.output.split()))
+    return next((finding for finding in findings if finding.startswith(f"{what}:")), "")
+
+
+@pytest.fixture
+async def chat(memory: Memory) -> Memory:
+    turns: list[dict[str, Any]] = [{"id": f"t{n}", "speaker": "Ana", "text": text} for n, text in enumerate(CHAT)]
+    await memory.ingest(*turns, context="chat", flow_id="f", extract="rules")
+    return memory
+
+
+async def test_it_says_what_led_to_results_and_how_long_it_took(chat: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = await doctor(chat, monkeypatch, "--graph", "Why did the database stop?", "--context", "chat")
+    assert seen.exit_code == 0, seen.output
+    assert "lift" in said(seen, "spreads")
+    assert "by NEXT, 1 away" in said(seen, "results")
+    assert "NEXT" in said(seen, "edges")
+    assert "found by another channel" in said(seen, "agreement")
+    assert "count 0.15" in said(seen, "typed edges")
+    assert "ms in the middle" in " ".join(seen.output.split())
+
+
+async def test_without_a_question_it_asks_for_what_a_context_knows(
+    chat: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = await doctor(chat, monkeypatch, "--graph", "--context", "chat")
+    assert seen.exit_code == 0, seen.output
+    assert "spreads" in seen.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fix"),
+    [
+        (("--graph",), "name a --context"),
+        (("--graph", "--context", "no such"), "say what to ask"),
+        (("Why?",), "go with --graph"),
+    ],
+)
+async def test_what_cannot_be_asked_is_said(
+    chat: Memory, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], fix: str
+) -> None:
+    seen = await doctor(chat, monkeypatch, *arguments)
+    assert seen.exit_code == 2
+    assert fix in " ".join(seen.output.split())
+
+
+async def test_where_nothing_is_joined_it_says_what_to_do(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await memory.ingest({"id": "a", "text": "Alone in the world."}, context="c")
+    seen = await doctor(memory, monkeypatch, "--graph", "alone", "--context", "c")
+    assert "nothing joins the results" in " ".join(seen.output.split())
