@@ -18,15 +18,24 @@ _EXPLAINED_HITS = 50
 
 
 def to_results(
-    top: Sequence[Candidate], passages: Mapping[str, str], wave: Wave, around: Surroundings, fusion: str
+    top: Sequence[Candidate],
+    passages: Mapping[str, str],
+    wave: Wave,
+    around: Surroundings,
+    fusion: str,
+    same: Mapping[str, Node],
 ) -> list[Result]:
-    """Return the results in order, each with its best passage as text and where every channel ranked it."""
+    """Return the results in order, each with its best passage as text and where every channel ranked it.
+
+    ``same`` are the nodes of near-duplicates, which go by the caller's ids.
+    """
+    ids = {uid: node.source_id or uid for uid, node in same.items()}
     places = {
         name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, start=1)}
         for name, hits in wave.ranked.items()
     }
     return [
-        _result(rank, _as_shown(candidate, fusion), around.nodes[candidate.item.uid], passages, places, around)
+        _result(rank, _as_shown(candidate, fusion), around.nodes[candidate.item.uid], passages, places, around, ids)
         for rank, candidate in enumerate(top, start=1)
     ]
 
@@ -43,6 +52,7 @@ def _result(
     passages: Mapping[str, str],
     places: Mapping[str, Mapping[str, tuple[int, float]]],
     around: Surroundings,
+    ids: Mapping[str, str],
 ) -> Result:
     texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
     return Result(
@@ -66,6 +76,7 @@ def _result(
         metadata=dict(item.metadata),
         sensitivity=item.sensitivity,
         kind=candidate.kind,
+        duplicates=tuple(ids[uid] for uid in candidate.duplicates if uid in ids),
         channels=tuple(_channel_hits(candidate, places)),
         via=tuple(_via(item.uid, around)),
     )

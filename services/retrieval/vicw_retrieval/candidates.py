@@ -52,7 +52,8 @@ class Candidate:
     """An item with its passages, best first, as (uid, fused score).
 
     Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
-    of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it.
+    of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,
+    ``duplicates`` the uids of what says the same.
     """
 
     item: ItemRef
@@ -61,6 +62,7 @@ class Candidate:
     kind: Literal["anchor", "associative"] = "anchor"
     boosts: dict[str, float] = field(default_factory=dict)
     reached: GraphHit | None = None
+    duplicates: list[str] = field(default_factory=list)
 
     @property
     def standing(self) -> float:

@@ -22,6 +22,7 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
+from vicw_retrieval.merging import merge_duplicates
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.reach import Anchor
 from vicw_retrieval.scope import scope_of
@@ -90,6 +91,9 @@ async def _retrieve(
     decision, candidates, wave = await _find(request, search, ports)
     question = _question(request, search, ports, decision, candidates, wave)
     candidates, spreads = await _spread(request, search, ports, question, candidates)
+    with search.watch.stage("merge"):
+        least = ports.settings.duplicates
+        candidates = await merge_duplicates(ports.graph, search.scope, candidates, request.limit, least)
     top = chosen(candidates, wave, request.limit)
     associates = await _walk_tags(request, search, ports, question, top)
     top = tags.among(top, associates, request.limit)
@@ -215,7 +219,9 @@ async def _answer(
     with search.watch.stage("synthesize"):
         passages = [passage for candidate in top for passage, _ in candidate.passages]
         texts = await ports.graph.texts(search.scope.tenant, passages)
-        results = to_results(top, texts, wave, around, ports.settings.fusion)
+        duplicates = [uid for candidate in top for uid in candidate.duplicates]
+        same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
+        results = to_results(top, texts, wave, around, ports.settings.fusion, same)
         text, cut = write_text(results, around, request.budget.chars)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))

@@ -53,6 +53,12 @@ class RetrievalSettings(BaseSettings):
     causal_bias: float = Field(
         0.5, ge=0, le=1, description="Share of the causal sub-graph in what they lead to; knowledge has the rest"
     )
+    duplicates: float = Field(
+        0.9,
+        ge=0,
+        le=1,
+        description="Share of their runs of three words from which two passages are one result; 0: never",
+    )
     seeds: int = Field(
         5,
         ge=0,

@@ -148,6 +148,9 @@ class Result(Message):
     metadata: dict[str, Any] = Field(default_factory=dict)
     sensitivity: Sensitivity = Sensitivity.PUBLIC
     kind: Literal["anchor", "associative"] = "anchor"
+    duplicates: tuple[str, ...] = Field(
+        (), description="Items that say the same but for a few words, by your ids, or uids: this one stands for them"
+    )
     channels: tuple[ChannelHit, ...] = ()
     via: tuple[Via, ...] = ()
     sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids it stands for")
