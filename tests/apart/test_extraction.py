@@ -51,7 +51,9 @@ def test_who_waits_is_read_for_by_the_service_itself(platform: Platform) -> None
 def test_a_worker_reads_what_nobody_waits_for_and_another_what_it_left_when_it_was_killed(
     platform: Platform, chat: Chat
 ) -> None:
-    job = platform.remember(ITEM | {"id": "y"}, extract="auto", wait=False).json()["job"]
+    job = platform.remember(
+        ITEM | {"id": "y", "text": f"{ITEM['text']} It was noon."}, extract="auto", wait=False
+    ).json()["job"]
     indexer = platform.worker().start()
     eventually(lambda: state(platform, job), lambda seen: seen == (1, "pending"), 60, "it is indexed, and not read")
     asked = len(chat.asked)

@@ -54,5 +54,6 @@ def keeps_its_word(url: str, key: str) -> Counter[int]:
 
 
 def _can_be_wrong(operation: APIOperation[Any, Any, Any, Any]) -> bool:
-    # Not by its query alone: what is made up for a wrong one, such as an empty list, may be nothing when it is sent.
-    return any((operation.body, operation.path_parameters, operation.headers))
+    # Not by its query: what is made up for a wrong one may be nothing when it is sent, as an empty list is, or right,
+    # as a number is where a word may stand.
+    return bool(operation.body or operation.path_parameters or (operation.headers and not operation.query))

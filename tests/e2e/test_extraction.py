@@ -29,7 +29,8 @@ GOOD = told(
 
 
 def remember(server: Server, extract: str, *, wait: bool = True, name: str = "x") -> dict[str, Any]:
-    body = {"context": "c", "items": [{"id": name, "text": TEXT}], "extract": extract, "wait": wait}
+    text = TEXT if name == "x" else f"{TEXT} It was noon in {name}."  # told twice it would be linked, and not be read
+    body = {"context": "c", "items": [{"id": name, "text": text}], "extract": extract, "wait": wait}
     answer = httpx.post(f"{server.url}/ingest", json=body, timeout=60, trust_env=False).raise_for_status()
     response: dict[str, Any] = answer.json()
     return response
