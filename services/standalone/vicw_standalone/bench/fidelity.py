@@ -46,6 +46,10 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "named": {"named": False},
     "lift": {"lift": False},
     "bridges": {"bridge_hops": 0},
+    "typed edges": {"graph_weight": 0.0},
+    "near-duplicates": {"duplicates": 0.0},
+    "tags": {"associates": 0},
+    "domain inference": {"infer_domain": False},
 }
 WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
