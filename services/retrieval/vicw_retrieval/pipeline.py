@@ -31,6 +31,8 @@ from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_retrieval.viewers import recognised
+from vicw_retrieval.why.asking import direction_of
+from vicw_retrieval.why.weaving import Asked, weave
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
@@ -152,9 +154,17 @@ async def _surroundings(
     if request.expand.hops > 0:
         try:
             known = Known(known_by(ports.registry), ports.settings.fanout_read)
-            return await expand(ports.graph, scope, uids, [candidate.passages[0][0] for candidate in top], known)
+            proofs = [candidate.passages[0][0] for candidate in top]
+            around = await expand(ports.graph, scope, uids, proofs, known)
         except (UnavailableError, OverloadedError):
             search.degraded.append("expand")
+        else:
+            way = direction_of(request.query)
+            if way is not None and ports.settings.chains:
+                with search.watch.stage("why"):
+                    in_time = await weave(Asked(ports, scope, request.query, way, known), top, around)
+                search.degraded += [] if in_time else ["why"]
+            return around
     return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
 
 

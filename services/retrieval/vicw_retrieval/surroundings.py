@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from vicw_retrieval.why.model import Chain
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Neighbour
 
@@ -12,7 +13,8 @@ from vicw_shared.ports import Neighbour
 class Surroundings:
     """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
 
-    ``aliases`` are the names of what is not shown, since the node stands for it.
+    ``aliases`` are the names of what is not shown, since the node stands for it. ``chains`` are causal ones, whose ends
+    and proofs are among the nodes and edges.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -20,3 +22,4 @@ class Surroundings:
     neighbours: dict[str, list[Neighbour]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, list[str]] = field(default_factory=dict)
+    chains: list[Chain] = field(default_factory=list)

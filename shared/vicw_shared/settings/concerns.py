@@ -253,6 +253,13 @@ class RetrievalSettings(BaseSettings):
     spread_ms: int = Field(
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )
+    chains: int = Field(
+        5, ge=0, le=100, description="Causal chains that a question why, or what if, gets at most; 0: single causes alone"
+    )
+    chain_hops: int = Field(6, ge=1, le=20, description="Steps of a causal chain at most")
+    chain_ms: int = Field(
+        100, gt=0, description="Time that following causes may take, in ms; what was found by then counts"
+    )
     seeds: int = Field(
         5,
         ge=0,
