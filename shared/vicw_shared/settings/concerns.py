@@ -254,7 +254,7 @@ class RetrievalSettings(BaseSettings):
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )
     chains: int = Field(
-        5, ge=0, le=100, description="Causal chains that a question why, or what if, gets at most; 0: single causes alone"
+        5, ge=0, le=100, description="Causal chains that a question why, or what if, gets; 0: single causes alone"
     )
     chain_hops: int = Field(6, ge=1, le=20, description="Steps of a causal chain at most")
     chain_ms: int = Field(

@@ -21,8 +21,8 @@ _FORWARD = re.compile(
     r"|\bwhat (?:happens|happened|follows|followed|came|comes|broke|breaks|changed|changes) "
     r"(?:\w+ ){0,3}?(?:because|as a result|due to|after|when|once|if|from|of)\b"
     rf"|\b(?:what|where|which \w+|who) {_DO} {_SOMETHING} "
-    r"(?:lead to|led to|cause|caused|result in|resulted in|trigger|triggered|bring about|brought about|affect|affected)\b"
-    r"|\b(?:consequences?|effects?|impact|implications?|aftermath|outcome|repercussions?) (?:of|for|did|does|would|will)\b"
+    r"(?:lead to|led to|caused?|result in|resulted in|trigger|triggered|bring about|brought about|affect|affected)\b"
+    r"|\b(?:consequences?|effects?|impact|implications?|aftermath|outcome|repercussions?) (?:of|for|did|does|would)\b"
 )
 
 

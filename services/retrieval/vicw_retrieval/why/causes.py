@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ _PROOF = ("EVIDENCED_BY", Direction.OUT)
 _PROVEN = ("EVIDENCED_BY", Direction.IN)
 _TOLD = 100
 """Of a passage, what it tells of that is looked at."""
+_PROOFS = 20
+"""Of a node, the passages that are looked at."""
 _PASSAGES = 50
 """Passages that one hop may lead to."""
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -53,7 +56,7 @@ class Causes:
         follow = Direction.IN if way is Way.BACK else Direction.OUT
         types = [edge_type.name for edge_type in registry if edge_type.category is Category.CAUSAL]
         self._graph, self._scope, self._way = graph, scope, way
-        self._spreads = [*((name, follow) for name in types), _PROOF]
+        self._spreads = [(name, follow) for name in types]
         self.sight = Sight(graph, scope)
         self._known = known
         plan = Plan(
@@ -97,6 +100,10 @@ class Causes:
         """Return what is one step on from a node that was read, or from what tells of the same."""
         return [neighbour for one in sorted(self.alike(uid)) for neighbour in self._near.get(one, ())]
 
+    def leads(self, uid: str) -> bool:
+        """Tell whether a node that was read leads on by itself, not by what it tells of."""
+        return any(self._near.get(one) for one in self._same.get(uid, {uid}))
+
     def know(self, nodes: Iterable[Node]) -> list[str]:
         """Take over nodes that may be seen, as far as there is room; return the uids of those that are new."""
         return self._walk.add(nodes)
@@ -109,11 +116,12 @@ class Causes:
         await self.tell(list(dict.fromkeys(passages))[:_PASSAGES])
         await self._follow(sorted(set().union(*(self._beside(uid) for uid in wanted))))
 
-    async def prove(self, uids: Iterable[str]) -> None:
-        """Read the passages that prove nodes."""
-        wanted = sorted({uid for uid in uids if uid not in self._near and uid not in self._proofs})
-        for neighbour in await self._walk.read(wanted, [_PROOF]) if wanted else ():
-            self._prove(neighbour)
+    async def prove(self, edges: Sequence[Edge]) -> None:
+        """Read the passages that prove the ends of edges that may be seen, and those of the items that tell of them."""
+        tellers = await self.sight.tellers(edges)
+        self.know(tellers.values())
+        ends = {uid for edge in edges for uid in (edge.source, edge.target)}
+        await self._evidence([uid for uid in sorted(ends | tellers.keys()) if uid not in self._near])
 
     async def tell(self, passages: Sequence[str]) -> None:
         """Read what passages that may be seen tell of."""
@@ -134,18 +142,25 @@ class Causes:
 
     async def _follow(self, uids: Iterable[str]) -> None:
         fresh = [uid for uid in uids if uid not in self._near]
+        if not fresh:
+            return
         self._near |= {uid: [] for uid in fresh}
-        for neighbour in await self._walk.read(fresh, self._spreads) if fresh else ():
-            if neighbour.edge.type == _PROOF[0]:
-                self._prove(neighbour)
-            else:
-                self.know([neighbour.node])
-                if neighbour.node.uid in self.nodes:
-                    self._near[neighbour.origin].append(neighbour)
+        found, _ = await asyncio.gather(self._walk.read(fresh, self._spreads), self._evidence(fresh))
+        self.know(neighbour.node for neighbour in found)
+        for neighbour in found:
+            if neighbour.node.uid in self.nodes:
+                self._near[neighbour.origin].append(neighbour)
 
-    def _prove(self, neighbour: Neighbour) -> None:
-        self.know([neighbour.node])
-        self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
+    async def _evidence(self, uids: Sequence[str]) -> None:
+        """Read what proves nodes. A passage may be seen by whoever may see its item: it is about nobody by itself."""
+        found = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
+        tellers = await self.sight.tellers(neighbour.edge for neighbour in found)
+        seen = {node.uid for node in await self.sight.nodes(list(tellers.values()))}
+        for neighbour in found:
+            teller = neighbour.edge.properties.get(TOLD_BY)
+            if teller in seen if teller is not None else self.nodes[neighbour.origin].content_hash is not None:
+                self.know([neighbour.node])
+                self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
 
     def _may_be_told_again(self, uid: str) -> bool:
         """Tell whether other sentences may tell of it: of an event that a text tells of, and of a short item."""
@@ -156,13 +171,15 @@ class Causes:
         named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._near]
         if not named:
             return []
-        ends = {uid: end for uid, end in (await canonical(self._graph, self._scope.tenant, named)).items() if end != uid}
+        ends = {
+            uid: end for uid, end in (await canonical(self._graph, self._scope.tenant, named)).items() if end != uid
+        }
         found = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
         seen = await self.sight.nodes(list(found.values()))
         known = await self.sight.known(seen, self._known.spreads, most=self._known.looked_at)
         self.know(known)
         for uid, end in ends.items():
-            if end in self.nodes:
+            if end in self.nodes and end != uid:
                 self._join(uid, end)
         return [node.uid for node in known]
 

@@ -21,7 +21,7 @@ async def prove(causes: Causes, edges: Sequence[Edge]) -> dict[str, str]:
 
     One that proves both ends is better than one that proves one.
     """
-    await causes.prove(uid for edge in edges for uid in (*_told_by(edge), edge.target, edge.source))
+    await causes.prove(edges)
     proofs = {}
     for edge in edges:
         ends = [set(causes.proofs(edge.target)), set(causes.proofs(edge.source))]
@@ -36,7 +36,9 @@ def quote(text: str, ends: Iterable[Node]) -> str:
     """Return the sentences of a text that tell of these nodes, ``QUOTE_CHARS`` at most; else how the text begins."""
     sentences = _sentences(text)
     wanted = [fold(node.text or node.name).rstrip(" .!?…") for node in ends if node.content_hash is None]
-    telling = [at for at, sentence in enumerate(sentences) if any(words and words in fold(sentence) for words in wanted)]
+    telling = [
+        at for at, sentence in enumerate(sentences) if any(words and words in fold(sentence) for words in wanted)
+    ]
     both = [at for at in telling if all(words in fold(sentences[at]) for words in wanted)]
     first, last = (both[0], both[0]) if both else (telling[0], telling[-1]) if telling else (0, len(sentences) - 1)
     said = " ".join(" ".join(sentences[first : last + 1]).split())

@@ -11,7 +11,7 @@ from vicw_retrieval.why.causes import Causes
 from vicw_retrieval.why.chains import Start
 from vicw_shared import sparse
 
-_RANK_WEIGHT = 0.5
+_RANK_WEIGHT = 0.25
 """What being told of by the best result is worth; having all words of the question is worth 1."""
 _LEAST_SHARE = 0.5
 """Of the best start's relevance, what another must have at least."""
@@ -35,14 +35,14 @@ async def starts_of(causes: Causes, query: str, results: Sequence[tuple[str, Seq
             ranks.setdefault(node.uid, rank)
             texts[node.uid] = node.text or node.name
     shares = _shares(query, texts)
-    parts = {uid for uid in ranks if not (causes.nodes[uid].is_statement or causes.nodes[uid].content_hash)}
+    events = {uid for uid in ranks if not (causes.nodes[uid].is_statement or causes.nodes[uid].content_hash)}
     starts = [
-        Start(uid, (1 if uid in parts else _WHOLE) * shares[uid] + _RANK_WEIGHT / rank, rank)
+        Start(uid, (1 if uid in events else _WHOLE) * shares[uid] + _RANK_WEIGHT / rank, rank)
         for uid, rank in ranks.items()
     ]
     starts = heapq.nsmallest(_MOST, starts, key=lambda start: (-start.relevance, start.rank, start.uid))
     await causes.read(start.uid for start in starts)
-    leading = [start for start in starts if causes.near(start.uid)]
+    leading = [s for s in starts if (causes.near(s.uid) if s.uid in events else causes.leads(s.uid))]
     best = max((start.relevance for start in leading), default=0.0)
     return [start for start in leading if start.relevance >= _LEAST_SHARE * best]
 

@@ -70,13 +70,12 @@ async def _in_time(search: Search, causes: Causes, asked: Asked, found: Sequence
 async def _proven(causes: Causes, chains: Sequence[Chain]) -> list[Chain]:
     edges = [step.edge for chain in chains for step in chain.steps]
     passages = await prove(causes, edges)
-    tellers = await causes.sight.tellers(edges)
-    steps = {edge.id: _step(edge, causes, passages, tellers) for edge in edges}
+    steps = {edge.id: _step(edge, causes, passages) for edge in edges}
     return [replace(chain, steps=tuple(steps[step.edge.id] for step in chain.steps)) for chain in chains]
 
 
-def _step(edge: Edge, causes: Causes, passages: Mapping[str, str], tellers: Mapping[str, Node]) -> Step:
-    teller = tellers.get(str(edge.properties.get(TOLD_BY)))
+def _step(edge: Edge, causes: Causes, passages: Mapping[str, str]) -> Step:
+    teller = causes.nodes.get(str(edge.properties.get(TOLD_BY)))
     passage = causes.nodes.get(passages.get(edge.id, ""))
     if passage is None:
         return Step(edge, teller=teller)
@@ -100,7 +99,11 @@ def _shown(causes: Causes, chains: Sequence[Chain]) -> tuple[dict[str, Node], di
     edges: dict[str, Edge] = {}
     for step in (step for chain in chains for step in chain.steps):
         edges[step.edge.id] = step.edge
-        shown = [causes.nodes[step.edge.target], causes.nodes[step.edge.source], *([step.teller] if step.teller else [])]
+        shown = [
+            causes.nodes[step.edge.target],
+            causes.nodes[step.edge.source],
+            *([step.teller] if step.teller else []),
+        ]
         nodes |= {node.uid: node for node in shown}
         if step.passage is not None:
             nodes[step.passage] = causes.nodes[step.passage]
