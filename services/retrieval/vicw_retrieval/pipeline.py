@@ -32,6 +32,7 @@ from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_retrieval.viewers import recognised
 from vicw_retrieval.why.asking import direction_of
+from vicw_retrieval.why.boosting import boosted
 from vicw_retrieval.why.weaving import Asked, weave
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
@@ -134,6 +135,9 @@ async def _spread(
             in_time = False
         if not in_time:
             search.degraded.append(GRAPH)
+        if ports.settings.causal_boost:
+            with contextlib.suppress(UnavailableError, OverloadedError):  # the order stands as it was
+                found = await boosted(ports.graph, scope, ports.registry, found, ports.settings.causal_boost)
     return found
 
 
