@@ -34,6 +34,9 @@ from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_retrieval.viewers import recognised
+from vicw_retrieval.why.asking import direction_of
+from vicw_retrieval.why.boosting import boosted
+from vicw_retrieval.why.weaving import Asked, weave
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
@@ -155,6 +158,9 @@ async def _spread(
     with search.watch.stage("graph"), contextlib.suppress(UnavailableError, OverloadedError):
         found = prefer_speaker(request.query, found) if ports.settings.speaker else found
         found, spreads = await spread(question, found, ports.settings, ports.registry)
+        if ports.settings.causal_boost:
+            boost = ports.settings.causal_boost
+            found = await boosted(ports.graph, question.scope, ports.registry, found, boost)
     if not spreads.in_time:
         search.degraded.append(GRAPH)
     return found, spreads
@@ -191,9 +197,17 @@ async def _surroundings(
     if request.expand.hops > 0:
         try:
             known = Known(known_by(ports.registry), ports.settings.fanout_read)
-            return await expand(ports.graph, scope, uids, [candidate.passages[0][0] for candidate in top], known)
+            proofs = [candidate.passages[0][0] for candidate in top]
+            around = await expand(ports.graph, scope, uids, proofs, known)
         except (UnavailableError, OverloadedError):
             search.degraded.append("expand")
+        else:
+            way = direction_of(request.query)
+            if way is not None and ports.settings.chains:
+                with search.watch.stage("why"):
+                    in_time = await weave(Asked(ports, scope, request.query, way, known), top, around)
+                search.degraded += [] if in_time else ["why"]
+            return around
     return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
 
 

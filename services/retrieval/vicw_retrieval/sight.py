@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from vicw_retrieval.scope import is_named, sees
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.text import fold
@@ -26,13 +26,21 @@ class Sight:
         self._graph = graph
         self.scope = scope
         self._ever = ever
+        self._tellers: dict[str, Node] = {}
 
     async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep what may be seen: the node, and the item whose extraction told of the edge."""
         told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
-        tellers = await self._graph.nodes(self.scope.tenant, sorted(set(told_by.values()))) if told_by else {}
+        tellers = await self.tellers(n.edge for n in found)
         seen = await self._seen([*(n.node for n in found), *tellers.values()])
         return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
+
+    async def tellers(self, edges: Iterable[Edge]) -> dict[str, Node]:
+        """Return the items, by uid, whose extractions told of these edges, whether they may be seen or not."""
+        told_by = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
+        unread = sorted(told_by - self._tellers.keys())
+        self._tellers |= await self._graph.nodes(self.scope.tenant, unread) if unread else {}
+        return {uid: self._tellers[uid] for uid in told_by if uid in self._tellers}
 
     async def nodes(self, nodes: Sequence[Node]) -> list[Node]:
         """Keep the nodes that may be seen."""

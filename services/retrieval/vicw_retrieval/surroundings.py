@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from vicw_retrieval.why.model import Chain
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Neighbour
 
@@ -13,7 +14,8 @@ class Surroundings:
     """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
 
     ``aliases`` are the names of what is not shown, since the node stands for it; ``associates`` are, for each result,
-    the tags over which it leads to further items, and these.
+    the tags over which it leads to further items, and these. ``chains`` are causal ones, whose ends and proofs are
+    among the nodes and edges.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -22,6 +24,7 @@ class Surroundings:
     texts: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, list[str]] = field(default_factory=dict)
     associates: dict[str, list[tuple[Node, Node]]] = field(default_factory=dict)
+    chains: list[Chain] = field(default_factory=list)
 
     def associate(self, anchor: str, way: tuple[Neighbour, Neighbour]) -> None:
         """Add what an anchor shares a tag with: ``way`` leads to the tag, and from the tag to the item."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.why.telling import draw, tell
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
@@ -42,15 +43,17 @@ def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> 
     always in it, cut if it is alone too long.
     """
     anchors = [Block((r.rank, 0), True, _anchor_text(r)) for r in results if r.kind == "anchor"]
-    neighbours = [
-        Block((result.rank, number), False, line)
-        for result in results
-        for number, line in enumerate(_neighbour_lines(result, around), start=1)
-    ]
     chosen = [Block(first.order, True, _shorten(first.text, budget - 1)) for first in anchors[:1]]
     chosen += _fill(anchors[1:], int(budget * ANCHOR_SHARE) - _length(chosen))
     ranks = {block.order[0] for block in chosen}
-    beside = _fill([b for b in neighbours if b.order[0] in ranks], budget - _length(chosen))
+    beside, told = _chains(around, ranks, budget - _length(chosen))
+    neighbours = [
+        Block((result.rank, number), False, line)
+        for result in results
+        if result.rank in ranks
+        for number, line in enumerate(_neighbour_lines(result, around, told), start=1 + len(around.chains))
+    ]
+    beside += _fill(neighbours, budget - _length(chosen) - _length(beside))
     late = [a for a in anchors if a.order[0] not in ranks]
     chosen += beside
     chosen += _fill(late, budget - _length(chosen))
@@ -60,16 +63,33 @@ def write_text(results: Sequence[Result], around: Surroundings, budget: int) -> 
 
 
 def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
-    """Return the sub-graph: results first, then neighbours and proof; paths are the causal edges."""
+    """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
     ranked = [r.uid for r in results]
     order = {uid: index for index, uid in enumerate(ranked)}
     nodes = sorted(around.nodes.values(), key=lambda n: (order.get(n.uid, len(order)), n.uid))
     edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
+    chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]
+    told = {edge_id for chain in chains for edge_id in chain}
     return Graph(
         nodes=tuple(_graph_node(node, around) for node in nodes),
         edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
-        paths=tuple((edge.id,) for edge in edges if edge.type == "CAUSED"),
+        paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in told)),
+        chains=tuple(draw(chain, around) for chain in around.chains),
     )
+
+
+def _chains(around: Surroundings, ranks: Collection[int], room: int) -> tuple[list[Block], set[str]]:
+    """Tell chains of these results in order while they fit, without proofs if need be; return their edges, too."""
+    taken: list[Block] = []
+    told: set[str] = set()
+    for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
+        line, block = tell(chain, around)
+        for text in (block, line):
+            if fitting := _fill([Block((chain.rank, number), False, text)], room - _length(taken)):
+                taken += fitting
+                told |= {step.edge.id for step in chain.steps}
+                break
+    return taken, told
 
 
 def _fill(blocks: Iterable[Block], room: int) -> list[Block]:
@@ -94,13 +114,13 @@ def _anchor_text(result: Result) -> str:
     return f"[{result.rank}] {' · '.join(facts)}\n{result.text.strip()}"
 
 
-def _neighbour_lines(result: Result, around: Surroundings) -> Iterator[str]:
+def _neighbour_lines(result: Result, around: Surroundings, in_chains: Collection[str]) -> Iterator[str]:
     told: set[tuple[str, str, str]] = set()
     for neighbour in around.neighbours.get(result.uid, ()):
         direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((neighbour.edge.type, direction))
         said = (neighbour.origin, word or "", neighbour.node.uid)  # two tellings of a relation are one line
-        if word is None or neighbour.node.uid == result.uid or said in told:
+        if word is None or neighbour.node.uid == result.uid or said in told or neighbour.edge.id in in_chains:
             continue
         told.add(said)
         # An event that the result's text tells of is the subject of its own line.

@@ -59,6 +59,19 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Share of their runs of three words from which two passages are one result; 0: never",
     )
+    chains: int = Field(
+        5, ge=0, le=100, description="Causal chains that a question why, or what if, gets; 0: single causes alone"
+    )
+    causal_boost: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Of what a result is worth, what another gains that brought it about, or that it led to; 0: none",
+    )
+    chain_hops: int = Field(6, ge=1, le=20, description="Steps of a causal chain at most")
+    chain_ms: int = Field(
+        100, gt=0, description="Time that following causes may take, in ms; what was found by then counts"
+    )
     seeds: int = Field(
         5,
         ge=0,

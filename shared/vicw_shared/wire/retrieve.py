@@ -187,12 +187,39 @@ class GraphEdge(Message):
     desc: str | None = None
 
 
+class ChainStep(Message):
+    """One edge of a causal chain. Where texts tell of it twice, its ends need not be those of the steps beside it."""
+
+    edge: str = Field(description="Its id")
+    type: str
+    cause: str = Field(description="Uid of its source")
+    effect: str = Field(description="Uid of its target")
+    certainty: float = Field(description="In [0, 1]: as it was told, else the edge's weight")
+    proof: str | None = Field(None, description="Uid of the passage (Chunk) that proves it")
+    quote: str | None = Field(None, description="What that passage says of it, verbatim but for white space")
+    told_by: str | None = Field(None, description="Uid of the item whose text tells of it")
+
+
+class Chain(Message):
+    """A causal chain: what was asked about comes first, going back its root comes last."""
+
+    direction: Literal["back", "forward"] = Field(description="back: to causes; forward: to consequences")
+    certainty: float = Field(description="In [0, 1]: the product of the steps' certainties")
+    complete: bool = Field(description="It ends where nothing further is known, not at the greatest length or time")
+    steps: tuple[ChainStep, ...]
+
+
 class Graph(Message):
-    """The answer as a graph: results, their neighbours one hop away, and their proof."""
+    """The answer as a graph: results, their neighbours one hop away, causal chains, and their proof."""
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
-    paths: tuple[tuple[str, ...], ...] = Field((), description="Edge ids of causal chains, cause first")
+    paths: tuple[tuple[str, ...], ...] = Field(
+        (), description="Edge ids of the chains, in the order of their steps; then of each other causal edge by itself"
+    )
+    chains: tuple[Chain, ...] = Field(
+        (), description="Of a question why, or what something led to: what it is about first, then the surest"
+    )
 
 
 class GraphChannel(Message):

@@ -107,7 +107,7 @@ class Walk:
         while fresh:
             taken += fresh
             merged = [uid for uid in fresh if self.nodes[uid].label in {Label.ENTITY, Label.CONCEPT}]
-            found = await self._read(merged, _MERGES) if merged else []
+            found = await self.read(merged, _MERGES) if merged else []
             self._note(found)
             fresh = self.add((n.node for n in sorted(found, key=_order)), hop)
         return taken
@@ -131,7 +131,7 @@ class Walk:
         """Return the neighbours to follow; after the ``last`` hop, they only tell how its nodes are joined."""
         unread = [uid for uid in uids if uid not in self._near]
         self._near |= {uid: [] for uid in unread}
-        for neighbour in await self._read(unread, self.plan.spreads, last=last):
+        for neighbour in await self.read(unread, self.plan.spreads, last=last):
             self._near[neighbour.origin].append(neighbour)
         found = [neighbour for uid in uids for neighbour in self._near[uid]]
         self._note(found)
@@ -140,7 +140,7 @@ class Walk:
     def _note(self, found: Iterable[Neighbour]) -> None:
         self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in found}
 
-    async def _read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
+    async def read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
         """Return at most a fan-out of the edges of each node and spread, the heaviest that may be seen."""
         kept: list[Neighbour] = []
         for batch in batched(uids, _BATCH):

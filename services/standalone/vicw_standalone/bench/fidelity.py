@@ -53,7 +53,13 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
 }
 WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
-ABLATION = (DENSE, BM25, AS_SET, *FUSIONS, *WITHOUT)
+_ON: Mapping[str, Mapping[str, Any]] = {
+    "fulltext": {"fulltext_weight": 0.2},
+    "causal boost": {"causal_boost": 0.1},
+}
+WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
+"""All of the read path and one mechanism that is off as a rule."""
+ABLATION = (DENSE, BM25, AS_SET, *FUSIONS, *WITHOUT, *WITH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,9 @@ async def open_local(settings: Settings, store: Path, embedder: Embedder | None 
     """Open a memory in the folder ``store`` and close it in the end. Raises what ``Standalone.open`` raises."""
     storage = settings.storage.model_copy(update={"data_dir": store})
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
-    retrieval = settings.retrieval.model_copy(update={"budget_ms": _BUDGET_MS, "spread_ms": _BUDGET_MS})
+    retrieval = settings.retrieval.model_copy(
+        update={"budget_ms": _BUDGET_MS, "spread_ms": _BUDGET_MS, "chain_ms": _BUDGET_MS}
+    )
     settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval)
     standalone = Standalone(settings, embedder)
     await standalone.open()
