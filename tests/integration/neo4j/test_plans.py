@@ -142,6 +142,7 @@ VALUES: dict[str, Any] = {
     **{key: [{"uid": "a"}] for key in ("rows", "points", "counts")},
     "names": [{"name": "a", "term": "a"}],
     "homes": ["a"],
+    "spans": [{"start": "a", "end": "b"}],
     "events": [{"uid": "a", "place": "a", "end": "b"}],
     **dict.fromkeys(
         ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"

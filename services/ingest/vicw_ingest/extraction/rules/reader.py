@@ -29,7 +29,7 @@ from vicw_ingest.extraction.rules.clauses import Phrases
 from vicw_ingest.extraction.rules.kinship import ADDRESSEES, PETS, SPEAKERS, Relationship, relationships_in
 from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
-from vicw_ingest.extraction.rules.times import times_in
+from vicw_shared.language.times import times_in
 from vicw_ingest.extraction.rules.truth import Claim, claims, is_common
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.tokens import Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vicw_ingest.extraction.rules.happenings import happens
-from vicw_ingest.extraction.rules.times import MONTHS, WEEKDAYS
+from vicw_shared.language.times import MONTHS, WEEKDAYS
 from vicw_shared.language.analysis import Word
 
 _QUOTES = frozenset("\"'“”‘’`")
