@@ -43,7 +43,7 @@ _ASKED = re.compile(
     | (?:in|over|during|within)\ the\ (?:last|past)\ (?P<rolling>{_UNIT})(?!\w)
     | (?P<few>a\ few|several|some)\ (?P<few_unit>{_UNIT})s\ ago
     | (?P<vague>recently|lately|just\ now|a\ moment\ ago|the\ other\ day|earlier\ today|a\ while\ ago)
-    | (?:last|this|next|this\ past|in\ the|during\ the|that|over\ the|since|before|after|around)\ (?P<season>spring|summer|autumn|fall|winter)(?!\ of\ (?!{_YEAR}))
+    | (?:last|this|next|this\ past|in\ the|during\ the|that|over\ the|since|before|after|around)\ (?P<season>spring|summer|autumn|fall|winter)(?!\ of\ (?!{_YEAR})|\ (?:olympics|games|sports?)\b)
       (?:\ (?:of\ |in\ )?(?P<season_year>{_YEAR}))?
     | (?P<season_of>spring|summer|autumn|fall|winter)\ (?:of\ |in\ )?(?P<season_of_year>{_YEAR})
     | (?:on|at|over|last|this|before|after|since|until|till|by|around|during|for)\ (?P<feast>{_FEAST})(?:\ (?:in\ )?(?P<feast_year>{_YEAR}))?
@@ -78,7 +78,10 @@ def phrases_in(query: str, asked_at: datetime) -> list[Phrase]:
     """
     future = tells_of_future(query) and not re.match(r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", query, re.I)
     found = list(_asked(query, asked_at, future))
-    found += [_of_time(time, query, asked_at) for time in times_in(query, asked_at, ahead=future)]
+    for time in times_in(query, asked_at, ahead=future):
+        # "In three months" is how long something took, where the question tells of the past.
+        if future or time.unit is None or not query[time.span.start :].lower().startswith("in "):
+            found.append(_of_time(time, query, asked_at))
     kept: list[Phrase] = []
     for phrase in sorted(found, key=lambda one: (one.begins - one.ends, one.begins)):
         if all(phrase.ends <= other.begins or other.ends <= phrase.begins for other in kept):

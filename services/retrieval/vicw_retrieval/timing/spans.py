@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from vicw_retrieval.timing.phrases import Phrase, phrases_in
+from vicw_retrieval.timing.phrases import VAGUE, Phrase, phrases_in
 from vicw_shared.language.times import months_on
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
@@ -40,7 +40,7 @@ class TimeSpan:
 
 
 _BEFORE = re.compile(r"\b(?:before|prior\ to|until|till|up\ to|by|earlier\ than)\ (?:the\ )?$", re.IGNORECASE)
-_AFTER = re.compile(r"\b(?:after|since|following|later\ than|from)\ (?:the\ )?$", re.IGNORECASE)
+_AFTER = re.compile(r"\b(?:after|since|following|later\ than)\ (?:the\ )?$", re.IGNORECASE)
 _AROUND = re.compile(r"\b(?:around|circa|sometime\ in)\ (?:the\ )?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from)\ (?:the\ )?$", re.IGNORECASE)
 _ON = re.compile(r"\b(?:on|in|at|during|throughout|over|of|from|for)\ (?:the\ )?$", re.IGNORECASE)
@@ -67,7 +67,14 @@ def spans_in(query: str, asked_at: datetime) -> list[TimeSpan]:
         number += 2 if joined else 1
         if span is not None and span.start < span.end:
             found.append(span)
-    return found
+    return [span for span in found if not any(_within(span, other) for other in found)]
+
+
+def _within(span: TimeSpan, other: TimeSpan) -> bool:
+    """Tell whether another says it better: its words go on from these, or they are exact where these are vague."""
+    if other.begins < span.begins + len(span.text) and span.begins < other.begins + len(other.text):
+        return len(span.text) < len(other.text)
+    return span.confidence <= VAGUE < other.confidence
 
 
 def _between(query: str, first: Phrase, second: Phrase) -> TimeSpan | None:
@@ -106,7 +113,7 @@ def _single(query: str, phrase: Phrase, asked_at: datetime) -> TimeSpan | None:
                 over = start if lead[0].lower().startswith(("before", "prior", "earlier")) else end
                 return _span(query, begins, phrase.ends, BEGINNING, over, kind, confidence)
             if kind is Kind.AFTER:
-                since = start if lead[0].lower().startswith(("since", "from")) else end
+                since = start if lead[0].lower().startswith("since") else end
                 return _span(query, begins, phrase.ends, since, END, kind, confidence)
             if kind is Kind.AROUND:
                 try:
