@@ -39,3 +39,26 @@ async def test_a_thread_is_its_live_items_in_the_order_of_their_chain(graph: Gra
     assert await graph.thread("t", "c", "f", 10) == thread
     assert await graph.thread("t", "c", "f", 2) == thread[:2]
     assert await graph.thread("t", "c", "none", 2) == []
+
+
+async def test_the_items_of_a_span_of_time_are_found_latest_first(graph: Graph) -> None:
+    hour = timedelta(hours=1)
+    early, late = item("early", timestamp=AT - hour), item("late", timestamp=AT + hour, arrival=2)
+    first, second = item("first", arrival=3), item("second", arrival=4)
+    elsewhere = item("elsewhere", context="d", timestamp=AT + hour / 2)
+    roots = [node(name, Label.CONTEXT, context=name) for name in ("c", "d")]
+    others = [
+        item("retired", retired_at=AT),
+        node("document", content_hash="h", source_id="z"),
+        node("statement", Label.EVENT, timestamp=AT),
+    ]
+    await put(graph, [*roots, late, second, early, first, elsewhere, *others])
+    await put(graph, [item("theirs", tenant="u")], tenant="u")
+    assert await graph.between("t", AT, AT + 2 * hour, limit=9) == [late, elsewhere, second, first]
+    assert await graph.between("t", AT, AT + 2 * hour, limit=3) == [late, elsewhere, second]
+    assert await graph.between("t", AT, AT + hour, limit=9) == [elsewhere, second, first], "the end is not in it"
+    assert await graph.between("t", AT - hour, AT, contexts=["c", "c", "none"], limit=9) == [early]
+    assert await graph.between("t", AT, AT + 2 * hour, contexts=["d"], limit=9) == [elsewhere]
+    assert await graph.between("t", AT, AT + hour, contexts=[], limit=9) == []
+    assert await graph.between("t", AT, AT, limit=9) == []
+    assert await graph.between("t", AT, AT - hour, limit=9) == []

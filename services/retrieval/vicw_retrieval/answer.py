@@ -7,12 +7,22 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, shown
-from vicw_retrieval.channels.graph import Spread
 from vicw_retrieval.domain import Decision
+from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.timing.placing import Placed
 from vicw_shared.model import Node
-from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import ChannelHit, Explanation, GraphChannel, Passage, Result, Via
+from vicw_shared.wire.retrieve import (
+    AskedEvent,
+    AskedSpan,
+    AskedTime,
+    ChannelHit,
+    Explanation,
+    GraphChannel,
+    Passage,
+    Result,
+    Via,
+)
 
 _EXPLAINED_HITS = 50
 
@@ -105,22 +115,17 @@ def _via(uid: str, around: Surroundings) -> list[Via]:
 
 
 def explain(
-    wrapped_query: str,
-    decision: Decision,
-    settings: RetrievalSettings,
-    wave: Wave,
-    spreads: Spread,
-    top: Sequence[Candidate],
-    cut: Sequence[str],
+    second: SecondWave, decision: Decision, wave: Wave, top: Sequence[Candidate], cut: Sequence[str]
 ) -> Explanation:
     """Return how the answer came about: the channels' hits, the fusion, boosts, domains searched, what was cut."""
     channels: dict[str, tuple[dict[str, Any], ...]] = {
         name: tuple({"uid": h.id, "rank": r, "score": h.score} for r, h in enumerate(hits[:_EXPLAINED_HITS], start=1))
         for name, hits in wave.ranked.items()
     }
+    settings, spreads = second.ports.settings, second.spreads
     weights = {name: wave.weights[name] for name in wave.scores}
     return Explanation(
-        wrapped_query=wrapped_query,
+        wrapped_query=second.search.wrapped_query,
         domains_searched=decision.domains,
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
         channels=channels,
@@ -132,6 +137,27 @@ def explain(
             reached={name: len(reached.ways) for name, reached in spreads.all.items()},
             sub_graphs={part.value: count for part, count in spreads.reached().items()},
         ),
+        time=_time(second.placed),
         boosts={candidate.item.uid: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=tuple(cut),
     )
+
+
+def _time(placed: Placed | None) -> AskedTime | None:
+    if placed is None:
+        return None
+    spans = [
+        AskedSpan(text=one.text, kind=one.kind.value, start=one.start, end=one.end, confidence=one.confidence)
+        for one in placed.reading.spans
+    ]
+    events = [
+        AskedEvent(
+            text=anchor.phrase,
+            direction=anchor.direction.value,
+            confidence=anchor.confidence,
+            uid=placed.events[anchor].uid if anchor in placed.events else None,
+        )
+        for anchor in placed.reading.anchors
+    ]
+    alone = placed.reading.alone
+    return AskedTime(spans=tuple(spans), events=tuple(events), only=alone, in_time=placed.in_time)

@@ -132,6 +132,21 @@ class PayloadGraph:
         """Return nothing: what is known again is the graph's."""
         return {}
 
+    async def between(
+        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        """Return the latest of the items of that time that ``owners`` has met: no index of the vectors is by time."""
+        homes = None if contexts is None else set(contexts)
+        found = [
+            node
+            for node in self._nodes.values()
+            if (homes is None or node.context in homes)
+            and node.retired_at is None
+            and node.timestamp is not None
+            and start <= node.timestamp < end
+        ]
+        return sorted(found, key=lambda node: (node.timestamp, node.uid), reverse=True)[:limit]
+
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         """Raise UnavailableError."""
         _away()

@@ -15,34 +15,28 @@ from prometheus_client import Counter, Histogram
 
 from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
-from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.channels import tags
-from vicw_retrieval.channels.graph import Spread, spread
-from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent import read_words
-from vicw_retrieval.merging import merge_duplicates
 from vicw_retrieval.outage import PayloadGraph
-from vicw_retrieval.reach import Anchor
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.sight import known_by, say
-from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis import draw_graph, write_text
 from vicw_retrieval.viewers import recognised
 from vicw_retrieval.why.asking import direction_of
-from vicw_retrieval.why.boosting import boosted
 from vicw_retrieval.why.weaving import Asked, weave
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
-from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
@@ -92,18 +86,12 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    question = _question(request, search, ports, decision, candidates, wave)
-    candidates, spreads = await _spread(request, search, ports, question, candidates)
-    with search.watch.stage("merge"):
-        least = ports.settings.duplicates
-        candidates = await merge_duplicates(ports.graph, search.scope, candidates, request.limit, least)
-    top = chosen(candidates, wave, request.limit)
-    associates = await _walk_tags(request, search, ports, question, top)
-    top = tags.among(top, associates, request.limit)
+    second = SecondWave(request, ports, search)
+    top = await second.run(candidates, wave, decision.domains)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
-        await _add_associates(ports, scope, around, associates)
-    return await _answer(request, ports, search, wave, spreads, decision, top, around)
+        await _add_associates(ports, scope, around, second.associates)
+    return await _answer(second, wave, decision, top, around)
 
 
 async def _find(
@@ -127,57 +115,6 @@ async def _find(
                     kept, wave = await search.find(narrowed, only)
             candidates = kept
     return decision, candidates, wave
-
-
-def _question(
-    request: RetrieveRequest,
-    search: Search,
-    ports: RetrievalPorts,
-    decision: Decision,
-    found: Sequence[Candidate],
-    wave: Wave,
-) -> Question:
-    """Return what the second wave goes by."""
-    scope = replace(search.scope, domains=decision.domains)
-    standings = {candidate.item.uid: candidate.standing for candidate in found}
-    viewer = request.viewer
-    names = (viewer.user, *viewer.participants) if viewer is not None else ()
-    people = tuple(dict.fromkeys(fold(name) for name in names if name))
-    brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
-    triggered = tuple(c.item.uid for c in found if any(passage in brought for passage, _ in c.passages))
-    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings, people, triggered)
-
-
-async def _spread(
-    request: RetrieveRequest, search: Search, ports: RetrievalPorts, question: Question, found: Sequence[Candidate]
-) -> tuple[Sequence[Candidate], Spread]:
-    """Let the graph lead on from what was found, unless the caller names channels."""
-    spreads = Spread()
-    if request.channels is not None or not found:
-        return found, spreads
-    with search.watch.stage("graph"), contextlib.suppress(UnavailableError, OverloadedError):
-        found = prefer_speaker(request.query, found) if ports.settings.speaker else found
-        found, spreads = await spread(question, found, ports.settings, ports.registry)
-        if ports.settings.causal_boost:
-            boost = ports.settings.causal_boost
-            found = await boosted(ports.graph, question.scope, ports.registry, found, boost)
-    if not spreads.in_time:
-        search.degraded.append(GRAPH)
-    return found, spreads
-
-
-async def _walk_tags(
-    request: RetrieveRequest, search: Search, ports: RetrievalPorts, question: Question, top: Sequence[Candidate]
-) -> list[tags.Associate]:
-    """Let the tags of the results lead on, unless the caller names channels or wants no neighbours."""
-    if request.channels is not None or request.expand.hops == 0 or not ports.settings.associates:
-        return []
-    anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
-    with search.watch.stage("tags"), contextlib.suppress(UnavailableError, OverloadedError, TimeoutError):
-        async with asyncio.timeout(ports.settings.spread_ms / 1000):
-            return await tags.walk_tags(question, anchors, search.terms, ports.settings.associates)
-    search.degraded.append(tags.TAGS)
-    return []
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
@@ -221,15 +158,9 @@ async def _add_associates(
 
 
 async def _answer(
-    request: RetrieveRequest,
-    ports: RetrievalPorts,
-    search: Search,
-    wave: Wave,
-    spreads: Spread,
-    decision: Decision,
-    top: Sequence[Candidate],
-    around: Surroundings,
+    second: SecondWave, wave: Wave, decision: Decision, top: Sequence[Candidate], around: Surroundings
 ) -> RetrieveResponse:
+    request, ports, search = second.request, second.ports, second.search
     with search.watch.stage("synthesize"):
         passages = [passage for candidate in top for passage, _ in candidate.passages]
         texts = await ports.graph.texts(search.scope.tenant, passages)
@@ -249,9 +180,7 @@ async def _answer(
         text=text,
         took_ms=search.watch.total(),
         degraded=degraded,
-        explain=explain(search.wrapped_query, decision, ports.settings, wave, spreads, top, cut)
-        if request.explain
-        else None,
+        explain=explain(second, decision, wave, top, cut) if request.explain else None,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from vicw_shared.clock import to_us
 from vicw_shared.model.core5 import Label, Node
 
@@ -33,3 +35,8 @@ def chain_key(chain: str, node: Node) -> ChainKey | None:
     if chain == HAPPENED_AFTER:
         return clock_key(node)
     return next_key(node) if None not in (node.flow_id, node.flow_step) else None
+
+
+def latest_first(events: Iterable[Node]) -> list[Node]:
+    """Return Events of any contexts against the clock; of one time and arrival, by uid."""
+    return sorted(sorted(events, key=lambda node: node.uid), key=clock_key, reverse=True)

@@ -47,6 +47,16 @@ class ItemIndex(Protocol):
         """
         ...
 
+    async def between(
+        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        """Return the live Events of the clock whose ``timestamp`` is in [start, end), the latest first.
+
+        These are callers' items: what has a time is an Event. Of one time the last to arrive comes first.
+        ``contexts`` None: of all that the tenant has, which costs a look-up each.
+        """
+        ...
+
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
         ...

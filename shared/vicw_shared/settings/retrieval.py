@@ -59,6 +59,12 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Share of their runs of three words from which two passages are one result; 0: never",
     )
+    time_boost: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Of what a result is worth, what it gains that happened when the question asks about; 0: none",
+    )
     chains: int = Field(
         5, ge=0, le=100, description="Causal chains that a question why, or what if, gets; 0: single causes alone"
     )

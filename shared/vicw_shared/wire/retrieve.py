@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -236,6 +237,34 @@ class GraphChannel(Message):
     sub_graphs: dict[str, int]
 
 
+class AskedSpan(Message):
+    """A span of time that the question names: [start, end)."""
+
+    text: str
+    kind: Literal["on", "before", "after", "around"]
+    start: datetime
+    end: datetime
+    confidence: float
+
+
+class AskedEvent(Message):
+    """An event by which the question says when, and the item that it was taken for."""
+
+    text: str
+    direction: Literal["before", "after", "during"]
+    confidence: float
+    uid: str | None
+
+
+class AskedTime(Message):
+    """When the question asks about. ``only``: nothing else selects, so only what happened then is in the answer."""
+
+    spans: tuple[AskedSpan, ...]
+    events: tuple[AskedEvent, ...]
+    only: bool
+    in_time: bool
+
+
 class Explanation(Message):
     """How the answer came about; only with ``explain``."""
 
@@ -244,6 +273,7 @@ class Explanation(Message):
     fusion: str
     channels: dict[str, tuple[dict[str, Any], ...]]
     graph: GraphChannel
+    time: AskedTime | None = None
     boosts: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="What results gained beside the channels, by uid and by what"
     )

@@ -145,6 +145,7 @@ VALUES: dict[str, Any] = {
     "names": [{"name": "a", "term": "a"}],
     "homes": ["a"],
     "contexts": ["a"],
+    "spans": [{"start": "a", "end": "b"}],
     "events": [{"uid": "a", "place": "a", "end": "b"}],
     **dict.fromkeys(
         ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"

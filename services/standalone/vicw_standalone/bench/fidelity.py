@@ -47,6 +47,7 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "lift": {"lift": False},
     "bridges": {"bridge_hops": 0},
     "typed edges": {"graph_weight": 0.0},
+    "time": {"time_boost": 0.0},
     "near-duplicates": {"duplicates": 0.0},
     "tags": {"associates": 0},
     "domain inference": {"infer_domain": False},

@@ -5,6 +5,7 @@ A range index refuses keys over some 8,000 bytes, and a composite one adds its p
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from vicw_shared.clock import to_us
@@ -51,6 +52,16 @@ def chain_end(place: str) -> str:
 def place(prefix: str, key: ChainKey) -> str:
     """Return a place in a chain, as text that sorts as ``key`` does."""
     return prefix + "".join(f"{part + _OFFSET:020d}" for part in key)
+
+
+def clock_span(tenant: str, context: str, start: datetime, end: datetime) -> dict[str, str]:
+    """Return where a context's Events of [start, end) begin on its clock, and what comes after them."""
+    prefix = chain_prefix(tenant, context, None)
+    return {"start": _instant(prefix, start), "end": _instant(prefix, end)}
+
+
+def _instant(prefix: str, at: datetime) -> str:
+    return f"{prefix}{to_us(at) + _OFFSET:020d}"
 
 
 def place_of(chain: str, node: Node) -> str | None:

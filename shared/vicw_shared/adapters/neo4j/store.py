@@ -14,7 +14,7 @@ from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
-from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, item_key, receipt_record, tenant_key
+from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, clock_span, item_key, receipt_record, tenant_key
 from vicw_shared.adapters.neo4j.names import find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, item_ref, node_of
@@ -26,6 +26,7 @@ from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model.chain import latest_first
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
     Direction,
@@ -176,6 +177,14 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
         return await find_worded(self._database.read, tenant, keys, contexts, limit)
+
+    async def between(
+        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        homes = [root.context for root in await self.contexts(tenant)] if contexts is None else contexts
+        spans = [clock_span(tenant, home, start, end) for home in dict.fromkeys(homes)]
+        rows = await self._database.read(nodes.BETWEEN, spans=spans, tenant=tenant, limit=limit) if spans else []
+        return latest_first(node_of(row["node"]) for row in rows)
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)

@@ -10,6 +10,7 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_of
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
+from vicw_shared.model.chain import latest_first
 
 _BATCH = 500
 
@@ -25,6 +26,31 @@ def read_items(connection: sqlite3.Connection, tenant: str, source_id: str, cont
         )
         found |= {node.context: node for node in map(node_of, rows)}
     return [found[context] for context in sorted(found)]
+
+
+def read_between(
+    connection: sqlite3.Connection,
+    tenant: str,
+    span: tuple[datetime, datetime],
+    contexts: Sequence[str] | None,
+    limit: int,
+) -> list[Node]:
+    """Return Events of a span, latest first: the last few of each context, by the index of its clock's chain."""
+    if contexts is None:
+        roots = connection.execute(
+            "SELECT DISTINCT context FROM node WHERE label = 'Context' AND tenant = ?", (tenant,)
+        )
+        contexts = [name for (name,) in roots.fetchall()]
+    start, end = map(to_us, span)
+    found: list[Node] = []
+    for context in dict.fromkeys(contexts):
+        rows = connection.execute(
+            f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND arrival IS NOT NULL "  # noqa: S608
+            "AND retired_at IS NULL AND timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC, arrival DESC LIMIT ?",
+            (tenant, context, start, end, limit),
+        )
+        found += map(node_of, rows)
+    return latest_first(found)[:limit]
 
 
 def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -> list[Node]:

@@ -16,7 +16,7 @@ from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.finding import find_passages
 from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
-from vicw_shared.adapters.sqlite.items import read_expired, read_items, read_thread
+from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
@@ -177,6 +177,11 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
         return await self._database.read(lambda c: read_worded(c, tenant, keys, contexts, limit))
+
+    async def between(
+        self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
+    ) -> list[Node]:
+        return await self._database.read(lambda c: read_between(c, tenant, (start, end), contexts, limit))
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))

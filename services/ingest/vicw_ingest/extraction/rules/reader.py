@@ -30,9 +30,9 @@ from vicw_ingest.extraction.rules.names import Kind, Name, names_in
 from vicw_ingest.extraction.rules.people import People, seems_person
 from vicw_ingest.extraction.rules.relationships import PETS
 from vicw_ingest.extraction.rules.things import Things
-from vicw_ingest.extraction.rules.times import times_in
 from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, subject_of, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
+from vicw_shared.language.times import times_in
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 from vicw_shared.text import fold

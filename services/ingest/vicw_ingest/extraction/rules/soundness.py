@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from vicw_ingest.extraction.rules.happenings import goes_wrong, happens
-from vicw_ingest.extraction.rules.times import MONTHS, WEEKDAYS
 from vicw_shared.language.analysis import Word
+from vicw_shared.language.times import MONTHS, WEEKDAYS
 
 _QUOTES = frozenset("\"'“”‘’`")
 _NEGATIONS = frozenset({"not", "n't", "n’t", "never"})

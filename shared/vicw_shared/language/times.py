@@ -1,4 +1,4 @@
-"""When a text says that something happens: dates and relative times, resolved against the time of its item.
+"""When a text says that something happens: dates and relative times, resolved against the time it is told or asked at.
 
 English. A time has the precision of its words: "last week" is a week, "in March" a month. What is not plain is left out
 rather than guessed ("the other day", "soon").
@@ -6,12 +6,11 @@ rather than guessed ("the other day", "soon").
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-from dateutil.relativedelta import relativedelta
 
 from vicw_shared.language.tokens import Span
 
@@ -71,21 +70,42 @@ class Time:
     at: datetime
     precision: str
     """``minute``, ``hour``, ``day``, ``week``, ``month`` or ``year``."""
+    unit: str | None = None
+    """What a counted time is counted in ("two weeks ago"): how exact its words are, whatever its precision."""
 
 
-def times_in(text: str, now: datetime) -> Iterator[Time]:
+def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator[Time]:
     """Yield the times of a sentence in order, seen from ``now``, its item's time.
 
-    A weekday or month without a year is the last one where the sentence tells of the past, else the next one.
+    A weekday or month without a year is the last one where the sentence tells of the past, else the next one;
+    ``ahead`` says which, where the sentence is not asked.
     """
-    future = _FUTURE.search(text) is not None or (_PRESENT.search(text) is not None and _PAST.search(text) is None)
+    future = tells_of_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
         try:
-            found = _resolved({name: value for name, value in match.groupdict().items() if value}, now, future)
+            said = {name: value for name, value in match.groupdict().items() if value}
+            found = _resolved(said, now, future)
         except (ValueError, OverflowError):
             continue  # the 31st of February; the year 12000
         if found is not None:
-            yield Time(Span(match.start(), match.end()), *found)
+            unit = said.get("unit", said.get("ahead_unit"))
+            yield Time(Span(match.start(), match.end()), *found, unit and unit.lower())
+
+
+def tells_of_future(text: str) -> bool:
+    """Tell whether a sentence is about what is still to come."""
+    return _FUTURE.search(text) is not None or (_PRESENT.search(text) is not None and _PAST.search(text) is None)
+
+
+def months_on(at: datetime, months: int) -> datetime:
+    """Return the same day so many months later, or the month's last where it has no such day.
+
+    Raises ValueError outside the years 1 to 9999.
+    """
+    year, month = divmod(at.year * 12 + at.month - 1 + months, 12)
+    if not 1 <= year <= 9999:
+        raise ValueError(f"the year {year} is no year")
+    return at.replace(year=year, month=month + 1, day=min(at.day, calendar.monthrange(year, month + 1)[1]))
 
 
 def _resolved(said: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:
@@ -122,7 +142,7 @@ def _counted(said: dict[str, str], now: datetime, today: datetime) -> tuple[date
     away = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(7)}
     if unit in away:
         return start + sign * number * away[unit], "day" if unit == "week" else unit
-    return start + sign * number * (relativedelta(months=1) if unit == "month" else relativedelta(years=1)), unit
+    return months_on(start, sign * number * (1 if unit == "month" else 12)), unit
 
 
 def _weekday(which: str, name: str, today: datetime, future: bool) -> datetime:
@@ -140,8 +160,8 @@ def _period(whose: str, name: str, today: datetime) -> tuple[datetime, str]:
         monday = today - timedelta(days=today.weekday()) + timedelta(weeks=steps)
         return (monday, "week") if name == "week" else (monday + timedelta(days=5), "day")
     if name == "month":
-        return today.replace(day=1) + relativedelta(months=steps), "month"
-    return today.replace(month=1, day=1) + relativedelta(years=steps), "year"
+        return months_on(today.replace(day=1), steps), "month"
+    return months_on(today.replace(month=1, day=1), 12 * steps), "year"
 
 
 def _date(said: dict[str, str], today: datetime, future: bool) -> tuple[datetime, str] | None:
@@ -157,5 +177,5 @@ def _date(said: dict[str, str], today: datetime, future: bool) -> tuple[datetime
         return None  # verbs, more often than not
     at = today.replace(month=month, day=day)
     if future or said.get("in_month", "").lower().startswith(("next", "until")):
-        return at if at >= today else at + relativedelta(years=1), precision
-    return at if at <= today else at - relativedelta(years=1), precision
+        return at if at >= today else months_on(at, 12), precision
+    return at if at <= today else months_on(at, -12), precision

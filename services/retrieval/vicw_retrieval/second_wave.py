@@ -1,0 +1,115 @@
+"""The second wave: what the first one's hits lead to, through the graph, time and tags (design section "Read path").
+
+Each stage has a budget and fails alone: then the order stands as it was, and ``degraded`` names it. A caller who names
+channels gets these alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.channels import tags
+from vicw_retrieval.channels.graph import Spread, spread
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.merging import merge_duplicates
+from vicw_retrieval.reach import Anchor
+from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.speakers import prefer_speaker
+from vicw_retrieval.timing.placing import Placed, place
+from vicw_retrieval.timing.reading import read_time
+from vicw_retrieval.why.boosting import boosted
+from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
+from vicw_shared.text import fold
+from vicw_shared.wire.retrieve import RetrieveRequest
+
+TIME = "time"
+_AWAY = (UnavailableError, OverloadedError, TimeoutError)
+
+
+@dataclass(slots=True)
+class SecondWave:
+    """What became of the candidates of one request, and by what."""
+
+    request: RetrieveRequest
+    ports: RetrievalPorts
+    search: Search
+    spreads: Spread = field(default_factory=Spread)
+    placed: Placed | None = None
+    associates: list[tags.Associate] = field(default_factory=list)
+
+    async def run(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> list[Candidate]:
+        """Return the results: what stands after all stages, at most as many as are asked for."""
+        question = self._question(found, wave, domains)
+        if self.request.channels is None and found:
+            found = await self._spread(question, found)
+            found = await self._place(question, found)
+        found = await self._merge(found)
+        top = chosen(found, wave, self.request.limit)
+        if self.request.channels is None and self.request.expand.hops > 0:
+            await self._walk_tags(question, top)
+        return tags.among(top, self.associates, self.request.limit)
+
+    def _question(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
+        viewer = self.request.viewer
+        names = (viewer.user, *viewer.participants) if viewer is not None else ()
+        brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+        return Question(
+            self.ports.graph,
+            self.ports.vectors,
+            replace(self.search.scope, domains=domains),
+            self.request.query,
+            self.search.vector,
+            {candidate.item.uid: candidate.standing for candidate in found},
+            tuple(dict.fromkeys(fold(name) for name in names if name)),
+            tuple(c.item.uid for c in found if any(passage in brought for passage, _ in c.passages)),
+        )
+
+    async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let the graph lead on from what was found, then let causes and effects raise each other."""
+        settings = self.ports.settings
+        with self.search.watch.stage("graph"), contextlib.suppress(*_AWAY):
+            found = prefer_speaker(self.request.query, found) if settings.speaker else found
+            found, self.spreads = await spread(question, found, settings, self.ports.registry)
+            if settings.causal_boost:
+                found = await boosted(
+                    self.ports.graph, question.scope, self.ports.registry, found, settings.causal_boost
+                )
+        if not self.spreads.in_time:
+            self.search.degraded.append(GRAPH)
+        return found
+
+    async def _place(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let what happened at the time of the question come first."""
+        boost = self.ports.settings.time_boost
+        reading = read_time(self.request.query, question.scope.judged_at) if boost else None
+        if not reading:
+            return found
+        self.placed = Placed(reading)
+        standings = {candidate.item.uid: candidate.standing for candidate in found}
+        with self.search.watch.stage(TIME), contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
+                return await place(replace(question, standings=standings), found, self.placed, boost)
+        self.search.degraded.append(TIME)
+        return found
+
+    async def _merge(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Make one result of what says the same."""
+        with self.search.watch.stage("merge"):
+            least, limit = self.ports.settings.duplicates, self.request.limit
+            return await merge_duplicates(self.ports.graph, self.search.scope, found, limit, least)
+
+    async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
+        """Let the tags of the results lead on."""
+        most = self.ports.settings.associates
+        if not most:
+            return
+        anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
+        with self.search.watch.stage(tags.TAGS), contextlib.suppress(*_AWAY):
+            async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
+                self.associates = await tags.walk_tags(question, anchors, self.search.terms, most)
+                return
+        self.search.degraded.append(tags.TAGS)

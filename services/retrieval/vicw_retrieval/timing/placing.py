@@ -1,0 +1,125 @@
+"""The time of a question among its candidates: what happened then comes first, whether or not it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from vicw_retrieval.candidates import Candidate, in_order
+from vicw_retrieval.channels.bm25 import search_bm25
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.timing.anchors import Anchor, Direction
+from vicw_retrieval.timing.reading import TimeReading
+from vicw_retrieval.timing.spans import Kind
+from vicw_retrieval.timing.weighing import Moment, Standing, Weight, weigh
+from vicw_retrieval.wanted import wanted
+from vicw_shared import sparse
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Direction as Way
+from vicw_shared.ports import ItemRef
+
+_SURE = 0.5
+"""The confidence from which a span of time brings up what happened in it."""
+_JUDGED = 100
+"""Candidates whose time is looked at, the best."""
+_IN_SPAN = 50
+_STEPS = 6
+"""How far from an event its thread is followed."""
+_EVENTS = 10
+_AS_GOOD = 0.8
+"""Of passages that are about as good for an event, the earliest tells of it; later ones come back to it."""
+_IN_SPAN_WORTH = 0.5
+"""Of the best standing, what an item of a span counts as at least: a month is long, and has much in it."""
+_NEXT_WORTH = 1.0
+"""The same of what stands next to an event: it is what is asked for."""
+
+
+@dataclass(slots=True)
+class Placed:
+    """What the time of a question was taken for: the events that its anchors were found to be."""
+
+    reading: TimeReading
+    events: dict[Anchor, Node] = field(default_factory=dict)
+    in_time: bool = False
+
+
+async def place(question: Question, found: Sequence[Candidate], placed: Placed, boost: float) -> list[Candidate]:
+    """Return the candidates in their new order, with what happened then among them.
+
+    Where nothing but time selects, only what happened then is left, if anything did. Raises what the graph raises.
+    """
+    placed.events = await _events(question, placed.reading)
+    then, worth = await _happened_then(question, placed)
+    known = {candidate.item.uid for candidate in found}
+    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
+    judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in worth)]
+    nodes = {node.uid: node for node in then}
+    nodes |= await question.graph.nodes(question.scope.tenant, [c.item.uid for c in judged if c.item.uid not in nodes])
+    weights = _weights(placed, judged, nodes, boost)
+    inside = [candidate for candidate in judged if weights[candidate.item.uid].standing is Standing.INSIDE]
+    for candidate in inside:
+        least = worth.get(candidate.item.uid, 0.0) * question.best
+        candidate.score = candidate.standing
+        candidate.boost("time", (weights[candidate.item.uid].factor - 1) * max(least, candidate.standing))
+    placed.in_time = True
+    if placed.reading.alone and inside:
+        return in_order(inside)
+    return in_order([*found, *(candidate for candidate in inside if candidate.item.uid not in known)])
+
+
+def _weights(placed: Placed, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float) -> dict[str, Weight]:
+    moments = [Moment.of(nodes[one.item.uid]) if one.item.uid in nodes else Moment() for one in judged]
+    events = {anchor: Moment.of(node) for anchor, node in placed.events.items()}
+    weights = weigh(placed.reading, moments, events, boost=boost)
+    return {one.item.uid: weight for one, weight in zip(judged, weights, strict=True)}
+
+
+async def _events(question: Question, reading: TimeReading) -> dict[Anchor, Node]:
+    """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
+    found: dict[Anchor, Node] = {}
+    scope = replace(question.scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
+    for anchor in reading.anchors:
+        terms = sparse.encode_query(anchor.phrase)
+        hits = await search_bm25(question.vectors, terms, scope, _EVENTS) if terms.indices else []
+        good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
+        owners = await question.graph.owners(scope.tenant, good) if good else {}
+        items = await question.graph.nodes(scope.tenant, sorted({owner.uid for owner in owners.values()}))
+        events = [n for n in await question.sight.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp]
+        if events:
+            found[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
+    return found
+
+
+async def _happened_then(question: Question, placed: Placed) -> tuple[list[Node], dict[str, float]]:
+    """Return items of the spans that are sure, and those next to the events, as far as they are wanted; their worth."""
+    scope, graph = question.scope, question.graph
+    found: list[Node] = []
+    if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
+        for span in placed.reading.spans:
+            if span.confidence >= _SURE and span.kind in {Kind.ON, Kind.AROUND}:
+                found += await graph.between(
+                    scope.tenant, span.start, span.end, contexts=scope.contexts, limit=_IN_SPAN
+                )
+    seen = await question.sight.nodes(found)
+    worth = dict.fromkeys((node.uid for node in seen), _IN_SPAN_WORTH)
+    for anchor, event in placed.events.items():
+        steps = await _next_to(question, anchor, event)
+        seen += steps
+        worth |= dict.fromkeys((node.uid for node in steps), _NEXT_WORTH)
+    return await wanted(graph, scope, list({node.uid: node for node in seen}.values())), worth
+
+
+async def _next_to(question: Question, anchor: Anchor, event: Node) -> list[Node]:
+    """Follow an event's thread, as far as every step may be seen."""
+    if anchor.direction is Direction.DURING:
+        return [event]
+    spread = ("NEXT", Way.OUT if anchor.direction is Direction.AFTER else Way.IN)
+    found: list[Node] = []
+    front = [event.uid]
+    for _ in range(_STEPS):
+        steps = await question.sight.visible(await question.graph.expand(question.scope.tenant, front, [spread], 1))
+        if not steps:
+            break
+        found.append(steps[0].node)
+        front = [steps[0].node.uid]
+    return found

@@ -1,0 +1,73 @@
+"""What a question says of time: rules, no model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from vicw_retrieval.timing.anchors import Anchor, anchors_in
+from vicw_retrieval.timing.spans import TimeSpan, spans_in
+
+_READ_CHARS = 2000
+_SURE = 0.5
+_GENERIC = frozenset(
+    "a about again all an and any anything are at back been between brief by can chat chats conversation "
+    "conversations could did discuss discussed discussing discussion do does doing done during event events "
+    "everything exactly for from had happen happened happening happens has have having i in is it last list me "
+    "memories memory mention mentioned message messages occur occurred of on our ours over past please recall "
+    "recap remember remind s said say session sessions show so some something speak spoke spoken summarise "
+    "summarize summary talk talked talking tell that the there these thing things this those to told topic topics "
+    "up us was we were what which with would you your yours".split()
+)
+_PHRASES = re.compile(
+    r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b", re.VERBOSE | re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeReading:
+    """The times and events of a question, each in its order, and what else the question asks by."""
+
+    spans: tuple[TimeSpan, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
+    rest: str = ""
+    """The question without its times and events: what is left to search by."""
+    alone: bool = False
+    """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
+
+    def __bool__(self) -> bool:
+        return bool(self.spans or self.anchors)
+
+
+def read_time(query: str, asked_at: datetime) -> TimeReading:
+    """Read the time of a question, asked at an instant with a time zone, whose days and weeks are meant.
+
+    Of a question over 2,000 characters only its beginning is read: a longer one is a document. Never raises for any
+    text; raises ValueError for an ``asked_at`` without a zone.
+
+    >>> from datetime import UTC
+    >>> read_time("What did we discuss 10 minutes ago?", datetime(2026, 3, 18, 15, 30, tzinfo=UTC)).alone
+    True
+    >>> read_time("What happened after the explosion?", datetime(2026, 3, 18, tzinfo=UTC)).anchors[0].phrase
+    'the explosion'
+    """
+    if asked_at.tzinfo is None:
+        raise ValueError("asked_at has no time zone: give it one, as datetime.now(UTC) has")
+    read = query[:_READ_CHARS]
+    spans = spans_in(read, asked_at)
+    taken = [(span.begins, span.begins + len(span.text)) for span in spans]
+    anchors = anchors_in(read, taken)
+    cuts = sorted([*taken, *((anchor.begins, anchor.begins + len(anchor.text)) for anchor in anchors)], reverse=True)
+    rest = query
+    for begins, ends in cuts:
+        rest = rest[:begins] + " " + rest[ends:]
+    rest = " ".join(rest.split())
+    sure = any(span.confidence >= _SURE for span in spans)
+    return TimeReading(tuple(spans), tuple(anchors), rest, sure and not anchors and not _says_more(rest))
+
+
+def _says_more(rest: str) -> bool:
+    words = _WORD.findall(_PHRASES.sub(" ", rest).lower())
+    return any(word.replace("’", "'").removesuffix("'s") not in _GENERIC for word in words)

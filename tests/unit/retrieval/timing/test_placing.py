@@ -1,0 +1,130 @@
+"""What happened when a question asks about comes first: over real memories, seen from the question's own time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+NOW = "2026-03-18T15:30:00Z"
+FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(40))
+STORY = (
+    ("s1", "The two sisters packed their bags."),
+    ("s2", "An explosion shook the harbour."),
+    ("s3", "Mara pulled a sailor out of the water."),
+    ("s4", "In the morning the ships were gone."),
+    ("s5", "They still talk of the explosion in the taverns."),
+)
+
+
+async def ask(memory: Memory, query: str, boost: float = 0.5, **fields: Any) -> RetrieveResponse:
+    ports = memory.standalone.retrieval_ports()
+    settings = RetrievalSettings(time_boost=boost, spread_ms=20_000, lift=False)
+    request = RetrieveRequest.model_validate({"query": query, "query_time": NOW, "explain": True, **fields})
+    return await retrieve(request, memory.tenant, replace(ports, settings=settings))
+
+
+def ids(answer: RetrieveResponse) -> list[str | None]:
+    return [result.id for result in answer.results]
+
+
+async def chat(memory: Memory) -> None:
+    said = {
+        "early": ("13:00", "We spoke of the garden."),
+        "then": ("15:21", "The bridge needs paint."),
+        "now": ("15:29", "Hm."),
+    }
+    turns = [
+        {"id": uid, "speaker": "Ana", "text": text, "timestamp": f"2026-03-18T{at}:00Z"}
+        for uid, (at, text) in said.items()
+    ]
+    await memory.ingest(*turns, *FILLER, flow_id="f")
+
+
+async def test_where_only_time_selects_the_answer_is_what_happened_then(memory: Memory) -> None:
+    await chat(memory)
+    answer = await ask(memory, "What did we discuss 10 minutes ago?")
+    assert ids(answer) == ["then"]
+    assert answer.explain is not None
+    assert answer.explain.time is not None
+    assert (answer.explain.time.only, answer.explain.time.spans[0].text) == (True, "10 minutes ago")
+    assert "time" in answer.explain.boosts[answer.results[0].uid]
+
+
+async def test_where_nothing_happened_then_the_answer_is_as_without_a_time(memory: Memory) -> None:
+    await chat(memory)
+    asked = "What did we discuss 3 years ago?"
+    assert ids(await ask(memory, asked)) == ids(await ask(memory, asked, boost=0.0)) != []
+
+
+async def test_a_time_beside_other_words_is_a_boost(memory: Memory) -> None:
+    paint = [
+        {"id": uid, "text": f"The bridge was painted, part {uid}.", "timestamp": f"2026-0{month}-10T12:00:00Z"}
+        for uid, month in (("jan", 1), ("feb", 2), ("mar", 3))
+    ]
+    await memory.ingest(*paint, *FILLER)
+    answer = await ask(memory, "Which bridge was painted in February?")
+    assert ids(answer)[0] == "feb"
+    assert {"jan", "mar"} <= set(ids(answer))
+
+
+async def test_what_followed_an_event_comes_first_the_next_before_the_later(memory: Memory) -> None:
+    scenes = [
+        {"id": uid, "subtype": "scene", "text": text, "timestamp": f"2026-01-0{n}T00:00:00Z"}
+        for n, (uid, text) in enumerate(STORY, start=1)
+    ]
+    await memory.ingest(*scenes, *FILLER, flow_id="story", domain="prose")
+    answer = await ask(memory, "What happened in the story after the explosion?")
+    found = ids(answer)
+    assert answer.explain is not None
+    assert answer.explain.time is not None
+    (event,) = answer.explain.time.events
+    uids = {result.id: result.uid for result in answer.results}
+    assert event.uid == uids.get("s2", event.uid)
+    gains = [answer.explain.boosts[uids[uid]]["time"] for uid in ("s3", "s4")]
+    assert gains[0] > gains[1] > 0, "the nearer, the more"
+    assert {"s3", "s4"} <= set(found[:4])
+    assert "s1" not in found[:3]
+    before = ids(await ask(memory, "What happened in the story before the explosion?"))
+    assert before.index("s1") < min(before.index(uid) for uid in ("s3", "s4") if uid in before)
+
+
+async def test_what_the_asker_may_not_see_is_no_event_and_no_step(memory: Memory) -> None:
+    scenes = [
+        {"id": uid, "text": text, "timestamp": f"2026-01-0{n}T00:00:00Z"} for n, (uid, text) in enumerate(STORY, 1)
+    ]
+    hidden = {"sensitivity": "sensitive", "about": ["Mara"]}
+    await memory.ingest(scenes[0], scenes[1] | hidden, *scenes[2:], *FILLER, flow_id="story")
+    asked = "What happened after the explosion?"
+    answer = await ask(memory, asked, viewer={"user": "Ben"})
+    assert answer.explain is not None
+    assert answer.explain.time is not None
+    assert "s2" not in ids(answer)
+    assert answer.explain.time.events[0].uid in {None, *(r.uid for r in answer.results if r.id == "s5")}
+
+
+@pytest.mark.parametrize("fails", ["hangs", "raises"])
+async def test_where_the_graph_fails_the_order_stands(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    await chat(memory)
+    flat = ids(await ask(memory, "What did we discuss 10 minutes ago?", boost=0.0))
+
+    async def between(*_: Any, **__: Any) -> None:
+        if fails == "raises":
+            raise TimeoutError
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(memory.standalone.graph, "between", between)
+    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(spread_ms=300, lift=False))
+    request = RetrieveRequest.model_validate({"query": "What did we discuss 10 minutes ago?", "query_time": NOW})
+    answer = await retrieve(request, memory.tenant, ports)
+    assert "time" in answer.degraded
+    assert set(ids(answer)) == set(flat)

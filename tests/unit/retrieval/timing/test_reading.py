@@ -1,0 +1,179 @@
+"""What a question says of time is read from its words, seen from when it is asked."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_retrieval.timing import Anchor, Kind, TimeSpan, read_time
+from vicw_retrieval.timing.spans import BEGINNING, END
+
+NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+def span(query: str, asked_at: datetime = NOW) -> TimeSpan:
+    (found,) = read_time(query, asked_at).spans
+    return found
+
+
+def at(text: str) -> datetime:
+    return {"first": BEGINNING, "last": END}.get(text) or datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end", "kind"),
+    [
+        ("What did we discuss 10 minutes ago?", "2026-03-18T15:15", "2026-03-18T15:25", Kind.AROUND),
+        ("What broke an hour ago?", "2026-03-18T14:00", "2026-03-18T15:00", Kind.AROUND),
+        ("What broke two days ago?", "2026-03-16", "2026-03-17", Kind.ON),
+        ("What broke 8 days ago?", "2026-03-08", "2026-03-13", Kind.ON),
+        ("What broke yesterday?", "2026-03-17", "2026-03-18", Kind.ON),
+        ("What did we talk about yesterday?", "2026-03-17", "2026-03-18", Kind.ON),
+        ("Who called this morning?", "2026-03-18T05:00", "2026-03-18T12:00", Kind.ON),
+        ("Who called yesterday evening?", "2026-03-17T17:00", "2026-03-18", Kind.ON),
+        ("Who called last night?", "2026-03-17T18:00", "2026-03-18T06:00", Kind.ON),
+        ("Who called on Monday morning?", "2026-03-16T05:00", "2026-03-16T12:00", Kind.ON),
+        ("What did Ana say last Tuesday?", "2026-03-17", "2026-03-18", Kind.ON),
+        ("What did Ana say on Wednesday?", "2026-03-11", "2026-03-12", Kind.ON),
+        ("What did Ana say last week?", "2026-03-09", "2026-03-16", Kind.ON),
+        ("What did Ana say last weekend?", "2026-03-14", "2026-03-16", Kind.ON),
+        ("What will Ana do next week?", "2026-03-23", "2026-03-30", Kind.ON),
+        ("What did we fix in March?", "2026-03-01", "2026-04-01", Kind.ON),
+        ("What did we fix in April?", "2025-04-01", "2025-05-01", Kind.ON),
+        ("What did we fix in March 2024?", "2024-03-01", "2024-04-01", Kind.ON),
+        ("What did we fix in early May?", "2025-05-01", "2025-06-01", Kind.ON),
+        ("What broke on 2026-03-04?", "2026-03-04", "2026-03-05", Kind.ON),
+        ("Who came on May 7th?", "2025-05-07", "2025-05-08", Kind.ON),
+        ("Who came on 7 July, 2023?", "2023-07-07", "2023-07-08", Kind.ON),
+        ("What did he do in 2023?", "2023-01-01", "2024-01-01", Kind.ON),
+        ("What did he tell from 2023?", "2023-01-01", "2024-01-01", Kind.ON),
+        ("What changed since Monday?", "2026-03-16", "last", Kind.AFTER),
+        ("What changed after 2023?", "2024-01-01", "last", Kind.AFTER),
+        ("What changed after March 3, 2024?", "2024-03-04", "last", Kind.AFTER),
+        ("What did we plan before Christmas?", "first", "2025-12-25", Kind.BEFORE),
+        ("Who led until June?", "first", "2025-07-01", Kind.BEFORE),
+        ("Who led before June 2024?", "first", "2024-06-01", Kind.BEFORE),
+        ("What broke between March and May?", "2025-03-01", "2025-06-01", Kind.ON),
+        ("What broke between March and May 2024?", "2024-03-01", "2024-06-01", Kind.ON),
+        ("What broke between November and February?", "2025-11-01", "2026-03-01", Kind.ON),
+        ("What broke from Monday to Wednesday?", "2026-03-09", "2026-03-12", Kind.ON),
+        ("What broke a few days ago?", "2026-03-11T15:30", "2026-03-16T15:30", Kind.AROUND),
+        ("What did Max do recently?", "2026-03-04T15:30", "2026-03-18T15:30", Kind.AROUND),
+        ("What broke in the past month?", "2026-02-18T15:30", "2026-03-18T15:30", Kind.ON),
+        ("What broke over the last 3 weeks?", "2026-02-25T15:30", "2026-03-18T15:30", Kind.ON),
+        ("Where did John go last summer?", "2025-06-01", "2025-09-01", Kind.ON),
+        ("Where did John go in the winter of 2022?", "2022-12-01", "2023-03-01", Kind.ON),
+        ("What did he do the week before August 3, 2023?", "2023-07-27", "2023-08-03", Kind.ON),
+        ("What did he do last weekend before April 10, 2023?", "2023-04-03", "2023-04-10", Kind.ON),
+        ("What was there around May 2024?", "2024-03-31", "2024-07-02", Kind.AROUND),
+    ],
+)
+def test_a_time_becomes_a_span(query: str, start: str, end: str, kind: Kind) -> None:
+    found = span(query)
+    assert (found.start, found.end, found.kind) == (at(start), at(end), kind)
+    assert query[found.begins :].startswith(found.text)
+
+
+def test_the_span_grows_with_its_unit() -> None:
+    widths = [
+        found.end - found.start
+        for found in (span(f"what broke 2 {unit}s ago?") for unit in ("minute", "hour", "day", "week", "month", "year"))
+    ]
+    assert widths == sorted(widths)
+    assert len(set(widths)) == len(widths)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "You may march on.",
+        "What happened in three months?",
+        "the second chapter",
+        "how long is an hour of video?",
+        "Where were the next Winter Olympics?",
+        "how do I wait 5 minutes in python?",
+        "who wrote 1984?",
+        "spring boot configuration",
+        "the fall of Rome",
+        "may I ask?",
+        "",
+        "🙂",
+    ],
+)
+def test_what_is_no_time_is_not_read(query: str) -> None:
+    assert read_time(query, NOW).spans == ()
+
+
+def test_a_date_is_surer_than_a_season_and_that_than_recently() -> None:
+    sure = [span(query).confidence for query in ("on 2026-03-04", "last summer", "recently")]
+    assert sure == sorted(sure, reverse=True)
+    assert len(set(sure)) == 3
+    (found,) = read_time("What did she start recently, as mentioned on 3 June, 2023?", NOW).spans
+    assert found.text == "on 3 June, 2023", "the vague one says nothing beside it"
+
+
+def test_days_are_those_of_the_asker() -> None:
+    east = NOW.astimezone(timezone(timedelta(hours=10)))  # already Thursday
+    assert span("yesterday", east).start == datetime(2026, 3, 17, 14, tzinfo=UTC)
+    with pytest.raises(ValueError, match="asked_at"):
+        read_time("yesterday", NOW.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(
+    ("query", "alone"),
+    [
+        ("What did we discuss 10 minutes ago?", True),
+        ("what happened last Tuesday", True),
+        ("What did we talk about yesterday?", True),
+        ("Summarise our conversation of last week, please.", True),
+        ("What was going on in March 2024?", True),
+        ("What did Ben say yesterday?", False),
+        ("Which bug did we fix yesterday?", False),
+        ("What happened recently?", False),
+        ("What happened last week after the explosion?", False),
+        ("What did we discuss?", False),
+        ("", False),
+    ],
+)
+def test_where_nothing_but_time_selects_it_is_alone(query: str, alone: bool) -> None:
+    assert read_time(query, NOW).alone is alone
+
+
+def test_what_is_left_is_without_the_times() -> None:
+    assert read_time("Who fixed the disk last week after the outage?", NOW).rest == "Who fixed the disk ?"
+
+
+WORDS = st.sampled_from(
+    "between and from to March May 2024 last week the day before after since until yesterday 10 minutes ago ago in on "
+    "Monday morning Christmas eve summer of 31 February explosion when during , ? 9999 years few 0 12 1900".split()
+)
+INSTANTS = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]))
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)), INSTANTS)
+def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
+    reading = read_time(query, asked_at)
+    told: list[TimeSpan | Anchor] = [*reading.spans, *reading.anchors]
+    places = [(found.begins, found.begins + len(found.text)) for found in told]
+    for begins, ends in places:
+        assert 0 <= begins < ends <= len(query)
+    spans = places[: len(reading.spans)]
+    assert all(first[1] <= second[0] for first, second in pairwise(spans))
+    for span in reading.spans:
+        assert span.start < span.end
+        assert 0 < span.confidence <= 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["a", "after ", "the day before ", "when the ", "between March and ", "last ", "1", " ", "what ", "after the a"],
+)
+def test_a_hostile_question_takes_no_time(part: str) -> None:
+    begun = time.perf_counter()
+    read_time(part * 200_000, NOW)
+    assert time.perf_counter() - begun < 5
