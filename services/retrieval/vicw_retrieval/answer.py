@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, shown
-from vicw_retrieval.domain import Decision
+from vicw_retrieval.intent.domain import Decision
 from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.timing.placing import Placed

@@ -17,9 +17,9 @@ from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.channels import tags
-from vicw_retrieval.domain import Decision, given, infer
+from vicw_retrieval.intent.domain import Decision, given, infer
 from vicw_retrieval.expansion import expand
-from vicw_retrieval.intent import read_words
+from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts, Search

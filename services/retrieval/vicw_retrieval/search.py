@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import Told, embed_query, search_dense
+from vicw_retrieval.channels.dense import Told, embed_queries, middle, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.intent.contents import share_of_code
+from vicw_retrieval.intent.profiles import CODE, mix
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
@@ -33,6 +36,8 @@ _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
 _WIDENINGS = 4
+_JUDGED = 8
+"""Hits of a channel that are read to tell what they are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,9 @@ class Search:
         self._request = request
         self.terms = sparse.encode_query(request.query)
         self.vector: NDArray[np.float32] | None = None
+        self._vectors: dict[str, NDArray[np.float32]] = {}
         self._told = Told()
+        self.code = 0.0  # the share of code among the best hits
         self._wanted = request.channels or _channels_of(ports.settings)
         self._limit = max(ports.settings.candidates, request.limit)
 
@@ -177,11 +184,22 @@ class Search:
         if self.vector is None or with_prefix != self.wrapped_query:
             self.wrapped_query = with_prefix
             with self.watch.stage("embed"):
-                self.vector = await embed_query(self._ports.embedder, with_prefix)
+                self.vector = await self._embed(with_prefix)
         query = VectorQuery(scope=scope, limit=limit, dense=self.vector, without=without)
         graph = self._ports.graph if self._ports.settings.statements else None
         hits, self._told = await search_dense(self._ports.vectors, query, graph)
         return hits
+
+    async def _embed(self, wrapped: str) -> NDArray[np.float32]:
+        """Return the query's vector: between the wrapped query, which is near its domain, and the bare one."""
+        wordings = [wrapped]
+        if self._ports.settings.bare_query:
+            wordings = list(dict.fromkeys([wrapped, self._ports.query_prefix + self._request.query]))
+        unknown = [text for text in wordings if text not in self._vectors]
+        if unknown:
+            rows = await embed_queries(self._ports.embedder, unknown)
+            self._vectors |= dict(zip(unknown, rows, strict=True))
+        return middle([self._vectors[text] for text in wordings])
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
         """Return a wave in which what one channel found is scored by the other, too."""
@@ -193,6 +211,9 @@ class Search:
         for channel in scores.values():
             channel.update(brought | channel)
         settings = self._ports.settings
+        if settings.profiles:
+            self.code = await self._share_of_code(ranked)
+            settings = mix(settings, [(CODE, self.code)])
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
@@ -202,6 +223,15 @@ class Search:
             ceilings = {"bm25": blend.ceiling(idf, sparse.K1 + 1)}
             ceilings[FULLTEXT] = max(scores.get(FULLTEXT, {}).values(), default=0.0)
         return Wave(ranked, scores, weights, ceilings)
+
+    async def _share_of_code(self, ranked: Mapping[str, Sequence[VectorHit]]) -> float:
+        """Return the share of code among the best hits of the vector channels; 0 where nobody can tell."""
+        best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
+        with contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(self._ports.settings.budget_ms / 1000):
+                payloads = await self._ports.vectors.payloads(list(best)) if best else {}
+                return share_of_code(str(payload.get("text", "")) for payload in payloads.values())
+        return 0.0
 
     async def _score_each_others(self, scores: dict[str, dict[str, float]], brought: Mapping[str, float]) -> None:
         """Score what only one of the vector channels found in the other."""

@@ -82,13 +82,39 @@ class RetrieveRequest(Message):
     explain: StrictBool = False
 
 
+class Task(StrEnum):
+    """What a question is for (seed 002 §8.2)."""
+
+    UNDERSTAND = "understand"
+    FIND_SPEC = "find_spec"
+    FIX_BUG = "fix_bug"
+    FIND_DECISION = "find_decision"
+    ADD_FEATURE = "add_feature"
+    REFACTOR = "refactor"
+
+
+class Form(StrEnum):
+    """What kind of answer a question wants."""
+
+    WHY = "why"
+    WHAT_NEXT = "what_next"
+    WHEN = "when"
+    WHO = "who"
+    HOW_MANY = "how_many"
+    WHICH_FILE = "which_file"
+
+
 class Intent(Message):
-    """What the question seems to be about. ``confidence`` is in [0, 1]; a low one widens the search."""
+    """What the question seems to be about. Confidences are in [0, 1]; a low one of the domain widens the search."""
 
     domain: str
-    confidence: float
+    confidence: float = Field(description="Of the domain")
     evidence: Literal["given", "query", "hits", "none"] = Field(description="What the domain rests on")
     filtered: bool = Field(description="Whether the results were narrowed to the domain")
+    task: Task | None = Field(None, description="What the question is for; null: nothing tells")
+    task_confidence: float = 0.0
+    form: Form | None = Field(None, description="What kind of answer it wants; null: none of these")
+    now: bool = Field(False, description="It asks how things stand at present")
 
 
 class ChannelHit(Message):

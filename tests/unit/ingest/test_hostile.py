@@ -15,7 +15,7 @@ from doubles import HashEmbedder
 from memory import open_memory
 from vicw_ingest.indexing import BACKLOG
 from vicw_ingest.planning.chunking import cut
-from vicw_retrieval.intent import read_words
+from vicw_retrieval.intent.words import read_words
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
 

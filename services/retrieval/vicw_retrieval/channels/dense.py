@@ -51,11 +51,18 @@ class Told:
         return (cosine + best) / 2
 
 
-async def embed_query(embedder: Embedder, wrapped: str) -> NDArray[np.float32]:
-    """Return the unit vector of a query that has its wrapper and the model's prefix already."""
-    rows = await embedder.embed([wrapped], Lane.QUERY)
-    vector: NDArray[np.float32] = rows[0]
-    return vector
+async def embed_queries(embedder: Embedder, wrapped: Sequence[str]) -> NDArray[np.float32]:
+    """Return the unit vectors, (n, size), of queries that have their wrapper and the model's prefix already."""
+    return await embedder.embed(list(wrapped), Lane.QUERY)
+
+
+def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the unit vector between unit vectors: its cosines rank as the mean of theirs."""
+    if len(vectors) == 1:
+        return vectors[0]
+    mean = np.mean(vectors, axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return vectors[0] if length == 0 else (mean / length).astype(np.float32)
 
 
 async def search_dense(

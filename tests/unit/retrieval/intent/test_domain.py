@@ -7,8 +7,8 @@ import pytest
 
 from memory import Memory
 from vicw_retrieval.candidates import Candidate
-from vicw_retrieval.domain import infer, vote
-from vicw_retrieval.intent import WordEvidence, read_words
+from vicw_retrieval.intent.domain import infer, vote
+from vicw_retrieval.intent.words import WordEvidence, read_words
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
@@ -105,5 +105,6 @@ async def test_an_inferred_domain_answers_as_a_given_one_even_if_the_first_searc
         "the dark forest, part 7",
         "[Domain: creative] the dark forest, part 7",
         "[Domain: creative] the dark forest, part 7",
-    ]
+        "the dark forest, part 7",
+    ], "a question is embedded as it stands and as its documents are, each once"
     assert [(r.id, r.score) for r in inferred.results] == [(r.id, r.score) for r in given.results]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.candidates import Candidate
-from vicw_retrieval.intent import WordEvidence
+from vicw_retrieval.intent.words import WordEvidence
 from vicw_shared.domains import GENERAL, canonical
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Intent, RetrieveRequest

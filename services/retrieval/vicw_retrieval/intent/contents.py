@@ -1,0 +1,53 @@
+"""What the hits of a question are made of: that decides how channels are weighed, whatever a domain is called.
+
+Code wants dense, prose wants words (design: "What was tried"). A domain that nobody has heard of tells by its passages
+which of both it is, and one that holds functions as well as chats tells it question by question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_READ_CHARS = 1200
+_CODE_LINE = re.compile(
+    r"""\s*(?:
+        (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda|pass)\b.*(?:[:(=\]]|\bimport\b).*
+      | (?:return|pass|break|continue|raise|yield)\b[^.?!]*
+      | (?:public|private|protected|static|const|let|var|func|fn|function|struct|interface|enum|type|impl|package|use|using|namespace|export)\b.*[{(;=].*
+      | [\w.\[\]'"\s,*&>-]+\s*(?:[-+*/|&%]|:|<<|>>)?=[^=].*
+      | @[\w.]+(?:\(.*\))?
+      | \#\s*(?:include|define|ifdef|ifndef|endif|pragma)\b.*
+      | [\w.\->:]+\(.*\)\s*[:;{]?
+      | [})\]]+[;,)]*
+      | .*[;{]
+      | SELECT\b.*|INSERT\ INTO\b.*|CREATE\ TABLE\b.*
+    )\s*""",
+    re.VERBOSE,
+)
+_LINE_CHARS = 200
+"""Prose has longer lines; it also bounds what a line costs."""
+_MARK = re.compile(r"[()\[\]{}=;:@#]")
+_COMMENT = re.compile(r"\s*(?:\#(?!\s*(?:include|define))|//|\*|/\*).*")
+_DOCSTRING = re.compile(r"\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)", re.DOTALL)
+
+
+def is_code(text: str) -> bool:
+    r"""Tell whether a passage is a program's: half of its lines at least, its comments and docstrings left out.
+
+    >>> is_code('def cast(spell):\n    "Cast it."\n    return spell.power * 2')
+    True
+    >>> is_code("He said: use the function; then we went home.")
+    False
+    """
+    lines = [line for line in _DOCSTRING.sub("", text[:_READ_CHARS]).splitlines() if line.strip()]
+    told = [line for line in lines if not _COMMENT.fullmatch(line)]
+    code = [line for line in told if len(line) <= _LINE_CHARS and _CODE_LINE.fullmatch(line)]
+    # A lone word such as "continue" is said, too.
+    return 2 * len(code) >= max(1, len(told)) and any(_MARK.search(line) for line in code)
+
+
+def share_of_code(texts: Iterable[str]) -> float:
+    """Return the share of code among passages, in [0, 1]; 0 without passages."""
+    judged = [is_code(text) for text in texts]
+    return sum(judged) / len(judged) if judged else 0.0

@@ -1,0 +1,48 @@
+"""What an intent means for the read path: weights of the channels, the graph, causes and recency (seed 002 §8.2).
+
+A profile says only what differs from the settings, and only what was measured to pay (docs/retrieval.md, "Intent").
+It counts as far as its evidence is sure: what is not understood at all is answered by the settings as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from vicw_shared.settings import RetrievalSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Weights in [0, 1] in place of those in the settings; None leaves a setting as it is."""
+
+    alpha: float | None = None
+    graph_weight: float | None = None
+    causal_bias: float | None = None
+    recency_weight: float | None = None
+
+
+CODE = Profile(alpha=0.8)
+"""Passages of code: questions put into words what code puts into names."""
+NOW = Profile(recency_weight=0.2)
+"""Questions how things stand now: the highest weight of recency in seed 002's table."""
+
+
+def mix(settings: RetrievalSettings, profiles: Sequence[tuple[Profile, float]]) -> RetrievalSettings:
+    """Return the settings moved towards each profile by its share in [0, 1]; of two that say a thing, the surer one.
+
+    Settings that somebody has set otherwise than by default are moved all the same: ``profiles`` of the settings is
+    there to forbid it. Nothing is changed where no profile has a share.
+    """
+    moved: dict[str, float] = {}
+    for profile, share in sorted(profiles, key=lambda entry: entry[1]):
+        for name, wanted in _says(profile).items():
+            default = getattr(settings, name)
+            moved[name] = default + share * (wanted - default)
+    changed = {name: value for name, value in moved.items() if value != getattr(settings, name)}
+    return settings.model_copy(update=changed) if changed else settings
+
+
+def _says(profile: Profile) -> Mapping[str, float]:
+    said = {field.name: getattr(profile, field.name) for field in fields(profile)}
+    return {name: value for name, value in said.items() if value is not None}
