@@ -39,5 +39,9 @@ class HashEmbedder:
         norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
         return (rows / norms).astype(np.float32)
 
+    def questions(self) -> list[str]:
+        """What was asked in the lane of queries; example phrases come in the other one whenever they are wanted."""
+        return [text for lane, text in self.seen if lane is Lane.QUERY]
+
     async def close(self) -> None:
         pass

@@ -19,6 +19,7 @@ from vicw_retrieval.channels.dense import Told, embed_queries, middle, search_de
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.intent.contents import share_of_code
 from vicw_retrieval.intent.profiles import CODE, mix
+from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
@@ -56,6 +57,7 @@ class RetrievalPorts:
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
+    prototypes: Prototypes = field(default_factory=Prototypes)
 
 
 class Search:
@@ -189,6 +191,11 @@ class Search:
         graph = self._ports.graph if self._ports.settings.statements else None
         hits, self._told = await search_dense(self._ports.vectors, query, graph)
         return hits
+
+    @property
+    def bare_vector(self) -> NDArray[np.float32] | None:
+        """The vector of the question as it stands, of its wrapped form where there is no other; None without any."""
+        return self._vectors.get(self._ports.query_prefix + self._request.query, self.vector)
 
     async def _embed(self, wrapped: str) -> NDArray[np.float32]:
         """Return the query's vector: between the wrapped query, which is near its domain, and the bare one."""

@@ -17,6 +17,7 @@ from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.merging import merge_duplicates
 from vicw_retrieval.reach import Anchor
+from vicw_retrieval.recent import prefer_recent
 from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
@@ -47,6 +48,7 @@ class SecondWave:
         if self.request.channels is None and found:
             found = await self._spread(question, found)
             found = await self._place(question, found)
+            found = prefer_recent(found, self.ports.settings)
         found = await self._merge(found)
         top = chosen(found, wave, self.request.limit)
         if self.request.channels is None and self.request.expand.hops > 0:

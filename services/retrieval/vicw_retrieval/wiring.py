@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.settings import Settings
@@ -18,6 +19,12 @@ class Wiring(PlatformWiring):
         super().__init__(replace(settings.platform, graph_seconds=settings.retrieval.graph_ms / 1000))
         self.settings = settings
         self._outage = Outage()
+        self._prototypes = Prototypes()
+
+    async def close(self) -> None:
+        """Close everything in reverse order. Safe to call twice."""
+        await self._prototypes.close()
+        await super().close()
 
     @property
     def ports(self) -> RetrievalPorts:
@@ -34,4 +41,5 @@ class Wiring(PlatformWiring):
             self._outage,
             indexes.rebuilding is not None,
             self.registry,
+            self._prototypes,
         )

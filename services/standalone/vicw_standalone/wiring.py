@@ -17,6 +17,7 @@ from vicw_ingest.knowledge.bridging.drawing import bridges_of
 from vicw_ingest.later.extractor import Extractor
 from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
+from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
@@ -57,6 +58,7 @@ class Standalone:
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
         self._folders: dict[ModelIdentity, EdgeVectorStore] = {}
+        self._prototypes = Prototypes()
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
         self.indexes: Indexes
@@ -194,6 +196,7 @@ class Standalone:
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
+        await self._prototypes.close()
         await self._stack.aclose()
 
     def ingest_ports(self) -> IngestPorts:
@@ -212,6 +215,7 @@ class Standalone:
             self.settings.retrieval,
             rebuilding=self.indexes.rebuilding is not None,
             registry=self.registry,
+            prototypes=self._prototypes,
         )
 
     async def probe_embedding(self) -> None:

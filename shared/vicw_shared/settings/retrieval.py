@@ -98,7 +98,7 @@ class RetrievalSettings(BaseSettings):
     intent: bool = Field(True, description="Tell a question's task and form, by its words and by example phrases")
     profiles: bool = Field(True, description="Weigh channels and recency by what a question and its hits are about")
     recency_weight: float = Field(
-        0.0, ge=0, le=1, description="Of the best result's worth, what the latest one gains; 0: time does not count"
+        0.0, ge=0, le=1, description="Of what a result is worth, what it gains if it is the latest; 0: time does not count"
     )
     recency_days: float = Field(30.0, gt=0, description="Days after which that is half as much")
     infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import Intent
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,13 @@ CODE = Profile(alpha=0.8)
 """Passages of code: questions put into words what code puts into names."""
 NOW = Profile(recency_weight=0.2)
 """Questions how things stand now: the highest weight of recency in seed 002's table."""
+
+
+def profiled(settings: RetrievalSettings, intent: Intent, code: float) -> RetrievalSettings:
+    """Return what a question is answered by: of an intent, where ``code`` is the share of code among its best hits."""
+    if not settings.profiles:
+        return settings
+    return mix(settings, [(CODE, code), (NOW, float(intent.now))])
 
 
 def mix(settings: RetrievalSettings, profiles: Sequence[tuple[Profile, float]]) -> RetrievalSettings:

@@ -110,19 +110,3 @@ def strengths_of(query: str) -> dict[Task, float]:
     words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     found = {task: sum(w * len({m[0] for m in rule.finditer(words)}) for w, rule in rules) for task, rules in _TELLING.items()}
     return {task: strength for task, strength in found.items() if strength > 0}
-
-
-def task_of(query: str) -> TaskEvidence:
-    """Return the task that the words point to: each telling one halves the doubt, those of the next task take it back.
-
-    >>> task_of("why did we decide to use Postgres?").task
-    <Task.FIND_DECISION: 'find_decision'>
-    >>> task_of("What did Ana eat on Friday?")
-    TaskEvidence(task=None, confidence=0.0)
-    """
-    ranked = sorted(strengths_of(query).items(), key=lambda entry: -entry[1])
-    if not ranked:
-        return TaskEvidence()
-    (task, best), others = ranked[0], ranked[1:]
-    lead = best - (others[0][1] if others else 0.0)
-    return TaskEvidence(task, 1 - 0.5**lead) if lead > 0 else TaskEvidence()

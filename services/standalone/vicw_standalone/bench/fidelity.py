@@ -51,6 +51,9 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "near-duplicates": {"duplicates": 0.0},
     "tags": {"associates": 0},
     "domain inference": {"infer_domain": False},
+    "bare query": {"bare_query": False},
+    "intent": {"intent": False},
+    "profiles": {"profiles": False},
 }
 WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""

@@ -101,7 +101,7 @@ async def test_an_inferred_domain_answers_as_a_given_one_even_if_the_first_searc
     given = await memory.retrieve("the dark forest, part 7", domain="story")
 
     assert inferred.intent.filtered
-    assert [text for _, text in memory.embedder.seen] == [
+    assert memory.embedder.questions() == [
         "the dark forest, part 7",
         "[Domain: creative] the dark forest, part 7",
         "[Domain: creative] the dark forest, part 7",

@@ -1,0 +1,70 @@
+"""The pure analyser: what rules and prototypes say of a question, as one intent."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from vicw_retrieval.intent.forms import form_of
+from vicw_retrieval.intent.tasks import TaskEvidence, strengths_of
+from vicw_shared.wire.retrieve import Intent, Task
+
+_TEMPERATURE = 0.08
+_FACTOR = 4.0
+_NONE = 2.0
+"""What speaks for no task at all, where one telling word counts 4."""
+_READ_CHARS = 2000
+_NOW = re.compile(
+    r"\b(?:currently|right now|at the moment|at present|presently|these days|nowadays|latest|newest|most recent(?:ly)?"
+    r"|as of (?:now|today)|up[- ]to[- ]date|any ?more|to date"
+    r"|(?:is|are|am|do|does|have|has|can) (?:\w+ ){1,4}still|(?:i|we|you|they|he|she|it) still"
+    r"|(?:my|our|your|his|her|their|the|whose|what) current(?! (?:through|in amp\w+|flow\w*|of air))"
+    r"|(?:is|are|am|do|does|have|has) [^.?!]{1,60} now(?=\W*$))\b"
+)
+
+
+def with_question(intent: Intent, query: str, similarities: Mapping[Task | None, float]) -> Intent:
+    """Return an intent that also has the question's task and form. ``similarities`` may be {}."""
+    task = task_of(query, similarities)
+    return intent.model_copy(
+        update={
+            "task": task.task,
+            "task_confidence": round(task.confidence, 4),
+            "form": form_of(query),
+            "now": asks_for_now(query),
+        }
+    )
+
+
+def task_of(query: str, similarities: Mapping[Task | None, float] | None = None) -> TaskEvidence:
+    """Return the likeliest task, with its share of all evidence in [0, 1]; none where none is likelier than any.
+
+    The evidence for a task is 4 to the strength of its words times exp(cosine ÷ .08) of its phrase that is most like
+    the question; that for none of them is 2 times the same of everyday questions.
+
+    >>> task_of("why did we decide to use Postgres?").task
+    <Task.FIND_DECISION: 'find_decision'>
+    >>> task_of("What did Ana eat on Friday?")
+    TaskEvidence(task=None, confidence=0.0)
+    """
+    words = strengths_of(query)
+    alike = similarities or {}
+    weights: dict[Task | None, float] = {
+        task: _FACTOR ** words.get(task, 0.0) * math.exp(alike.get(task, 0.0) / _TEMPERATURE) for task in Task
+    }
+    weights[None] = _NONE * math.exp(alike.get(None, 0.0) / _TEMPERATURE)
+    best = max(weights, key=lambda task: weights[task])
+    ties = sum(weight == weights[best] for weight in weights.values())
+    if best is None or ties > 1:
+        return TaskEvidence()
+    return TaskEvidence(best, weights[best] / sum(weights.values()))
+
+
+def asks_for_now(query: str) -> bool:
+    """Tell whether a question asks how things stand at present, so that the last word on them counts.
+
+    >>> asks_for_now("Where does Ana currently live?"), asks_for_now("Where did Ana live in 2019?")
+    (True, False)
+    """
+    return _NOW.search(query[:_READ_CHARS].casefold()) is not None
