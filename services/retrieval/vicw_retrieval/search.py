@@ -218,7 +218,7 @@ class Search:
         for channel in scores.values():
             channel.update(brought | channel)
         settings = self._ports.settings
-        if settings.profiles:
+        if settings.profiles != "off":
             self.code = await self._share_of_code(ranked)
             settings = mix(settings, [(CODE, self.code)])
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}

@@ -96,7 +96,11 @@ class RetrievalSettings(BaseSettings):
         True, description="Embed a question as it stands, too, beside its wrapped form: the vector is between both"
     )
     intent: bool = Field(True, description="Tell a question's task and form, by its words and by example phrases")
-    profiles: bool = Field(True, description="Weigh channels and recency by what a question and its hits are about")
+    profiles: Literal["off", "measured", "tasks"] = Field(
+        "measured",
+        description="Weigh channels, graph and recency by what a question and its hits are about; `tasks`: also by the "
+        "task that it is for, where nothing measured tells for or against",
+    )
     recency_weight: float = Field(
         0.0, ge=0, le=1, description="Of what a result is worth, what it gains if it is the latest; 0: time does not count"
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.intent.words import WordEvidence
-from vicw_shared.domains import GENERAL, canonical
+from vicw_shared.domains import canonical
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Intent, RetrieveRequest
 
@@ -21,7 +21,6 @@ _TEMPERATURE = 0.3
 _SIZE_POWER = 0.5
 _SMOOTHING = 0.01
 _KEEP = 0.3
-_KEEP_GENERAL = 0.1
 _TELLING_WORDS = 0.75
 
 
@@ -57,7 +56,7 @@ def infer(
             Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None
         )
     best = max(shares, key=lambda name: (shares[name], name))
-    kept = {name for name, share in shares.items() if share >= (_KEEP_GENERAL if name == GENERAL else _KEEP)} | {best}
+    kept = {name for name, share in shares.items() if share >= _KEEP} | {best}
     evidence = "hits"
     if len(kept) > 1 and words.domain in kept and words.confidence >= _TELLING_WORDS:
         kept, best, evidence = {words.domain}, words.domain, "query"

@@ -21,7 +21,7 @@ _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
     (
         Form.WHICH_FILE,
         re.compile(
-            rf"\b(?:which|what) (?:of the )?{_CODE_PLACE}\b(?! (?:did|do|does) (?:you|we|he|she|they|i)\b)"
+            rf"\b(?:which|what) (?:of the )?{_CODE_PLACE}\b(?! (?:of|(?:did|do|does) (?:you|we|he|she|they|i))\b)"
             r"|\bin (?:which|what) (?:file|module|script|folder)\b"
             r"|\bwhere (?:is|are|do we|does|did|can i find|do i find|in the (?:code|repo\w*|project))\b[^.?!]{0,80}"
             r"\b(?:defined|implemented|declared|configured|imported|called from|instantiated|code)\b"
@@ -54,12 +54,12 @@ _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
     (
         Form.WHO,
         re.compile(
-            _OPENS + r"who(?:m|se|'s)?\b(?! (?:framework)\b)"
+            _OPENS + r"who(?:m|se|'s)?\b"
             r"|\bwh(?:at|ich) (?:person|man|woman|author|actor|actress|singer|developer|user|colleague|member|character)\b"
         ),
     ),
 )
-_CLAUSE = re.compile(r"\b(?:the|a|an|those|one|someone|somebody|people|man|woman|person) who(?:m|se)?\b|\bwhose? (?=\w+ (?:is|was) the\b)")
+_CLAUSE = re.compile(r"\b(?:the|a|an|those|one|someone|somebody|people|man|woman|person) who(?:m|se)?\b")
 
 
 def form_of(query: str) -> Form | None:

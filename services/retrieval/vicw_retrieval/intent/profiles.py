@@ -1,7 +1,7 @@
 """What an intent means for the read path: weights of the channels, the graph, causes and recency (seed 002 §8.2).
 
-A profile says only what differs from the settings, and only what was measured to pay (docs/retrieval.md, "Intent").
-It counts as far as its evidence is sure: what is not understood at all is answered by the settings as they are.
+A profile says only what differs from the settings. Those that were measured to pay are on; the table of tasks is the
+seed's, and waits for measurements that tell for it (docs/retrieval.md, "Intent"). A profile counts as far as its evidence is sure: what is not understood at all is answered by the settings as they are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import Intent
+from vicw_shared.wire.retrieve import Intent, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,25 @@ CODE = Profile(alpha=0.8)
 """Passages of code: questions put into words what code puts into names."""
 NOW = Profile(recency_weight=0.2)
 """Questions how things stand now: the highest weight of recency in seed 002's table."""
+TASKS: Mapping[Task, Profile] = {
+    Task.UNDERSTAND: Profile(0.55 / 0.70, 0.20, 0.3, 0.10),
+    Task.FIND_SPEC: Profile(0.50 / 0.65, 0.25, 0.7, 0.10),
+    Task.FIX_BUG: Profile(0.35 / 0.70, 0.10, 0.8, 0.20),
+    Task.FIND_DECISION: Profile(0.40 / 0.60, 0.30, 0.9, 0.10),
+    Task.ADD_FEATURE: Profile(0.40 / 0.65, 0.20, 0.5, 0.15),
+    Task.REFACTOR: Profile(0.45 / 0.70, 0.20, 0.4, 0.10),
+}
+"""Seed 002 §8.2 as it stands: alpha is its semantic weight as a share of that and the keywords'."""
 
 
 def profiled(settings: RetrievalSettings, intent: Intent, code: float) -> RetrievalSettings:
     """Return what a question is answered by: of an intent, where ``code`` is the share of code among its best hits."""
-    if not settings.profiles:
+    if settings.profiles == "off":
         return settings
-    return mix(settings, [(CODE, code), (NOW, float(intent.now))])
+    profiles = [(CODE, code), (NOW, float(intent.now))]
+    if settings.profiles == "tasks" and intent.task is not None:
+        profiles.append((TASKS[intent.task], intent.task_confidence))
+    return mix(settings, profiles)
 
 
 def mix(settings: RetrievalSettings, profiles: Sequence[tuple[Profile, float]]) -> RetrievalSettings:

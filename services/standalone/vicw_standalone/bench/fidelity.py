@@ -53,13 +53,15 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "domain inference": {"infer_domain": False},
     "bare query": {"bare_query": False},
     "intent": {"intent": False},
-    "profiles": {"profiles": False},
+    "profiles": {"profiles": "off"},
 }
 WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
 _ON: Mapping[str, Mapping[str, Any]] = {
     "fulltext": {"fulltext_weight": 0.2},
     "causal boost": {"causal_boost": 0.1},
+    "profiles of tasks": {"profiles": "tasks"},
+    "recency": {"recency_weight": 0.2},
 }
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
 """All of the read path and one mechanism that is off as a rule."""

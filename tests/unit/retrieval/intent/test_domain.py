@@ -54,12 +54,12 @@ def test_sure_votes_narrow_and_unsure_ones_widen() -> None:
     assert infer(candidates("coding", "creative"), strengths(3.0, 0.0), sizes, SILENT, off).domains is None
 
 
-def test_general_passes_unless_the_hits_speak_against_it() -> None:
+def test_general_is_a_domain_as_any_other() -> None:
     sizes = {"coding": 500, "general": 500}
-    mixed = infer(candidates("coding", "general"), strengths(3.0, 2.6), sizes, SILENT, RetrievalSettings())
-    assert mixed.domains is None, "a share of .2 is enough for general"
-    alone = infer(candidates("coding", "general"), strengths(3.0, 1.0), sizes, SILENT, RetrievalSettings())
-    assert alone.domains == ("coding",)
+    mixed = infer(candidates("coding", "general"), strengths(3.0, 2.8), sizes, SILENT, RetrievalSettings())
+    assert mixed.domains is None, "a share of a third is enough"
+    alone = infer(candidates("coding", "general"), strengths(3.0, 2.6), sizes, SILENT, RetrievalSettings())
+    assert alone.domains == ("coding",), "a share of a fifth is not"
 
 
 @pytest.mark.parametrize(
