@@ -20,6 +20,7 @@ from vicw_shared.wire.retrieve import (
     Explanation,
     GraphChannel,
     Passage,
+    ProfileWeights,
     Result,
     Via,
 )
@@ -127,6 +128,13 @@ def explain(
     return Explanation(
         wrapped_query=second.search.wrapped_query,
         domains_searched=decision.domains,
+        profile=ProfileWeights(
+            code=second.search.code,
+            alpha=settings.alpha,
+            graph_weight=settings.graph_weight,
+            causal_bias=settings.causal_bias,
+            recency_weight=settings.recency_weight,
+        ),
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
         channels=channels,
         graph=GraphChannel(

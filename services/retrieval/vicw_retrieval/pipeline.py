@@ -17,10 +17,8 @@ from vicw_retrieval import sizes
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.channels import tags
-from vicw_retrieval.intent.analysis import with_question
-from vicw_retrieval.intent.domain import Decision, given, infer
-from vicw_retrieval.intent.profiles import profiled
 from vicw_retrieval.expansion import expand
+from vicw_retrieval.intent.domain import Decision, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.scope import scope_of
@@ -88,8 +86,9 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    decision = _understand(decision, request, search, ports)
-    second = SecondWave(request, replace(ports, settings=profiled(ports.settings, decision.intent, search.code)), search)
+    if search.understood is not None:
+        decision = replace(decision, intent=search.understood.told(decision.intent))
+    second = SecondWave(request, replace(ports, settings=search.settings), search)
     top = await second.run(candidates, wave, decision.domains)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
@@ -118,16 +117,6 @@ async def _find(
                     kept, wave = await search.find(narrowed, only)
             candidates = kept
     return decision, candidates, wave
-
-
-def _understand(decision: Decision, request: RetrieveRequest, search: Search, ports: RetrievalPorts) -> Decision:
-    """Return the decision, its intent with the question's task and form."""
-    if not ports.settings.intent:
-        return decision
-    with search.watch.stage("intent"):
-        vector = search.bare_vector
-        alike = ports.prototypes.similarities(vector, ports.embedder, ports.query_prefix) if vector is not None else {}
-        return replace(decision, intent=with_question(decision.intent, request.query, alike))
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:

@@ -22,7 +22,7 @@ def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) 
     """
     best = candidates[:_CANDIDATES] if settings.recency_weight else ()
     times = {one.item.uid: one.item.timestamp for one in best if one.item.timestamp is not None}
-    if len(times) < 2:  # noqa: PLR2004
+    if len(times) < 2:
         return list(candidates)
     worth = recency(times, timedelta(days=settings.recency_days))
     for candidate in best:

@@ -17,8 +17,9 @@ from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, embed_queries, middle, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.intent.analysis import Understood, understand
 from vicw_retrieval.intent.contents import share_of_code
-from vicw_retrieval.intent.profiles import CODE, mix
+from vicw_retrieval.intent.profiles import profiled
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend
@@ -78,7 +79,9 @@ class Search:
         self.vector: NDArray[np.float32] | None = None
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._told = Told()
+        self.understood: Understood | None = None
         self.code = 0.0  # the share of code among the best hits
+        self.settings = ports.settings  # moved by the profiles of what is asked and found
         self._wanted = request.channels or _channels_of(ports.settings)
         self._limit = max(ports.settings.candidates, request.limit)
 
@@ -106,6 +109,9 @@ class Search:
         """Ask the channels, then score what only one of them found in the other."""
         with self.watch.stage("channels"):
             ranked, seeds = await asyncio.gather(self._ask(scope, domain, without), self._find_seeds(scope, without))
+        if not without:
+            with self.watch.stage("intent"):
+                await self._understand(ranked)
         with self.watch.stage("complete"):
             return await self._complete(ranked, seeds)
 
@@ -193,7 +199,7 @@ class Search:
         return hits
 
     @property
-    def bare_vector(self) -> NDArray[np.float32] | None:
+    def _bare_vector(self) -> NDArray[np.float32] | None:
         """The vector of the question as it stands, of its wrapped form where there is no other; None without any."""
         return self._vectors.get(self._ports.query_prefix + self._request.query, self.vector)
 
@@ -217,10 +223,7 @@ class Search:
             await self._score_each_others(scores, brought)
         for channel in scores.values():
             channel.update(brought | channel)
-        settings = self._ports.settings
-        if settings.profiles != "off":
-            self.code = await self._share_of_code(ranked)
-            settings = mix(settings, [(CODE, self.code)])
+        settings = self.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
@@ -230,6 +233,19 @@ class Search:
             ceilings = {"bm25": blend.ceiling(idf, sparse.K1 + 1)}
             ceilings[FULLTEXT] = max(scores.get(FULLTEXT, {}).values(), default=0.0)
         return Wave(ranked, scores, weights, ceilings)
+
+    async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
+        """Find out what the question and its hits are about, and which settings answer it."""
+        settings = self._ports.settings
+        if settings.intent and self.understood is None:
+            vector, ports = self._bare_vector, self._ports
+            alike = (
+                ports.prototypes.similarities(vector, ports.embedder, ports.query_prefix) if vector is not None else {}
+            )
+            self.understood = understand(self._request.query, alike)
+        if settings.profiles != "off":
+            self.code = await self._share_of_code(ranked)
+            self.settings = profiled(settings, self.understood or Understood(), self.code)
 
     async def _share_of_code(self, ranked: Mapping[str, Sequence[VectorHit]]) -> float:
         """Return the share of code among the best hits of the vector channels; 0 where nobody can tell."""

@@ -102,7 +102,10 @@ class RetrievalSettings(BaseSettings):
         "task that it is for, where nothing measured tells for or against",
     )
     recency_weight: float = Field(
-        0.0, ge=0, le=1, description="Of what a result is worth, what it gains if it is the latest; 0: time does not count"
+        0.0,
+        ge=0,
+        le=1,
+        description="Of what a result is worth, what the latest one gains; 0: it does not count when",
     )
     recency_days: float = Field(30.0, gt=0, description="Days after which that is half as much")
     infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")

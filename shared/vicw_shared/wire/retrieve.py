@@ -291,11 +291,22 @@ class AskedTime(Message):
     in_time: bool
 
 
+class ProfileWeights(Message):
+    """The weights that a question was answered by, all in [0, 1], and the share of code among its best hits."""
+
+    code: float
+    alpha: float = Field(description="Weight of `dense`; `bm25` has the rest")
+    graph_weight: float
+    causal_bias: float
+    recency_weight: float
+
+
 class Explanation(Message):
     """How the answer came about; only with ``explain``."""
 
     wrapped_query: str
     domains_searched: tuple[str, ...] | None
+    profile: ProfileWeights
     fusion: str
     channels: dict[str, tuple[dict[str, Any], ...]]
     graph: GraphChannel

@@ -4,6 +4,7 @@ import pytest
 
 from memory import Memory
 from vicw_shared.errors import InvalidInputError, UnavailableError
+from vicw_shared.ports import Lane
 
 
 async def test_results_carry_channels_proof_neighbours_and_context(memory: Memory) -> None:
@@ -172,4 +173,6 @@ async def test_the_query_lane_is_used_for_queries(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "zebra"}, domain="coding")
     await memory.retrieve("why?")
     assert memory.embedder.seen[0] == (Lane.BULK, "[Domain: coding] [Type: document] zebra")
-    assert memory.embedder.questions() == ["[Domain: coding] why?", "why?"], "a memory of one domain: every question is about it"
+    assert memory.embedder.questions() == ["[Domain: coding] why?", "why?"], (
+        "a memory of one domain is asked in it"
+    )

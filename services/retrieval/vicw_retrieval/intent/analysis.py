@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from vicw_retrieval.intent.forms import form_of
 from vicw_retrieval.intent.tasks import TaskEvidence, strengths_of
-from vicw_shared.wire.retrieve import Intent, Task
+from vicw_shared.wire.retrieve import Form, Intent, Task
 
 _TEMPERATURE = 0.1
 _FACTOR = 6.0
@@ -28,17 +29,25 @@ _DATED = re.compile(r"\b(?:(?:19|20)\d\d|did|was|were|had)\b")
 """Another time is asked about, or what was done then."""
 
 
-def with_question(intent: Intent, query: str, similarities: Mapping[Task | None, float]) -> Intent:
-    """Return an intent that also has the question's task and form. ``similarities`` may be {}."""
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a question is for, how sure that is in [0, 1], its form, and whether it asks how things stand now."""
+
+    task: Task | None = None
+    confidence: float = 0.0
+    form: Form | None = None
+    now: bool = False
+
+    def told(self, domain: Intent) -> Intent:
+        """Return a domain's intent with all of this."""
+        said = {"task": self.task, "task_confidence": round(self.confidence, 4), "form": self.form, "now": self.now}
+        return domain.model_copy(update=said)
+
+
+def understand(query: str, similarities: Mapping[Task | None, float]) -> Understood:
+    """Return what a question's words say of it, and its likeness to phrases of the tasks, {} where none is known."""
     task = task_of(query, similarities)
-    return intent.model_copy(
-        update={
-            "task": task.task,
-            "task_confidence": round(task.confidence, 4),
-            "form": form_of(query),
-            "now": asks_for_now(query),
-        }
-    )
+    return Understood(task.task, task.confidence, form_of(query), asks_for_now(query))
 
 
 def task_of(query: str, similarities: Mapping[Task | None, float] | None = None) -> TaskEvidence:

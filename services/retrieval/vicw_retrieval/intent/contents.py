@@ -12,9 +12,11 @@ from collections.abc import Iterable
 _READ_CHARS = 1200
 _CODE_LINE = re.compile(
     r"""\s*(?:
-        (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda|pass)\b.*(?:[:(=\]]|\bimport\b).*
+        (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda
+          |pass)\b.*(?:[:(=\]]|\bimport\b).*
       | (?:return|pass|break|continue|raise|yield)\b[^.?!]*
-      | (?:public|private|protected|static|const|let|var|func|fn|function|struct|interface|enum|type|impl|package|use|using|namespace|export)\b.*[{(;=].*
+      | (?:public|private|protected|static|const|let|var|func|fn|function|struct|interface|enum|type|impl|package|use
+          |using|namespace|export)\b.*[{(;=].*
       | [\w.\[\]'"\s,*&>-]+\s*(?:[-+*/|&%]|:|<<|>>)?=[^=].*
       | @[\w.]+(?:\(.*\))?
       | \#\s*(?:include|define|ifdef|ifndef|endif|pragma)\b.*

@@ -30,9 +30,11 @@ _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
     (
         Form.WHAT_NEXT,
         re.compile(
-            r"\bwhat(?:'s| is| comes?| came| happen(?:s|ed)?| did \w+(?: \w+)? do| do (?:we|i|they) do| should (?:we|i) do)?"
+            r"\bwhat(?:'s| is| comes?| came| happen(?:s|ed)?| did \w+(?: \w+)? do| do (?:we|i|they) do"
+            r"| should (?:we|i) do)?"
             r" (?:next|then|afterwards?|after (?:that|this))\b"
-            r"|\bwhat (?:happen(?:s|ed)|came|comes|follow(?:s|ed)|did [\w' ]{1,40} do) (?:right |soon |just )?(?:after|once|next)\b"
+            r"|\bwhat (?:happen(?:s|ed)|came|comes|follow(?:s|ed)|did [\w' ]{1,40} do) (?:right |soon |just )?"
+            r"(?:after|once|next)\b"
             r"|\band then\?|\bnext steps?\b|\bwhat followed\b"
         ),
     ),
@@ -55,7 +57,8 @@ _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
         Form.WHO,
         re.compile(
             _OPENS + r"who(?:m|se|'s)?\b"
-            r"|\bwh(?:at|ich) (?:person|man|woman|author|actor|actress|singer|developer|user|colleague|member|character)\b"
+            r"|\bwh(?:at|ich) (?:person|man|woman|author|actor|actress|singer|developer|user|colleague|member"
+            r"|character)\b"
         ),
     ),
 )

@@ -1,7 +1,8 @@
 """What an intent means for the read path: weights of the channels, the graph, causes and recency (seed 002 §8.2).
 
 A profile says only what differs from the settings. Those that were measured to pay are on; the table of tasks is the
-seed's, and waits for measurements that tell for it (docs/retrieval.md, "Intent"). A profile counts as far as its evidence is sure: what is not understood at all is answered by the settings as they are.
+seed's, and waits for measurements that tell for it (docs/retrieval.md, "Intent"). A profile counts as far as its
+evidence is sure: what is not understood at all is answered by the settings as they are.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from vicw_retrieval.intent.analysis import Understood
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import Intent, Task
+from vicw_shared.wire.retrieve import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,13 @@ TASKS: Mapping[Task, Profile] = {
 """Seed 002 §8.2 as it stands: alpha is its semantic weight as a share of that and the keywords'."""
 
 
-def profiled(settings: RetrievalSettings, intent: Intent, code: float) -> RetrievalSettings:
-    """Return what a question is answered by: of an intent, where ``code`` is the share of code among its best hits."""
+def profiled(settings: RetrievalSettings, asked: Understood, code: float) -> RetrievalSettings:
+    """Return what a question is answered by: where ``code`` is the share of code among its best hits."""
     if settings.profiles == "off":
         return settings
-    profiles = [(CODE, code), (NOW, float(intent.now))]
-    if settings.profiles == "tasks" and intent.task is not None:
-        profiles.append((TASKS[intent.task], intent.task_confidence))
+    profiles = [(CODE, code), (NOW, float(asked.now))]
+    if settings.profiles == "tasks" and asked.task is not None:
+        profiles.append((TASKS[asked.task], asked.confidence))
     return mix(settings, profiles)
 
 

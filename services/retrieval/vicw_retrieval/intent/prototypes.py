@@ -118,7 +118,9 @@ class Prototypes:
 
     async def _make(self, embedder: Embedder, prefix: str) -> None:
         try:
-            rows = await embedder.embed([prefix + phrase for phrases in PHRASES.values() for phrase in phrases], Lane.BULK)
+            rows = await embedder.embed(
+                [prefix + phrase for phrases in PHRASES.values() for phrase in phrases], Lane.BULK
+            )
         except VicwError as error:
             self._failed_at = time.monotonic()
             _log.warning("tasks are told by rules alone", error=str(error))

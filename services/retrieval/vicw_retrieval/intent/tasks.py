@@ -21,92 +21,100 @@ class TaskEvidence:
 
 
 def _any(*alternatives: str) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(alternatives) + r")\b")
+    """Return a rule of several; each is a group of alternatives."""
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
 
 
-_TELLING: Mapping[Task, tuple[tuple[float, re.Pattern[str]], ...]] = {
+_PARTS = (
+    "class(?:es)?|functions?|modules?|methods?|files?|services?|code|logic|variables?|packages?|components?"
+    "|interfaces?|layers?|helpers?|constants?"
+)
+_PEOPLE = "we|they|you|i|the team"
+_TELLING: Mapping[Task, tuple[re.Pattern[str], re.Pattern[str]]] = {
     Task.FIX_BUG: (
-        (
-            _STRONG,
-            _any(
-                r"bugs?", r"tracebacks?", r"stack ?traces?", r"debug(?:ging)?", r"segfaults?", r"regressions?", r"crash\w*",
-                r"(?:does|do|did|is|are|was)(?:n't| not) (?:working|work|load\w*|start\w*|compile|build|respond\w*)",
-                r"(?:throw|rais)(?:s|es|ing|n) (?:an? |the )?(?:\w+ ){0,2}(?:\w*error|\w*exception)", r"root[- ]cause",
-                r"fix(?:es|ed|ing)? (?:the|this|that|an?|our|my) (?:\w+ ){0,3}(?:error|issue|failure|test|build|leak|crash)",
-                r"(?:error|exception|failure|leak)s? (?:in|when|while|on|after|at|from)",
-            ),
+        _any(
+            r"bugs?|tracebacks?|stack ?traces?|debug(?:ging)?|segfaults?|regressions?|crash\w*|root[- ]cause",
+            r"(?:does|do|did|is|are|was)(?:n't| not) (?:working|work|load\w*|start\w*|compile|build|respond\w*)",
+            r"(?:throw|rais)(?:s|es|ing|n) (?:an? |the )?(?:\w+ ){0,2}(?:\w*error|\w*exception)",
+            r"fix(?:es|ed|ing)? (?:the|this|that|an?|our|my) (?:\w+ ){0,3}"
+            r"(?:error|issue|failure|test|build|leak|crash)",
+            r"(?:error|exception|failure|leak)s? (?:in|when|while|on|after|at|from)",
         ),
-        (
-            _WEAK,
-            _any(
-                r"errors?", r"\w+error", r"\w+exception", r"exceptions?", r"fail(?:s|ed|ing|ures?)?", r"broken?", r"breaks?",
-                r"wrong(?:ly)?", r"hangs?", r"leaks?", r"time(?:s|d)? ?outs?", r"[45]\d\d", r"null pointer", r"undefined",
-                r"fix(?:es|ed|ing)?", r"issue", r"corrupt\w*", r"deadlocks?",
-            ),
+        _any(
+            r"errors?|\w+error|\w+exception|exceptions?|fail(?:s|ed|ing|ures?)?|broken?|breaks?|wrong(?:ly)?|hangs?",
+            r"leaks?|time(?:s|d)? ?outs?|[45]\d\d|null pointer|undefined|fix(?:es|ed|ing)?|issue|corrupt\w*",
+            r"deadlocks?",
         ),
     ),
     Task.FIND_DECISION: (
-        (
-            _STRONG,
-            _any(
-                r"decisions?", r"(?:we|they|you|team|i|was it|it was) (?:\w+ )?(?:decided|agreed|settled|chose|opted)",
-                r"(?:did|do|have|had) (?:we|they|you|i|the team) (?:\w+ )?(?:decided?|agreed?|settled?|choose|chosen|chose|pick(?:ed)?|opt(?:ed)?|reject(?:ed)?|drop(?:ped)?)",
-                r"rationale", r"trade-?offs?", r"adrs?", r"reason(?:s|ing)? (?:for|behind) (?:choosing|using|picking|switching|moving|rejecting)",
-                r"alternatives? (?:did we|were|we) (?:\w+ )?(?:consider\w*|reject\w*)",
-                r"why (?:did|do|are|were) (?:we|they|you) (?:use|using|go(?:ing)? with|switch\w*|mov\w*|adopt\w*|abandon\w*)",
-            ),
+        _any(
+            r"decisions?|rationale|trade-?offs?|adrs?",
+            rf"(?:{_PEOPLE}|was it|it was) (?:\w+ )?(?:decided|agreed|settled|chose|opted)",
+            rf"(?:did|do|have|had) (?:{_PEOPLE}) (?:\w+ )?(?:decided?|agreed?|settled?|choose|chosen|chose|pick(?:ed)?"
+            r"|opt(?:ed)?|reject(?:ed)?|drop(?:ped)?)",
+            r"reason(?:s|ing)? (?:for|behind) (?:choosing|using|picking|switching|moving|rejecting)",
+            r"alternatives? (?:did we|were|we) (?:\w+ )?(?:consider\w*|reject\w*)",
+            r"why (?:did|do|are|were) (?:we|they|you) (?:use|using|go(?:ing)? with|switch\w*|mov\w*|adopt\w*"
+            r"|abandon\w*)",
         ),
-        (_WEAK, _any(r"decid\w+", r"agreed", r"chose[n]?", r"instead of", r"settled on", r"approved", r"rejected", r"opted")),
+        _any(r"decid\w+|agreed|chosen?|instead of|settled on|approved|rejected|opted"),
     ),
     Task.FIND_SPEC: (
-        (
-            _STRONG,
-            _any(
-                r"specs?", r"specifications?", r"requirements?", r"acceptance criteria", r"rfcs?", r"design docs?",
-                r"api (?:reference|contract|docs?|documentation)", r"documented", r"according to the (?:docs?|documentation|standard|policy|contract)",
-                r"(?:allowed|valid|accepted|permitted|supported|default) (?:values?|range|formats?|types?|fields?)",
-                r"(?:required|mandatory|optional) (?:fields?|headers?|parameters?|columns?)", r"policy (?:on|for|about)",
-            ),
+        _any(
+            r"specs?|specifications?|requirements?|acceptance criteria|rfcs?|design docs?|documented",
+            r"api (?:reference|contract|docs?|documentation)",
+            r"according to the (?:docs?|documentation|standard|policy|contract)|policy (?:on|for|about)",
+            r"(?:allowed|valid|accepted|permitted|supported|default) (?:values?|range|formats?|types?|fields?)",
+            r"(?:required|mandatory|optional) (?:fields?|headers?|parameters?|columns?)",
         ),
-        (_WEAK, _any(r"documentation", r"docs?", r"schema", r"contract", r"standard", r"must", r"limits?", r"sla", r"protocol", r"definition of")),
+        _any(r"documentation|docs?|schema|contract|standard|must|limits?|sla|protocol|definition of|mandatory"),
     ),
     Task.ADD_FEATURE: (
-        (
-            _STRONG,
-            _any(
-                r"new (?:feature|endpoint|command|page|button|option|field|setting|screen|channel|adapter|plugin)",
-                r"(?:add|implement|introduce|build|support|integrate) (?:an? |the |new |support |another )",
-                r"feature requests?", r"(?:should|could|can|want to|need to|let's|how (?:do|can|would|should) (?:i|we)) (?:add|implement|introduce|extend|integrate|support)",
-            ),
+        _any(
+            r"new (?:feature|endpoint|command|page|button|option|field|setting|screen|channel|adapter|plugin)",
+            r"(?:add|implement|introduce|build|support|integrate) (?:an? |the |new |support |another )",
+            r"feature requests?",
+            r"(?:should|could|can|want to|need to|let's|how (?:do|can|would|should) (?:i|we)) "
+            r"(?:add|implement|introduce|extend|integrate|support)",
         ),
-        (_WEAK, _any(r"add(?:s|ing)?", r"implement(?:s|ing)?", r"extend(?:ing)?", r"features?", r"integrat(?:e|ing)", r"enable", r"introduc(?:e|ing)")),
+        _any(
+            r"add(?:s|ing)?|implement(?:s|ing)?|extend(?:ing)?|features?|integrat(?:e|ing)|enable|introduc(?:e|ing)",
+        ),
     ),
     Task.REFACTOR: (
-        (
-            _STRONG,
-            _any(
-                r"refactor\w*", r"restructur\w+", r"clean(?:ing)? up (?:the|this|our|old)", r"tech(?:nical)? debt", r"dead code", r"dedup\w*",
-                r"(?:split|extract|move|merge|inline|rename|simplify|decouple)(?:ing|ting)? (?:the |this |our |out |\w+ ){1,3}(?:class|function|module|method|file|service|code|logic|variable|package|component|interface|layer|helper|constant)s?",
-            ),
+        _any(
+            r"refactor\w*|restructur\w+|clean(?:ing)? up (?:the|this|our|old)|tech(?:nical)? debt|dead code|dedup\w*",
+            r"(?:split|extract|move|merge|inline|rename|simplify|decouple)(?:ing|ting)? "
+            rf"(?:the |this |our |out |\w+ ){{1,3}}(?:{_PARTS})",
         ),
-        (_WEAK, _any(r"simplif\w+", r"renam(?:e|ing)", r"duplicated? (?:code|logic)", r"decoupl\w+", r"modular\w*", r"reorgani[sz]\w+", r"code smells?", r"rewrit(?:e|ing)")),
+        _any(
+            r"simplif\w+|renam(?:e|ing)|duplicated? (?:code|logic)|decoupl\w+|modular\w*|reorgani[sz]\w+|code smells?",
+            r"rewrit(?:e|ing)",
+        ),
     ),
     Task.UNDERSTAND: (
-        (
-            _STRONG,
-            _any(
-                r"how (?:does|do|did|is|are) (?:\w+ ){1,6}(?:works?|working|built|organi[sz]ed|structured|connected|computed|stored|handled|related|called)",
-                r"walk me through", r"overview", r"explain\w*", r"understand(?:ing)?", r"what does (?:\w+ ){1,5}(?:do|mean)",
-                r"difference between", r"purpose of", r"describe", r"summari[sz]e", r"architecture of",
-            ),
+        _any(
+            r"how (?:does|do|did|is|are) (?:\w+ ){1,6}(?:works?|working|built|organi[sz]ed|structured|connected"
+            r"|computed|stored|handled|related|called)",
+            r"walk me through|overview|explain\w*|understand(?:ing)?|what does (?:\w+ ){1,5}(?:do|mean)",
+            r"difference between|purpose of|describe|summari[sz]e|architecture of",
         ),
-        (_WEAK, _any(r"how (?:does|do|is|are)", r"what(?:'s| is| are)", r"meaning of", r"works?")),
+        _any(r"how (?:does|do|is|are)|what(?:'s| is| are)|meaning of|works?"),
     ),
 }
+"""What tells strongly, and what weakly."""
 
 
 def strengths_of(query: str) -> dict[Task, float]:
-    """Return how strongly the words point to each task, > 0; a task that nothing points to is left out."""
+    """Return how strongly the words point to each task, > 0; a task that nothing points to is left out.
+
+    >>> strengths_of("Refactor the parser")
+    {<Task.REFACTOR: 'refactor'>: 2.0}
+    """
     words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    found = {task: sum(w * len({m[0] for m in rule.finditer(words)}) for w, rule in rules) for task, rules in _TELLING.items()}
+
+    def told(rule: re.Pattern[str]) -> int:
+        return len({match[0] for match in rule.finditer(words)})
+
+    found = {task: _STRONG * told(strong) + _WEAK * told(weak) for task, (strong, weak) in _TELLING.items()}
     return {task: strength for task, strength in found.items() if strength > 0}

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memory import Memory
+from vicw_retrieval.intent.analysis import Understood
+from vicw_retrieval.intent.contents import is_code, share_of_code
+from vicw_retrieval.intent.profiles import CODE, NOW, TASKS, Profile, mix, profiled
+from vicw_retrieval.ranking.recency import recency
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import Form, Task
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_settings_move_towards_a_profile_as_far_as_it_is_sure() -> None:
+    settings = RetrievalSettings(alpha=0.6, recency_weight=0.0)
+    assert mix(settings, [(CODE, 0.0), (NOW, 0.0)]) is settings, "nothing sure, nothing changed"
+    half = mix(settings, [(CODE, 0.5)])
+    assert half.alpha == pytest.approx(0.6 + 0.5 * (0.8 - 0.6))
+    assert (half.recency_weight, half.graph_weight) == (settings.recency_weight, settings.graph_weight)
+    assert mix(settings, [(CODE, 1.0)]).alpha == pytest.approx(0.8)
+    both = mix(settings, [(Profile(alpha=0.2), 0.9), (Profile(alpha=0.8), 0.4)])
+    assert both.alpha == pytest.approx(0.6 + 0.9 * (0.2 - 0.6)), "of two the surer one"
+
+
+def test_the_table_of_tasks_counts_only_where_it_is_asked_for() -> None:
+    bug = Understood(Task.FIX_BUG, 0.5)
+    measured = RetrievalSettings()
+    assert profiled(measured, bug, 0.0) == measured
+    tasks = RetrievalSettings(profiles="tasks")
+    assert profiled(tasks, bug, 0.0).causal_bias == pytest.approx(0.5 + 0.5 * (0.8 - 0.5))
+    assert profiled(tasks, Understood(form=Form.WHY), 0.0) == tasks
+    off = RetrievalSettings(profiles="off")
+    assert profiled(off, Understood(now=True), 1.0) is off
+    assert set(TASKS) == set(Task)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def cast(spell):\n    return spell.power * 2",
+        "const total = items.reduce((a, b) => a + b, 0);\nconsole.log(total);",
+        '#include <stdio.h>\nint main(void) {\n    printf("hi");\n}',
+        "SELECT name FROM users WHERE id = 3;",
+        "retries = 3",
+        "fn area(r: f64) -> f64 {\n    r * r\n}",
+        'def f():\n    """Of a long text that says\n    what it does in many words.\n    """\n    return g()',
+    ],
+)
+def test_programs_are_code(text: str) -> None:
+    assert is_code(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "continue",
+        "He said: use the function; then we went home.",
+        "Let the princess return to her class.\nFor a while all was well.",
+        "The rate was 1 euro = 166.386 pesetas, following the establishment of the euro in 1999, and so it stayed for "
+        "all of the years that came after it, until nobody remembered what a peseta had been worth before that.",
+        "Sure, here is how to do it:\n\nFirst open the settings.\nThen choose a name.\n```\nx = 1\n```",
+        "# A heading\n\nAnd what it says.",
+    ],
+)
+def test_what_people_say_is_no_code(text: str) -> None:
+    assert not is_code(text)
+
+
+def test_the_share_of_code_is_that_of_the_passages() -> None:
+    assert share_of_code([]) == 0.0
+    assert share_of_code(["x = f(1)", "He went home.", "She stayed.", "return g(x)"]) == 2 / 4
+
+
+def test_recency_halves_with_every_half_life_before_the_latest() -> None:
+    days = {"now": 0, "month": 30, "quarter": 90}
+    worth = recency({uid: AT - timedelta(days=ago) for uid, ago in days.items()}, timedelta(days=30))
+    assert worth == pytest.approx({"now": 1.0, "month": 0.5, "quarter": 0.5**3})
+    assert recency({}, timedelta(days=30)) == {}
+    assert recency({"x": AT, "y": datetime.min.replace(tzinfo=UTC)}, timedelta(seconds=1))["y"] == pytest.approx(0.0)
+
+
+async def test_the_last_word_comes_first_where_a_question_asks_for_now(memory: Memory) -> None:
+    said = ["over the harbour hangs fog", "over the harbour hangs rain", "over the harbour hangs smoke"]
+    at = [AT, AT - timedelta(days=400), AT - timedelta(days=800)]
+    await memory.ingest(
+        *({"id": t.split()[-1], "text": t, "timestamp": a.isoformat()} for t, a in zip(said, at, strict=True))
+    )
+    answer = await memory.retrieve("What hangs over the harbour right now?", explain=True)
+    assert answer.intent.now
+    assert answer.results[0].id == "fog"
+    assert answer.explain is not None
+    assert answer.explain.profile.recency_weight == NOW.recency_weight
+    boosts = answer.explain.boosts
+    gains = {result.id: boosts.get(result.uid, {}).get("recent", 0.0) for result in answer.results}
+    assert gains["fog"] > gains["rain"] > gains["smoke"] >= 0
+    past = await memory.retrieve("What hung over the harbour in 2024?", explain=True)
+    assert past.explain is not None
+    assert past.explain.profile.recency_weight == 0.0
+
+
+async def test_a_domain_that_nobody_has_heard_of_is_weighed_by_what_is_in_it(memory: Memory) -> None:
+    firmware = [f"void pin_{n}(int level) {{\n    write(PORT_{n}, level);\n}}" for n in range(12)]
+    letters = [f"Dear aunt {n}, the pin of my brooch broke and the port was closed." for n in range(12)]
+    await memory.ingest(*({"id": f"f{n}", "text": t} for n, t in enumerate(firmware)), context="f", domain="firmware")
+    await memory.ingest(*({"id": f"l{n}", "text": t} for n, t in enumerate(letters)), context="l", domain="letters")
+    code = await memory.retrieve("Fix the bug: which function is void pin_3(int level) write(PORT_3, level)?", explain=True)
+    assert code.explain is not None
+    assert (code.intent.domain, code.intent.task, code.intent.form) == ("firmware", Task.FIX_BUG, Form.WHICH_FILE)
+    assert (code.explain.profile.code, code.explain.profile.alpha) == (1.0, pytest.approx(0.8))
+    assert "dense 0.8" in code.explain.fusion
+    prose = await memory.retrieve("who wrote Dear aunt 3, the pin of my brooch broke?", explain=True)
+    assert prose.explain is not None
+    assert (prose.intent.domain, prose.intent.form) == ("letters", Form.WHO)
+    assert (prose.explain.profile.code, prose.explain.profile.alpha) == (0.0, pytest.approx(0.6))
