@@ -62,7 +62,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
             ports.outage.over()
             return answer
         except (UnavailableError, OverloadedError) as error:
-            if error.dependency != "graph":
+            if error.dependency != "graph" or not ports.has_vectors:
                 raise
             if isinstance(error, UnavailableError):
                 ports.outage.note()

@@ -22,7 +22,7 @@ from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
-from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
@@ -39,7 +39,8 @@ _WIDENINGS = 4
 class RetrievalPorts:
     """What the read path works with. ``query_prefix`` is the embedding model's.
 
-    While the vector index is ``rebuilding`` it lacks what the graph has.
+    While the vector index is ``rebuilding`` it lacks what the graph has. Without vectors (``has_vectors``) the graph's
+    full text is the only channel of the first wave.
     """
 
     graph: GraphStore
@@ -50,6 +51,7 @@ class RetrievalPorts:
     settings: RetrievalSettings
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
+    has_vectors: bool = True
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
 
 
@@ -70,8 +72,17 @@ class Search:
         self.terms = sparse.encode_query(request.query)
         self.vector: NDArray[np.float32] | None = None
         self._told = Told()
-        self._wanted = request.channels or _channels_of(ports.settings)
+        self._wanted = self._channels()
         self._limit = max(ports.settings.candidates, request.limit)
+
+    def _channels(self) -> tuple[Channel, ...]:
+        """Return the channels to ask; of those that a caller names, what there are no vectors for is degraded."""
+        named = self._request.channels
+        if self._ports.has_vectors:
+            return named or _channels_of(self._ports.settings)
+        kept = _without_vectors(named)
+        self.degraded += [channel.value for channel in named or () if channel not in kept]
+        return kept
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
         """Return the items found, best first, and what the channels brought.
@@ -223,3 +234,15 @@ def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:
     """Return the channels that are asked by default: what has no weight is not asked."""
     weights = {Channel.FULLTEXT: settings.fulltext_weight}
     return tuple(channel for channel in Channel if weights.get(channel, 1.0) > 0)
+
+
+def _without_vectors(wanted: Sequence[Channel] | None) -> tuple[Channel, ...]:
+    """Return what answers where there are no vectors. Raises InvalidInputError where only channels of vectors may."""
+    if wanted and Channel.FULLTEXT not in wanted:
+        problem = FieldProblem(
+            "channels",
+            f"{', '.join(wanted)}: there are no vectors here (VICW_EMBEDDER=none)",
+            "Name fulltext, or no channel",
+        )
+        raise InvalidInputError(problem)
+    return (Channel.FULLTEXT,)

@@ -5,7 +5,7 @@ Operations only, never query text: no query language serves two engines.
 
 from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ChangePhase, ModelChange, Models
-from vicw_shared.ports.embedder import Embedder, Lane, ModelIdentity
+from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.graph import (
     Counters,
     Direction,
@@ -36,6 +36,7 @@ from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit
 
 __all__ = [
     "MOST_STRAYS",
+    "NO_MODEL",
     "Audience",
     "Backlog",
     "ChangePhase",

@@ -16,7 +16,7 @@ from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
-from vicw_shared.ports import Embedder
+from vicw_shared.ports import NO_MODEL, Embedder
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -151,7 +151,9 @@ async def open_http(url: str, retrieve_url: str | None = None) -> AsyncIterator[
 def store_key(settings: Settings, *data: str) -> str:
     """Return a short name for what a filled store depends on: data, model, and how texts are cut and wrapped."""
     embedding, ingest_settings = settings.embedding, settings.ingest
-    if embedding.url is None:
+    if settings.storage.embedder == "none":
+        model = NO_MODEL.name
+    elif embedding.url is None:
         model = library.resolve(embedding, settings.models_dir).digest
     else:
         model = f"{embedding.url} {embedding.model}"

@@ -14,7 +14,7 @@ from vicw_shared.adapters.embedders import open_embedder
 from vicw_shared.adapters.sqlite.glance import Glance, glance
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
-from vicw_shared.ports import ModelIdentity
+from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.finding import Finding, Verdict
@@ -52,6 +52,8 @@ def data(settings: Settings) -> Iterator[Finding]:
 def _model(settings: Settings) -> tuple[list[ModelIdentity], Finding]:
     """Return the models that can be had, and the finding."""
     embedding = settings.embedding
+    if settings.storage.embedder == "none":
+        return [NO_MODEL], Finding("model", Verdict.FINE, "none (VICW_EMBEDDER): full text, tags and graph answer")
     try:
         if embedding.urls:
             found = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
@@ -104,12 +106,17 @@ def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
     if known is None:
         return Finding("store", Verdict.FINE, "no model has filled it yet")
     if not wanted or known in [replace(one, digest=one.digest or known.digest) for one in wanted]:
-        return Finding("store", Verdict.FINE, f"filled by {known}")
+        return Finding("store", Verdict.FINE, f"filled by {known}" if known.has_vectors else "filled without vectors")
+    if wanted == [NO_MODEL]:
+        fix = "Unset VICW_EMBEDDER to answer with them"
+        return Finding("store", Verdict.NOTE, f"has vectors of {known}, which stay as they are", fix)
     told = f"filled by {known}, the model now is {' or '.join(map(str, wanted))}"
     return Finding("store", Verdict.PROBLEM, told, remedy(known, wanted[0]))
 
 
 def _index(data_dir: Path, seen: Glance, in_use: bool) -> Finding:
+    if seen.model is not None and not seen.model.has_vectors:
+        return Finding("vector index", Verdict.FINE, "none is in use")
     path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:
