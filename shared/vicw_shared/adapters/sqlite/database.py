@@ -14,6 +14,7 @@ from vicw_shared.adapters.sqlite.names import name_terms, node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.adapters.sqlite.wording import passage_key
+from vicw_shared.adapters.sqlite.words import head_words, text_words
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
 
@@ -88,9 +89,11 @@ class Database:
             "PRAGMA mmap_size = 268435456; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
         connection.create_function("fold", 1, fold, deterministic=True)
+        connection.create_function("head_words", 3, head_words, deterministic=True)
         connection.create_function("name_terms", 3, name_terms, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
         connection.create_function("passage_key", 4, passage_key, deterministic=True)
+        connection.create_function("text_words", 1, text_words, deterministic=True)
         connection.create_function("trigger_rows", 3, trigger_rows, deterministic=True)
         self._open.append(connection)
         return connection

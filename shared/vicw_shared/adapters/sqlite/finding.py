@@ -6,11 +6,11 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
+from vicw_shared import sparse
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.ports import Scope, TextHit
 
-_WORD = re.compile(r"\w+")
 _MAX_WORDS = 64
 _COMMON_SHARE = 0.05
 _FEW = 1000
@@ -27,25 +27,20 @@ _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
-    """Return the Chunks that match best. A hit on an item's names or tags counts for its first passage."""
-    words = _telling(connection, list(dict.fromkeys(_WORD.findall(text)))[:_MAX_WORDS])
+    """Return the Chunks that match best. Items' names and tags stand with their first passages, and count double."""
+    words = _telling(connection, list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS])
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
     where, values = _sql(within(scope))
-    any_of = _any_of(words)
     rows = connection.execute(
-        # A passage has a name, too: it is its item's, whose hit counts already.
         "WITH h AS MATERIALIZED ("  # noqa: S608
-        "SELECT rowid AS pk, bm25(fulltext, 2.0, 2.0, 0.0) AS score, 0 AS told FROM fulltext WHERE fulltext MATCH ? "
-        "UNION ALL SELECT rowid, bm25(fulltext, 0.0, 0.0, 1.0), 1 FROM fulltext WHERE fulltext MATCH ?) "
-        "SELECT p.uid, sum(-h.score) AS total FROM h JOIN node n ON n.pk = h.pk AND (n.label = 'Chunk') = h.told "
-        "JOIN node i ON i.pk = CASE n.label WHEN 'Chunk' THEN (SELECT e.source FROM edge e "
+        "SELECT rowid AS pk, -bm25(fulltext, 2.0, 1.0) AS score FROM fulltext WHERE fulltext MATCH ?) "
+        "SELECT p.uid, h.score FROM h JOIN node p ON p.pk = h.pk "
+        "JOIN node i ON i.pk = (SELECT e.source FROM edge e "
         "    JOIN node x ON x.pk = e.source AND x.content_hash IS NOT NULL "
-        "    WHERE e.target = n.pk AND e.type = 'EVIDENCED_BY') ELSE n.pk END "
-        "JOIN node p ON p.uid = CASE n.label WHEN 'Chunk' THEN n.uid ELSE i.qdrant_id END "
-        f"WHERE i.content_hash IS NOT NULL AND i.tenant = ? AND {where} "
-        "GROUP BY p.pk ORDER BY total DESC, p.pk LIMIT ?",
-        (f"{{name tags}} : ({any_of})", f"{{text}} : ({any_of})", scope.tenant, *values, limit),
+        "    WHERE e.target = p.pk AND e.type = 'EVIDENCED_BY') "
+        f"WHERE i.tenant = ? AND {where} ORDER BY h.score DESC, p.pk LIMIT ?",
+        (_any_of(words), scope.tenant, *values, limit),
     )
     return [TextHit(unpack(uid), score) for uid, score in rows]
 
