@@ -62,7 +62,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
             ports.outage.over()
             return answer
         except (UnavailableError, OverloadedError) as error:
-            if error.dependency != "graph" or not ports.has_vectors:
+            if error.dependency != "graph" or ports.words is not None:
                 raise
             if isinstance(error, UnavailableError):
                 ports.outage.note()
@@ -131,7 +131,7 @@ def _question(
     viewer = request.viewer
     names = (viewer.user, *viewer.participants) if viewer is not None else ()
     people = tuple(dict.fromkeys(fold(name) for name in names if name))
-    return Question(ports.graph, ports.vectors, scope, request.query, search.vector, standings, people)
+    return Question(ports.graph, search.likeness(), scope, request.query, standings, people)
 
 
 async def _spread(
@@ -158,7 +158,7 @@ async def _walk_tags(
     anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
     with search.watch.stage("tags"), contextlib.suppress(UnavailableError, OverloadedError, TimeoutError):
         async with asyncio.timeout(ports.settings.spread_ms / 1000):
-            return await tags.walk_tags(question, anchors, search.terms, ports.settings.associates)
+            return await tags.walk_tags(question, anchors, ports.settings.associates)
     search.degraded.append(tags.TAGS)
     return []
 

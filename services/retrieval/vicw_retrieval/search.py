@@ -16,6 +16,7 @@ from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, embed_query, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
@@ -24,7 +25,7 @@ from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
@@ -39,8 +40,8 @@ _WIDENINGS = 4
 class RetrievalPorts:
     """What the read path works with. ``query_prefix`` is the embedding model's.
 
-    While the vector index is ``rebuilding`` it lacks what the graph has. Without vectors (``has_vectors``) the graph's
-    full text is the only channel of the first wave.
+    While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
+    weighs, and the graph's full text is the only channel of the first wave.
     """
 
     graph: GraphStore
@@ -51,7 +52,7 @@ class RetrievalPorts:
     settings: RetrievalSettings
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
-    has_vectors: bool = True
+    words: WordIndex | None = None
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
 
 
@@ -78,11 +79,18 @@ class Search:
     def _channels(self) -> tuple[Channel, ...]:
         """Return the channels to ask; of those that a caller names, what there are no vectors for is degraded."""
         named = self._request.channels
-        if self._ports.has_vectors:
+        if self._ports.words is None:
             return named or _channels_of(self._ports.settings)
         kept = _without_vectors(named)
         self.degraded += [channel.value for channel in named or () if channel not in kept]
         return kept
+
+    def likeness(self) -> Likeness:
+        """Return what tells how like the question something is."""
+        ports, query = self._ports, self._request.query
+        if ports.words is not None:
+            return WordLikeness(ports.graph, ports.words, self.scope.tenant, query)
+        return VectorLikeness(ports.vectors, self.vector, query)
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
         """Return the items found, best first, and what the channels brought.

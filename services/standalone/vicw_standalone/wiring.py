@@ -221,7 +221,7 @@ class Standalone:
             self.settings.limits,
             self.settings.retrieval,
             rebuilding=self.indexes.rebuilding is not None,
-            has_vectors=index.model.has_vectors,
+            words=None if index.model.has_vectors else self.graph,
             registry=self.registry,
         )
 

@@ -33,6 +33,7 @@ from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports.words import WordIndex
 
 __all__ = [
     "MOST_STRAYS",
@@ -85,5 +86,6 @@ __all__ = [
     "VectorHit",
     "VectorQuery",
     "VectorStore",
+    "WordIndex",
     "WorkQueue",
 ]

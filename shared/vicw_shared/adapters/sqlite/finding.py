@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from collections.abc import Sequence
@@ -50,13 +51,25 @@ def _any_of(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 
+def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
+    """Return each word's IDF, as BM25 has it: 0 of one that nothing has."""
+    counts, most = _counts(connection, words)
+    (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
+    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in (counts[word] for word in words)]
+
+
 def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
-    """Leave out words that more than a twentieth of the rows have: they rank nothing and read everything."""
+    """Leave out words that very many passages have: they rank nothing and read everything."""
+    counts, most = _counts(connection, words)
+    return [word for word, count in counts.items() if 0 < count <= most]
+
+
+def _counts(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[dict[str, int], int]:
+    """Return in how many passages each word is, counted up to one more than what is very many; and what that is."""
     (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
     most = max(_FEW, int(rows * _COMMON_SHARE))
     sql = "SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? LIMIT ?)"
-    counts = {word: connection.execute(sql, (_any_of([word]), most + 1)).fetchone()[0] for word in words}
-    return [word for word, count in counts.items() if 0 < count <= most]
+    return {word: connection.execute(sql, (_any_of([word]), most + 1)).fetchone()[0] for word in words}, most
 
 
 def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind

@@ -14,7 +14,7 @@ from itertools import batched
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.finding import find_passages
+from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
 from vicw_shared.adapters.sqlite.items import read_expired, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_named
@@ -197,6 +197,9 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+
+    async def rarity(self, stems: Sequence[str]) -> list[float]:
+        return await self._database.read(lambda c: rarity_of(c, stems))
 
     async def store_id(self) -> str:
         sql = "SELECT value FROM meta WHERE key = 'store'"
