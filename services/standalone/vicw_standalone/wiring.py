@@ -129,9 +129,10 @@ class Standalone:
             identity = (await self.embedders.first(known, source)).model
         except ModelMismatchError as error:
             raise ModelMismatchError(f"The store was filled by {known}. {error.detail}. {AGAIN}") from error
-        if known != identity and not (known is None or identity.has_vectors):
+        if known is None:
+            await self.graph.set_model(identity)
+        elif known != identity and not identity.has_vectors:
             _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(known))
-        if known is None or not identity.has_vectors:
             await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(

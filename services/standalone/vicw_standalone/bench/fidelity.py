@@ -26,11 +26,15 @@ NOTICEABLE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path."""
+    """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path.
+
+    Without ``vectors`` it is answered as where there are none (VICW_EMBEDDER=none).
+    """
 
     name: str
     channels: tuple[Channel, ...] | None = None
     retrieval: Mapping[str, Any] = field(default_factory=dict)
+    vectors: bool = True
 
 
 AS_SET = Variant("as set")
@@ -49,7 +53,10 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
 }
 WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
-ABLATION = (DENSE, BM25, AS_SET, *FUSIONS, *WITHOUT)
+NO_VECTORS = Variant("no vectors", vectors=False)
+ABLATION = (DENSE, BM25, NO_VECTORS, AS_SET, *FUSIONS, *WITHOUT)
+WITHOUT_VECTORS = (AS_SET, *WITHOUT)
+"""What can be left out where there are no vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +122,7 @@ async def ask_all(
     for question in data.questions:
         request = _request(question, variant, pooled=pooled, strict=strict)
         started = time.perf_counter()
-        response = await target.ask(request, variant.retrieval)
+        response = await target.ask(request, variant.retrieval, vectors=variant.vectors)
         ms = (time.perf_counter() - started) * 1000
         answers.append(
             Answered(

@@ -13,7 +13,7 @@ import typer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.logs import configure_logs
-from vicw_shared.settings import LogSettings
+from vicw_shared.settings import LogSettings, StorageSettings
 from vicw_standalone.cli.ask import UrlOption
 from vicw_standalone.cli.console import err, fail, out, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
@@ -150,7 +150,9 @@ def _tell_kept(before: str | None, passages: int, points: int, option: str = "")
 
 
 def _tell_overruled(model: str | None) -> None:
-    """Say that the next start would ask for another model than the one that the store uses now."""
+    """Say that the next start would ask for another model than the one that the store uses now, or for none."""
+    if model is not None and StorageSettings().embedder == "none":
+        err.print("VICW_EMBEDDER is none: unset it before the next start, or that answers without vectors", markup=False)
     named = os.environ.get("VICW_EMBEDDING_MODEL")
     if model is not None and named is not None and named != model:
         err.print(
