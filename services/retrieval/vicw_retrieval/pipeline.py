@@ -164,7 +164,9 @@ async def _walk_tags(
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
-    """Return how many points each domain has; {} where nobody can tell."""
+    """Return how many points, or passages, each domain has; {} where nobody can tell."""
+    if ports.words is not None:
+        return await ports.words.domains(search.scope.tenant)
     if search.by_words:
         return {}
     with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it

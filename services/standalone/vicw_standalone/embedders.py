@@ -48,10 +48,10 @@ class Embedders:
 
         Raises ModelMismatchError, SettingsError or UnavailableError.
         """
-        if self._given:
-            return self._add(Started(await self._given[0].identity(), self._given[0]))
         if self._settings.storage.embedder == "none":
             return self._add(Started(NO_MODEL, NullEmbedder()))
+        if self._given:
+            return self._add(Started(await self._given[0].identity(), self._given[0]))
         if self._servers is None:
             return await self._start(source or self._settings.embedding.model)
         if used is None:

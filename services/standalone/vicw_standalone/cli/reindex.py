@@ -103,7 +103,7 @@ def _on_directory(settings: Settings, model: str | None, drop_old: bool, status:
         with progress_bar("reindexing") as report:
             done = _run(lambda: local.reindex(settings, model, report))
         _tell_done(done)
-        _tell_overruled(model if done.before is not None else None)
+        _tell_overruled(model)
 
 
 def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> None:
@@ -124,7 +124,7 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
                 raise typer.Exit(INTERRUPTED) from None
             out.print(f"{done.embedded} passages embedded anew with {done.model}", markup=False)
             _tell_kept(done.before, done.passages, done.points)
-            _tell_overruled(model if done.before is not None else None)
+            _tell_overruled(model)
 
 
 def _run[T](work: Callable[[], Awaitable[T]]) -> T:
@@ -140,7 +140,8 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
 
 def _tell_done(done: Reindexed, option: str = "") -> None:
     out.print(f"{done.embedded} passages embedded anew with {done.model.name}", markup=False)
-    _tell_kept(str(done.before) if done.before is not None else None, done.passages, done.points, option)
+    kept = done.before is not None and done.before.has_vectors
+    _tell_kept(str(done.before) if kept else None, done.passages, done.points, option)
 
 
 def _tell_kept(before: str | None, passages: int, points: int, option: str = "") -> None:

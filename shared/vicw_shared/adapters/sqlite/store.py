@@ -33,6 +33,7 @@ from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.wording import read_worded
+from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
@@ -67,6 +68,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         self._data_dir = data_dir
         self._registry = registry
         self._changer: tuple[str, float] | None = None
+        self._domains = Domains()
         database = Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate)
         SqliteOutbox.__init__(self, database)
         SqliteAudit.__init__(self, database)
@@ -200,6 +202,9 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def rarity(self, stems: Sequence[str]) -> list[float]:
         return await self._database.read(lambda c: rarity_of(c, stems))
+
+    async def domains(self, tenant: str) -> dict[str, int]:
+        return await self._database.read(lambda c: self._domains.of(c, tenant))
 
     async def store_id(self) -> str:
         sql = "SELECT value FROM meta WHERE key = 'store'"
