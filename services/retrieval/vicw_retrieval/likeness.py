@@ -38,7 +38,7 @@ class Likeness(Protocol):
 
 
 class VectorLikeness:
-    """By the cosine of dense vectors in [-1, 1], and by the terms of sparse ones. ``vector`` None: no model answered."""
+    """By the cosine of dense vectors in [-1, 1], and by sparse ones' terms. ``vector`` None: no model answered."""
 
     def __init__(self, vectors: VectorStore, vector: NDArray[np.float32] | None, question: str) -> None:
         self._vectors = vectors

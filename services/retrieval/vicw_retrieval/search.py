@@ -34,6 +34,8 @@ _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
 _WIDENINGS = 4
+_WIDER = 4
+"""How much further full text looks at each widening: it cannot leave out items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,8 @@ class RetrievalPorts:
     settings: RetrievalSettings
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
-    words: WordIndex | None = None
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
+    words: WordIndex | None = None
 
 
 class Search:
@@ -73,13 +75,14 @@ class Search:
         self.terms = sparse.encode_query(request.query)
         self.vector: NDArray[np.float32] | None = None
         self._told = Told()
+        self._wordy = ports.words is not None  # there are no vectors
         self._wanted = self._channels()
         self._limit = max(ports.settings.candidates, request.limit)
 
     def _channels(self) -> tuple[Channel, ...]:
         """Return the channels to ask; of those that a caller names, what there are no vectors for is degraded."""
         named = self._request.channels
-        if self._ports.words is None:
+        if not self._wordy:
             return named or _channels_of(self._ports.settings)
         kept = _without_vectors(named)
         self.degraded += [channel.value for channel in named or () if channel not in kept]
@@ -96,26 +99,31 @@ class Search:
         """Return the items found, best first, and what the channels brought.
 
         A channel counts passages, an answer counts items: as long as the passages of a few long items crowd out
-        the others, the search is run again without these items.
+        the others, the search is run again without these items; where there are only words, further down the list.
         """
-        wave = last = await self._run(scope, domain)
+        limit = self._limit
+        wave = last = await self._run(scope, domain, limit)
         candidates = await self._rank(wave, scope)
         for _ in range(_WIDENINGS):
-            if len(candidates) >= self._request.limit or not is_full(last, self._limit) or FULLTEXT in last.ranked:
+            by_vectors = FULLTEXT not in last.ranked
+            if len(candidates) >= self._request.limit or not is_full(last, limit) or not (by_vectors or self._wordy):
                 break
-            seen = tuple(candidate.item.uid for candidate in candidates)
+            seen = tuple(candidate.item.uid for candidate in candidates) if by_vectors else ()
+            limit = limit if by_vectors else limit * _WIDER
             try:
-                last = await self._run(scope, domain, without=seen)
+                last = await self._run(scope, domain, limit, without=seen)
             except RetryableError:
                 break  # what was found stands; `degraded` names the channels
-            wave = merge(wave, last)
+            wave = merge(wave, last) if by_vectors else last
             candidates = await self._rank(wave, scope)
         return candidates, wave
 
-    async def _run(self, scope: Scope, domain: str | None, without: tuple[str, ...] = ()) -> Wave:
+    async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
         """Ask the channels, then score what only one of them found in the other."""
         with self.watch.stage("channels"):
-            ranked, seeds = await asyncio.gather(self._ask(scope, domain, without), self._find_seeds(scope, without))
+            ranked, seeds = await asyncio.gather(
+                self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
+            )
         with self.watch.stage("complete"):
             return await self._complete(ranked, seeds)
 
@@ -126,7 +134,9 @@ class Search:
         seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
         return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
 
-    async def _ask(self, scope: Scope, domain: str | None, without: tuple[str, ...]) -> dict[str, list[VectorHit]]:
+    async def _ask(
+        self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> dict[str, list[VectorHit]]:
         """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
         if self._ports.rebuilding:
             self.degraded += [channel.value for channel in self._wanted]
@@ -138,7 +148,6 @@ class Search:
                 _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
                 self.degraded.append(FULLTEXT)
                 self.by_words, wordless = False, error
-        limit = self._limit
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
             channels["dense"] = self._dense(scope, domain, limit, without)

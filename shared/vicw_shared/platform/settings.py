@@ -23,7 +23,7 @@ class PlatformSettings:
         """Read the environment. Raises SettingsError where it asks for a memory without vectors."""
         if StorageSettings().embedder == "none":
             raise SettingsError(
-                "VICW_EMBEDDER is none, which is for `vicw serve`: the platform's services do not work without vectors. "
-                "Unset it, and name the embedding server in VICW_EMBEDDING_URL"
+                "VICW_EMBEDDER is none, which is for `vicw serve`: the platform's services do not work without "
+                "vectors. Unset it, and name the embedding server in VICW_EMBEDDING_URL"
             )
         return cls(Neo4jSettings(), QdrantSettings(), EmbeddingSettings(), ReindexSettings())

@@ -57,8 +57,8 @@ class StorageSettings(BaseSettings):
     embedder: Literal["model", "none"] = Field(
         "model",
         description="`model`: what VICW_EMBEDDING_… name makes vectors. `none`: no vectors at all, full text, tags and "
-        "graph answer, for a machine with 512 MB; vectors that are there stay, and `vicw reindex` makes what they lack. "
-        "Of `vicw serve` alone",
+        "graph answer, for a machine with 512 MB; vectors that are there stay, and `vicw reindex` makes what they "
+        "lack. Of `vicw serve` alone",
     )
 
 

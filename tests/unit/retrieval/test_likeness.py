@@ -12,7 +12,12 @@ from vicw_retrieval.likeness import WordLikeness
 from vicw_shared.sparse import encode_query
 
 QUESTION = "Who built the tower on Skye?"
-TEXTS = {"both": "A tower on Skye.", "one": "It was built late.", "none": "Rain, bread, socks.", "other": "Built to last."}
+TEXTS = {
+    "both": "A tower on Skye.",
+    "one": "It was built late.",
+    "none": "Rain, bread, socks.",
+    "other": "Built to last.",
+}
 
 
 async def stored(memory: Memory) -> dict[str, str]:

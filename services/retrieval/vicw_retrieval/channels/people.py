@@ -21,7 +21,7 @@ HOPS = (0.5, 0.3)
 SHARE = 0.3
 """Of the best standing, what a memory that is wholly like the question has at one step."""
 _LIKE = 0.2
-"""The cosine, or share of words, from which a memory is like the question: not all that is known of somebody is asked for."""
+"""The cosine, or share of words, from which a memory is like the question: not all of somebody is asked for."""
 _FANOUT = 100
 _MOST_PEOPLE = 50
 _MOST_READ = 200

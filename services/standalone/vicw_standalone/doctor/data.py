@@ -46,7 +46,8 @@ def data(settings: Settings) -> Iterator[Finding]:
         yield Finding("store", Verdict.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
     else:
         yield _store(seen, wanted)
-        yield _index(path, seen, in_use)
+        if seen.model is None or seen.model.has_vectors:
+            yield _index(path, seen, in_use)
 
 
 def _model(settings: Settings) -> tuple[list[ModelIdentity], Finding]:
@@ -115,8 +116,6 @@ def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
 
 
 def _index(data_dir: Path, seen: Glance, in_use: bool) -> Finding:
-    if seen.model is not None and not seen.model.has_vectors:
-        return Finding("vector index", Verdict.FINE, "none is in use")
     path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:

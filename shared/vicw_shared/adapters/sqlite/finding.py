@@ -53,7 +53,7 @@ def _any_of(words: Sequence[str]) -> str:
 
 def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
     """Return each word's IDF, as BM25 has it: 0 of one that nothing has."""
-    counts, most = _counts(connection, words)
+    counts, _ = _counts(connection, words)
     (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
     return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in (counts[word] for word in words)]
 

@@ -44,12 +44,8 @@ class Domains:
         return dict(counts)
 
 
-_ITEM = "i.content_hash IS NOT NULL AND i.label <> 'Chunk'"
-_HEAD = "head_words({0}.name, {0}.title, {0}.tags)"
-_FIRST = f"ifnull((SELECT {_HEAD.format('i')} FROM node i WHERE i.qdrant_id = {{0}}.uid AND {_ITEM} LIMIT 1), '')"
-
-# A table of its own, not one beside ``node``: to remove a row from such, the engine has to be told its very words again.
-INDEXED = f"""
+# A table of its own, not one beside ``node``: to remove a row from such, the engine has to be told its words again.
+INDEXED = """
     DROP TRIGGER fulltext_insert;
     DROP TRIGGER fulltext_delete;
     DROP TRIGGER fulltext_update;
@@ -60,9 +56,16 @@ INDEXED = f"""
         head, text, tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co Pc'"
     );
     INSERT INTO fulltext (rowid, head, text)
-        SELECT n.pk, {_FIRST.format("n")}, text_words(n.text) FROM node n WHERE n.label = 'Chunk';
+        SELECT n.pk, ifnull((
+            SELECT head_words(i.name, i.title, i.tags) FROM node i
+            WHERE i.qdrant_id = n.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
+            text_words(n.text)
+        FROM node n WHERE n.label = 'Chunk';
     CREATE TRIGGER fulltext_insert AFTER INSERT ON node WHEN new.label = 'Chunk' BEGIN
-        INSERT INTO fulltext (rowid, head, text) VALUES (new.pk, {_FIRST.format("new")}, text_words(new.text));
+        INSERT INTO fulltext (rowid, head, text) VALUES (new.pk, ifnull((
+            SELECT head_words(i.name, i.title, i.tags) FROM node i
+            WHERE i.qdrant_id = new.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
+            text_words(new.text));
     END;
     CREATE TRIGGER fulltext_update AFTER UPDATE OF text ON node
     WHEN new.label = 'Chunk' AND old.text IS NOT new.text BEGIN
@@ -73,14 +76,14 @@ INDEXED = f"""
     END;
     CREATE TRIGGER fulltext_head AFTER INSERT ON node
     WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL BEGIN
-        UPDATE fulltext SET head = {_HEAD.format("new")}
+        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags)
         WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
     END;
     CREATE TRIGGER fulltext_rename AFTER UPDATE OF name, title, tags, qdrant_id, content_hash ON node
     WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL
         AND (old.name, old.title, old.tags, old.qdrant_id, old.content_hash IS NULL)
             IS NOT (new.name, new.title, new.tags, new.qdrant_id, new.content_hash IS NULL) BEGIN
-        UPDATE fulltext SET head = {_HEAD.format("new")}
+        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags)
         WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
     END;
 """
