@@ -16,7 +16,7 @@ from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsError
 from vicw_shared.platform.settings import PlatformSettings
-from vicw_shared.ports import NO_MODEL, Lane
+from vicw_shared.ports import NO_MODEL, ChangePhase, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
 from vicw_standalone.doctor import Verdict, examine
 from vicw_standalone.reindexing import local
@@ -168,6 +168,36 @@ async def test_a_server_without_vectors_gets_them_by_the_name_of_a_model(store: 
     assert (done.before, done.embedded) == (NO_MODEL, 1)
     async with open_memory(store) as memory:
         assert await memory.found("apple", channels=["dense"]) == ["a"]
+
+
+async def test_vectors_are_made_while_the_server_answers(store: Path) -> None:
+    async with open_memory(store, HashEmbedder(), vectors=False) as memory:
+        await memory.ingest({"id": "a", "text": "an apple"})
+        reindexing = memory.standalone.reindexing
+        reindexing.grace_seconds = 0
+        await reindexing.start("hash")
+        async with asyncio.timeout(20):
+            while reindexing.work.running:
+                assert await memory.found("apple") == ["a"]
+                await asyncio.sleep(0.01)
+        assert reindexing.work.error is None
+        await memory.ingest({"id": "b", "text": "another apple"})
+        answer = await memory.retrieve("apple", channels=["dense"])
+        assert ({result.id for result in answer.results}, answer.degraded) == ({"a", "b"}, ())
+        assert (await memory.check()).violations == []
+    async with wordy(store) as memory:
+        assert set(await memory.found("apple")) == {"a", "b"}
+
+
+async def test_a_change_that_was_killed_goes_on(store: Path) -> None:
+    async with wordy(store) as memory:
+        await memory.ingest({"id": "a", "text": "an apple"})
+        model = await HashEmbedder().identity()
+        await memory.standalone.graph.set_model(NO_MODEL, ModelChange(model, ChangePhase.BUILDING))
+    async with wordy(store) as memory:
+        assert await memory.found("apple") == ["a"]
+    done = await local.reindex(without(store), None, lambda *_: None, HashEmbedder())
+    assert (done.model, done.embedded) == (model, 1)
 
 
 def test_the_platform_refuses_to_work_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:

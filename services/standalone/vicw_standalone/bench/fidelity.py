@@ -55,8 +55,8 @@ WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
 NO_VECTORS = Variant("no vectors", vectors=False)
 ABLATION = (DENSE, BM25, NO_VECTORS, AS_SET, *FUSIONS, *WITHOUT)
-WITHOUT_VECTORS = (AS_SET, *WITHOUT)
-"""What can be left out where there are no vectors."""
+WITHOUT_VECTORS = (AS_SET, *(variant for variant in WITHOUT if "statements" not in variant.retrieval))
+"""What can be left out where there are no vectors: statements have none of their own then."""
 
 
 @dataclass(frozen=True, slots=True)
