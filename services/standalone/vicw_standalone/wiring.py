@@ -23,6 +23,7 @@ from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
@@ -45,6 +46,8 @@ _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"
 _METRICS_SECONDS = 2.0
 _FORGET_SECONDS = 1.0
+_LITTLE_MAPPED_MB = 32
+"""What is mapped of the graph where there are no vectors: what is resident then stays under 512 MB."""
 _OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
@@ -81,7 +84,8 @@ class Standalone:
     async def _open(self) -> None:
         storage = self.settings.storage
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        self.graph = SqliteGraphStore(self.data_dir, self.registry)
+        mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
+        self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped)
         self._stack.push_async_callback(self.graph.close)
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)

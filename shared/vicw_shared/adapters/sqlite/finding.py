@@ -15,6 +15,9 @@ from vicw_shared.ports import Scope, TextHit
 _MAX_WORDS = 64
 _COMMON_SHARE = 0.05
 _FEW = 1000
+_REACHES = (8, 64)
+"""Of the best hits, how many times the limit are judged by the scope at first, and then; where too few fit, all."""
+_ALL = -1
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
@@ -33,16 +36,21 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
     where, values = _sql(within(scope))
-    rows = connection.execute(
+    sql = (
         "WITH h AS MATERIALIZED ("  # noqa: S608
-        "SELECT rowid AS pk, -bm25(fulltext, 2.0, 1.0) AS score FROM fulltext WHERE fulltext MATCH ?) "
+        "SELECT rowid AS pk, -bm25(fulltext, 2.0, 1.0) AS score FROM fulltext WHERE fulltext MATCH ? "
+        "ORDER BY score DESC, rowid LIMIT ?) "
         "SELECT p.uid, h.score FROM h JOIN node p ON p.pk = h.pk "
         "JOIN node i ON i.pk = (SELECT e.source FROM edge e "
         "    JOIN node x ON x.pk = e.source AND x.content_hash IS NOT NULL "
         "    WHERE e.target = p.pk AND e.type = 'EVIDENCED_BY') "
-        f"WHERE i.tenant = ? AND {where} ORDER BY h.score DESC, p.pk LIMIT ?",
-        (_any_of(words), scope.tenant, *values, limit),
+        f"WHERE i.tenant = ? AND {where} ORDER BY h.score DESC, p.pk LIMIT ?"
     )
+    rows: list[tuple[bytes, float]] = []
+    for reach in (*(limit * share for share in _REACHES), _ALL):
+        rows = connection.execute(sql, (_any_of(words), reach, scope.tenant, *values, limit)).fetchall()
+        if len(rows) >= limit:
+            break
     return [TextHit(unpack(uid), score) for uid, score in rows]
 
 

@@ -13,7 +13,7 @@ from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
 from vicw_shared.adapters.sqlite.items import read_expired, read_items, read_thread
@@ -59,17 +59,21 @@ _BATCH = 500
 class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
-    def __init__(self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False) -> None:
+    def __init__(
+        self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False, mapped_mb: int = MAPPED_MB
+    ) -> None:
         """Open the file, and bring its schema to this program's. Edges of types in ``registry`` may be written.
 
         With ``beside`` another process may have the directory: the schema is left as it is, and must be this
-        program's. Nothing may be claimed then.
+        program's. Nothing may be claimed then. Of the file, ``mapped_mb`` MiB are mapped several times at most.
         """
         self._data_dir = data_dir
         self._registry = registry
         self._changer: tuple[str, float] | None = None
         self._domains = Domains()
-        database = Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate)
+        database = Database(
+            data_dir.path / "graph.sqlite3", require_current if beside else migrate, mapped_mb=mapped_mb
+        )
         SqliteOutbox.__init__(self, database)
         SqliteAudit.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
