@@ -60,7 +60,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
             ports.outage.over()
             return answer
         except (UnavailableError, OverloadedError) as error:
-            if error.dependency != "graph":
+            if error.dependency != "graph" or ports.words is not None:
                 raise
             if isinstance(error, UnavailableError):
                 ports.outage.note()
@@ -118,7 +118,9 @@ async def _find(
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
-    """Return how many points each domain has; {} where nobody can tell."""
+    """Return how many points, or passages, each domain has; {} where nobody can tell."""
+    if ports.words is not None:
+        return await ports.words.domains(search.scope.tenant)
     if search.by_words:
         return {}
     with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it

@@ -16,15 +16,16 @@ from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, embed_query, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
-from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
@@ -33,13 +34,16 @@ _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
 _WIDENINGS = 4
+_WIDER = 4
+"""How much further full text looks at each widening: it cannot leave out items."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPorts:
     """What the read path works with. ``query_prefix`` is the embedding model's.
 
-    While the vector index is ``rebuilding`` it lacks what the graph has.
+    While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
+    weighs, and the graph's full text is the only channel of the first wave.
     """
 
     graph: GraphStore
@@ -51,6 +55,7 @@ class RetrievalPorts:
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
+    words: WordIndex | None = None
 
 
 class Search:
@@ -70,33 +75,62 @@ class Search:
         self.terms = sparse.encode_query(request.query)
         self.vector: NDArray[np.float32] | None = None
         self._told = Told()
-        self._wanted = request.channels or _channels_of(ports.settings)
+        self._wordy = ports.words is not None  # there are no vectors
+        self._wanted = self._channels()
         self._limit = max(ports.settings.candidates, request.limit)
+
+    def _channels(self) -> tuple[Channel, ...]:
+        """Return the channels to ask; of those that a caller names, what there are no vectors for is degraded."""
+        named = self._request.channels
+        if not self._wordy:
+            return named or _channels_of(self._ports.settings)
+        kept = _without_vectors(named)
+        self.degraded += [channel.value for channel in named or () if channel not in kept]
+        return kept
+
+    def likeness(self) -> Likeness:
+        """Return what tells how like the question something is."""
+        ports, query = self._ports, self._request.query
+        if ports.words is not None:
+            return WordLikeness(ports.graph, ports.words, self.scope.tenant, query)
+        return VectorLikeness(ports.vectors, self.vector, query)
+
+    async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
+        """Return the passages that have the words of a phrase, best first. Raises what the engine raises."""
+        if self._wordy or self.by_words:
+            return await search_fulltext(self._ports.graph, phrase, scope, limit)
+        terms = sparse.encode_query(phrase)
+        return await search_bm25(self._ports.vectors, terms, scope, limit) if terms.indices else []
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
         """Return the items found, best first, and what the channels brought.
 
         A channel counts passages, an answer counts items: as long as the passages of a few long items crowd out
-        the others, the search is run again without these items.
+        the others, the search is run again without these items; where there are only words, further down the list.
         """
-        wave = last = await self._run(scope, domain)
+        limit = self._limit
+        wave = last = await self._run(scope, domain, limit)
         candidates = await self._rank(wave, scope)
         for _ in range(_WIDENINGS):
-            if len(candidates) >= self._request.limit or not is_full(last, self._limit) or FULLTEXT in last.ranked:
+            by_vectors = FULLTEXT not in last.ranked
+            if len(candidates) >= self._request.limit or not is_full(last, limit) or not (by_vectors or self._wordy):
                 break
-            seen = tuple(candidate.item.uid for candidate in candidates)
+            seen = tuple(candidate.item.uid for candidate in candidates) if by_vectors else ()
+            limit = limit if by_vectors else limit * _WIDER
             try:
-                last = await self._run(scope, domain, without=seen)
+                last = await self._run(scope, domain, limit, without=seen)
             except RetryableError:
                 break  # what was found stands; `degraded` names the channels
-            wave = merge(wave, last)
+            wave = merge(wave, last) if by_vectors else last
             candidates = await self._rank(wave, scope)
         return candidates, wave
 
-    async def _run(self, scope: Scope, domain: str | None, without: tuple[str, ...] = ()) -> Wave:
+    async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
         """Ask the channels, then score what only one of them found in the other."""
         with self.watch.stage("channels"):
-            ranked, seeds = await asyncio.gather(self._ask(scope, domain, without), self._find_seeds(scope, without))
+            ranked, seeds = await asyncio.gather(
+                self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
+            )
         with self.watch.stage("complete"):
             return await self._complete(ranked, seeds)
 
@@ -107,7 +141,9 @@ class Search:
         seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
         return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
 
-    async def _ask(self, scope: Scope, domain: str | None, without: tuple[str, ...]) -> dict[str, list[VectorHit]]:
+    async def _ask(
+        self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> dict[str, list[VectorHit]]:
         """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
         if self._ports.rebuilding:
             self.degraded += [channel.value for channel in self._wanted]
@@ -119,7 +155,6 @@ class Search:
                 _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
                 self.degraded.append(FULLTEXT)
                 self.by_words, wordless = False, error
-        limit = self._limit
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
             channels["dense"] = self._dense(scope, domain, limit, without)
@@ -223,3 +258,15 @@ def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:
     """Return the channels that are asked by default: what has no weight is not asked."""
     weights = {Channel.FULLTEXT: settings.fulltext_weight}
     return tuple(channel for channel in Channel if weights.get(channel, 1.0) > 0)
+
+
+def _without_vectors(wanted: Sequence[Channel] | None) -> tuple[Channel, ...]:
+    """Return what answers where there are no vectors. Raises InvalidInputError where only channels of vectors may."""
+    if wanted and Channel.FULLTEXT not in wanted:
+        problem = FieldProblem(
+            "channels",
+            f"{', '.join(wanted)}: there are no vectors here (VICW_EMBEDDER=none)",
+            "Name fulltext, or no channel",
+        )
+        raise InvalidInputError(problem)
+    return (Channel.FULLTEXT,)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.candidates import Candidate, in_order
-from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.timing.anchors import Anchor, Direction
 from vicw_retrieval.timing.reading import TimeReading
 from vicw_retrieval.timing.spans import Kind
 from vicw_retrieval.timing.weighing import Moment, Standing, Weight, weigh
 from vicw_retrieval.wanted import wanted
-from vicw_shared import sparse
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction as Way
-from vicw_shared.ports import ItemRef
+from vicw_shared.ports import ItemRef, Scope, VectorHit
 
 _SURE = 0.5
 """The confidence from which a span of time brings up what happened in it."""
@@ -32,6 +30,10 @@ _LEAST = 0.5
 """Of the best standing, what counts as an item's that happened then, whatever the channels say of it."""
 
 
+type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
+"""Looks for the passages that have some words, best first."""
+
+
 @dataclass(slots=True)
 class Placed:
     """What the time of a question was taken for: the events that its anchors were found to be."""
@@ -41,12 +43,14 @@ class Placed:
     in_time: bool = False
 
 
-async def place(question: Question, found: Sequence[Candidate], placed: Placed, boost: float) -> list[Candidate]:
+async def place(
+    question: Question, found: Sequence[Candidate], placed: Placed, boost: float, find: Find
+) -> list[Candidate]:
     """Return the candidates in their new order, with what happened then among them.
 
     Where nothing but time selects, only what happened then is left, if anything did. Raises what the graph raises.
     """
-    placed.events = await _events(question, placed.reading)
+    placed.events = await _events(question, placed.reading, find)
     then = await _happened_then(question, placed)
     known = {candidate.item.uid for candidate in found}
     nodes = {node.uid: node for node in then}
@@ -73,13 +77,12 @@ def _weights(placed: Placed, judged: Sequence[Candidate], nodes: Mapping[str, No
     return {one.item.uid: weight for one, weight in zip(judged, weights, strict=True)}
 
 
-async def _events(question: Question, reading: TimeReading) -> dict[Anchor, Node]:
+async def _events(question: Question, reading: TimeReading, find: Find) -> dict[Anchor, Node]:
     """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
     found: dict[Anchor, Node] = {}
     scope = replace(question.scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     for anchor in reading.anchors:
-        terms = sparse.encode_query(anchor.phrase)
-        hits = await search_bm25(question.vectors, terms, scope, _EVENTS) if terms.indices else []
+        hits = await find(anchor.phrase, scope, _EVENTS)
         good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
         owners = await question.graph.owners(scope.tenant, good) if good else {}
         items = await question.graph.nodes(scope.tenant, sorted({owner.uid for owner in owners.values()}))
