@@ -59,7 +59,10 @@ async def test_texts_names_and_tags_are_found_and_nothing_is_embedded(store: Pat
 
 
 async def test_a_long_item_does_not_crowd_out_the_others(store: Path) -> None:
-    pages = [f"The harbour of the harbour, page {n}. " + "Rain, bread, socks. " * 60 for n in range(150)]
+    pages = [
+        f"The harbour of the harbour, a harbour of harbours, page {n}. " + "Rain, bread, socks. " * 60
+        for n in range(150)
+    ]
     async with wordy(store) as memory:
         await memory.ingest({"id": "book", "text": "\n\n".join(pages)}, wait=True)
         await memory.ingest(*({"id": f"s{n}", "text": f"Far from any harbour, letter {n}. {'Rain. ' * 190}"} for n in range(3)))
