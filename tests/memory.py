@@ -81,7 +81,9 @@ class Memory:
 
     async def check(self) -> Report:
         graph = self.standalone.graph
-        return await check(graph, graph, self.standalone.vectors, EdgeRegistry.with_core_types())
+        index = self.standalone.indexes.reading
+        vectors = index.vectors if index.model.has_vectors else None
+        return await check(graph, graph, vectors, EdgeRegistry.with_core_types())
 
 
 @asynccontextmanager
@@ -90,10 +92,16 @@ async def open_memory(
     embedder: HashEmbedder | None = None,
     *others: HashEmbedder,
     llm: LlmSettings | None = None,
+    vectors: bool = True,
     **storage: Any,
 ) -> AsyncIterator[Memory]:
-    """Open a memory over the first embedder; ``others`` are there for a change of the model."""
+    """Open a memory over the first embedder; ``others`` are there for a change of the model.
+
+    Without ``vectors`` it is told that there are none, whatever embedders there are.
+    """
     embedder = embedder or HashEmbedder()
+    if not vectors:
+        storage["embedder"] = "none"
     standalone = Standalone(settings_for(path, llm, **storage), embedder, *others)
     await standalone.open()
     standalone.start_indexer()

@@ -46,14 +46,19 @@ def encode_query(text: str) -> SparseVector:
     return SparseVector(terms, (1.0,) * len(terms))
 
 
-def _terms(text: str) -> Iterator[int]:
+def stems(text: str) -> Iterator[str]:
+    """Return the terms of a text before they are hashed, in order, with repeats: letters, digits, marks and ``_``."""
     for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
-        yield from _word_terms(word)
+        yield from _word_stems(word)
+
+
+def _terms(text: str) -> Iterator[int]:
+    return (zlib.crc32(stem.encode()) for stem in stems(text))
 
 
 @lru_cache(maxsize=65536)
-def _word_terms(word: str) -> tuple[int, ...]:
-    """Return the hashed stems of a word: itself, and its parts if it is camelCase, snake_case or CJK."""
+def _word_stems(word: str) -> tuple[str, ...]:
+    """Return the stems of a word: itself, and its parts if it is camelCase, snake_case or CJK."""
     whole = word.casefold()
     if whole in _QUESTION_WORDS:
         return ()
@@ -63,5 +68,4 @@ def _word_terms(word: str) -> tuple[int, ...]:
     else:
         parts = [part.casefold() for part in _PARTS.findall(word)]
         pieces = [whole, *(p for p in parts if p not in _QUESTION_WORDS)] if len(parts) > 1 else [whole]
-    stemmer = Stemmer.Stemmer("english")
-    return tuple(zlib.crc32(stem.encode()) for stem in stemmer.stemWords(pieces))
+    return tuple(Stemmer.Stemmer("english").stemWords(pieces))

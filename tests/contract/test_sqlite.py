@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from pathlib import Path
 from uuid import UUID
@@ -95,6 +96,8 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         assert [item.name for item in await graph.expired(AT, limit=9)] == ["n"]
         key = text_key("Ana found the amulet in the well")
         assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
+        assert await graph.domains("t") == {said.domain: 1}
+        assert await graph.rarity(["well", "found", "sea"]) == [pytest.approx(math.log(1 + 0.5 / 1.5))] * 2 + [0.0]
         await graph.close()
 
 

@@ -285,6 +285,8 @@ class Indexer:
 
     async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
         """Return an index's points by their entries' ids; let those rest whose text its embedder fails at."""
+        if not index.model.has_vectors:
+            return {point.point_id: [] for point in upserts}
         maker = self._makers.get(index.model)
         if maker is None or maker.embedder is not index.embedder:
             maker = self._makers[index.model] = PointMaker(index.embedder)

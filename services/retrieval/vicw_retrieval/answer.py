@@ -129,7 +129,7 @@ def explain(
         wrapped_query=second.search.wrapped_query,
         domains_searched=decision.domains,
         profile=ProfileWeights(
-            code=second.search.code,
+            code=second.search.understood.code,
             alpha=settings.alpha,
             graph_weight=settings.graph_weight,
             causal_bias=settings.causal_bias,

@@ -60,7 +60,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
             ports.outage.over()
             return answer
         except (UnavailableError, OverloadedError) as error:
-            if error.dependency != "graph":
+            if error.dependency != "graph" or ports.words is not None:
                 raise
             if isinstance(error, UnavailableError):
                 ports.outage.note()
@@ -86,9 +86,10 @@ async def _retrieve(
     search = Search(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    if search.understood is not None:
-        decision = replace(decision, intent=search.understood.told(decision.intent))
-    second = SecondWave(request, replace(ports, settings=search.settings), search)
+    understood = search.understood
+    if understood.question is not None:
+        decision = replace(decision, intent=understood.question.told(decision.intent))
+    second = SecondWave(request, replace(ports, settings=understood.settings), search)
     top = await second.run(candidates, wave, decision.domains)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
@@ -120,7 +121,9 @@ async def _find(
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
-    """Return how many points each domain has; {} where nobody can tell."""
+    """Return how many points, or passages, each domain has; {} where nobody can tell."""
+    if ports.words is not None:
+        return await ports.words.domains(search.scope.tenant)
     if search.by_words:
         return {}
     with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,19 +16,18 @@ from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, embed_queries, middle, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
-from vicw_retrieval.intent.analysis import Understood, understand
-from vicw_retrieval.intent.contents import share_of_code
-from vicw_retrieval.intent.profiles import profiled
 from vicw_retrieval.intent.prototypes import Prototypes
+from vicw_retrieval.intent.understanding import Understanding
+from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
-from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 from vicw_shared.wrapper import wrap
@@ -38,15 +36,16 @@ _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
 _WIDENINGS = 4
-_JUDGED = 8
-"""Hits of a channel that are read to tell what they are made of."""
+_WIDER = 4
+"""How much further full text looks at each widening: it cannot leave out items."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPorts:
     """What the read path works with. ``query_prefix`` is the embedding model's.
 
-    While the vector index is ``rebuilding`` it lacks what the graph has.
+    While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
+    weighs, and the graph's full text is the only channel of the first wave.
     """
 
     graph: GraphStore
@@ -59,6 +58,7 @@ class RetrievalPorts:
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     prototypes: Prototypes = field(default_factory=Prototypes)
+    words: WordIndex | None = None
 
 
 class Search:
@@ -79,36 +79,63 @@ class Search:
         self.vector: NDArray[np.float32] | None = None
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._told = Told()
-        self.understood: Understood | None = None
-        self.code = 0.0  # the share of code among the best hits
-        self.settings = ports.settings  # moved by the profiles of what is asked and found
-        self._wanted = request.channels or _channels_of(ports.settings)
+        self.understood = Understanding(ports.settings, ports.settings)
+        self._wordy = ports.words is not None  # there are no vectors
+        self._wanted = self._channels()
         self._limit = max(ports.settings.candidates, request.limit)
+
+    def _channels(self) -> tuple[Channel, ...]:
+        """Return the channels to ask; of those that a caller names, what there are no vectors for is degraded."""
+        named = self._request.channels
+        if not self._wordy:
+            return named or _channels_of(self._ports.settings)
+        kept = _without_vectors(named)
+        self.degraded += [channel.value for channel in named or () if channel not in kept]
+        return kept
+
+    def likeness(self) -> Likeness:
+        """Return what tells how like the question something is."""
+        ports, query = self._ports, self._request.query
+        if ports.words is not None:
+            return WordLikeness(ports.graph, ports.words, self.scope.tenant, query)
+        return VectorLikeness(ports.vectors, self.vector, query)
+
+    async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
+        """Return the passages that have the words of a phrase, best first. Raises what the engine raises."""
+        if self._wordy or self.by_words:
+            return await search_fulltext(self._ports.graph, phrase, scope, limit)
+        terms = sparse.encode_query(phrase)
+        return await search_bm25(self._ports.vectors, terms, scope, limit) if terms.indices else []
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
         """Return the items found, best first, and what the channels brought.
 
         A channel counts passages, an answer counts items: as long as the passages of a few long items crowd out
-        the others, the search is run again without these items.
+        the others, the search is run again without these items; where there are only words, further down the list.
         """
-        wave = last = await self._run(scope, domain)
+        limit = self._limit
+        wave = last = await self._run(scope, domain, limit)
         candidates = await self._rank(wave, scope)
         for _ in range(_WIDENINGS):
-            if len(candidates) >= self._request.limit or not is_full(last, self._limit) or FULLTEXT in last.ranked:
+            by_vectors = FULLTEXT not in last.ranked
+            if len(candidates) >= self._request.limit or not is_full(last, limit) or not (by_vectors or self._wordy):
                 break
-            seen = tuple(candidate.item.uid for candidate in candidates)
+            seen = tuple(candidate.item.uid for candidate in candidates) if by_vectors else ()
+            limit = limit if by_vectors else limit * _WIDER
             try:
-                last = await self._run(scope, domain, without=seen)
+                last = await self._run(scope, domain, limit, without=seen)
             except RetryableError:
                 break  # what was found stands; `degraded` names the channels
-            wave = merge(wave, last)
+            wave = merge(wave, last) if by_vectors else last
             candidates = await self._rank(wave, scope)
         return candidates, wave
 
-    async def _run(self, scope: Scope, domain: str | None, without: tuple[str, ...] = ()) -> Wave:
+    async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
         """Ask the channels, then score what only one of them found in the other."""
         with self.watch.stage("channels"):
-            ranked, seeds = await asyncio.gather(self._ask(scope, domain, without), self._find_seeds(scope, without))
+            ranked, seeds = await asyncio.gather(
+                self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
+            )
         if not without:
             with self.watch.stage("intent"):
                 await self._understand(ranked)
@@ -122,7 +149,9 @@ class Search:
         seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
         return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
 
-    async def _ask(self, scope: Scope, domain: str | None, without: tuple[str, ...]) -> dict[str, list[VectorHit]]:
+    async def _ask(
+        self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> dict[str, list[VectorHit]]:
         """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
         if self._ports.rebuilding:
             self.degraded += [channel.value for channel in self._wanted]
@@ -134,7 +163,6 @@ class Search:
                 _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
                 self.degraded.append(FULLTEXT)
                 self.by_words, wordless = False, error
-        limit = self._limit
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
         if Channel.DENSE in self._wanted:
             channels["dense"] = self._dense(scope, domain, limit, without)
@@ -223,7 +251,7 @@ class Search:
             await self._score_each_others(scores, brought)
         for channel in scores.values():
             channel.update(brought | channel)
-        settings = self.settings
+        settings = self.understood.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
@@ -236,25 +264,12 @@ class Search:
 
     async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
         """Find out what the question and its hits are about, and which settings answer it."""
-        settings = self._ports.settings
-        if settings.intent and self.understood is None:
-            vector, ports = self._bare_vector, self._ports
-            alike = (
-                ports.prototypes.similarities(vector, ports.embedder, ports.query_prefix) if vector is not None else {}
-            )
-            self.understood = understand(self._request.query, alike)
-        if settings.profiles != "off":
-            self.code = await self._share_of_code(ranked)
-            self.settings = profiled(settings, self.understood or Understood(), self.code)
-
-    async def _share_of_code(self, ranked: Mapping[str, Sequence[VectorHit]]) -> float:
-        """Return the share of code among the best hits of the vector channels; 0 where nobody can tell."""
-        best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
-        with contextlib.suppress(RetryableError, TimeoutError):
-            async with asyncio.timeout(self._ports.settings.budget_ms / 1000):
-                payloads = await self._ports.vectors.payloads(list(best)) if best else {}
-                return share_of_code(str(payload.get("text", "")) for payload in payloads.values())
-        return 0.0
+        ports, vector = self._ports, self._bare_vector
+        if self.understood.question is None:
+            prefix = ports.query_prefix
+            alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
+            self.understood.read(self._request.query, alike)
+        await self.understood.judge(ranked, ports.vectors)
 
     async def _score_each_others(self, scores: dict[str, dict[str, float]], brought: Mapping[str, float]) -> None:
         """Score what only one of the vector channels found in the other."""
@@ -276,3 +291,15 @@ def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:
     """Return the channels that are asked by default: what has no weight is not asked."""
     weights = {Channel.FULLTEXT: settings.fulltext_weight}
     return tuple(channel for channel in Channel if weights.get(channel, 1.0) > 0)
+
+
+def _without_vectors(wanted: Sequence[Channel] | None) -> tuple[Channel, ...]:
+    """Return what answers where there are no vectors. Raises InvalidInputError where only channels of vectors may."""
+    if wanted and Channel.FULLTEXT not in wanted:
+        problem = FieldProblem(
+            "channels",
+            f"{', '.join(wanted)}: there are no vectors here (VICW_EMBEDDER=none)",
+            "Name fulltext, or no channel",
+        )
+        raise InvalidInputError(problem)
+    return (Channel.FULLTEXT,)

@@ -61,10 +61,9 @@ class SecondWave:
         brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
         return Question(
             self.ports.graph,
-            self.ports.vectors,
+            self.search.likeness(),
             replace(self.search.scope, domains=domains),
             self.request.query,
-            self.search.vector,
             {candidate.item.uid: candidate.standing for candidate in found},
             tuple(dict.fromkeys(fold(name) for name in names if name)),
             tuple(c.item.uid for c in found if any(passage in brought for passage, _ in c.passages)),
@@ -91,10 +90,10 @@ class SecondWave:
         if not reading:
             return found
         self.placed = Placed(reading)
-        standings = {candidate.item.uid: candidate.standing for candidate in found}
+        asked = replace(question, standings={candidate.item.uid: candidate.standing for candidate in found})
         with self.search.watch.stage(TIME), contextlib.suppress(RetryableError, TimeoutError):
             async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
-                return await place(replace(question, standings=standings), found, self.placed, boost)
+                return await place(asked, found, self.placed, boost, self.search.by_phrase)
         self.search.degraded.append(TIME)
         return found
 
@@ -112,6 +111,6 @@ class SecondWave:
         anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
         with self.search.watch.stage(tags.TAGS), contextlib.suppress(*_AWAY):
             async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
-                self.associates = await tags.walk_tags(question, anchors, self.search.terms, most)
+                self.associates = await tags.walk_tags(question, anchors, most)
                 return
         self.search.degraded.append(tags.TAGS)

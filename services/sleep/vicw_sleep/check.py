@@ -52,18 +52,22 @@ class Report:
 async def check(
     audit: GraphAudit,
     outbox: Outbox,
-    vectors: VectorStore,
+    vectors: VectorStore | None,
     registry: EdgeRegistry,
     progress: Progress = lambda what, done, total: None,
 ) -> Report:
     """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
     in order, without side branches; every node of a context is in exactly one; steps are gap-free; no edge is outside
     the registry; what was merged was so into one thing, and not in a circle.
+
+    ``vectors`` None: the store is one without, so that no point is missing, and ``indexed`` means that nothing is left
+    to be done for a passage.
     """
     report = Report()
     counts = {label: await audit.count(label) for label in Label}
     await _check_passages(audit, outbox, vectors, report, lambda done: progress("passages", done, counts[Label.CHUNK]))
-    await _check_points(audit, vectors, report, lambda done: progress("points", done, counts[Label.CHUNK]))
+    if vectors is not None:
+        await _check_points(audit, vectors, report, lambda done: progress("points", done, counts[Label.CHUNK]))
     await _check_nodes(audit, vectors, report, lambda done: progress("nodes", done, sum(counts.values())))
     await _check_edges(audit, registry, report, lambda done: progress("edges", done, 0))
     told, untold = await gaps(audit, report.room, lambda done: progress("steps", done, counts[Label.EVENT]))
@@ -76,7 +80,7 @@ _Done = Callable[[int], None]
 
 
 async def _check_passages(
-    audit: GraphAudit, outbox: Outbox, vectors: VectorStore, report: Report, progress: _Done
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, report: Report, progress: _Done
 ) -> None:
     after: str | None = None
     done = 0
@@ -115,7 +119,7 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report,
         progress(report.points)
 
 
-async def _check_nodes(audit: GraphAudit, vectors: VectorStore, report: Report, progress: _Done) -> None:
+async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: Report, progress: _Done) -> None:
     for label in Label:
         after: str | None = None
         while page := await audit.page(label, after=after, limit=PAGE):
@@ -128,7 +132,9 @@ async def _check_nodes(audit: GraphAudit, vectors: VectorStore, report: Report, 
             progress(report.nodes)
 
 
-async def _node_violations(audit: GraphAudit, vectors: VectorStore, label: Label, page: Sequence[Node]) -> list[str]:
+async def _node_violations(
+    audit: GraphAudit, vectors: VectorStore | None, label: Label, page: Sequence[Node]
+) -> list[str]:
     found: list[str] = []
     if label is not Label.CONTEXT:
         found += await _home_violations(audit, page)
@@ -151,9 +157,10 @@ async def _home_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]
     return [f"Node {uid} belongs to {count} contexts instead of one" for uid, count in counts.items() if count != 1]
 
 
-async def _index_violations(audit: GraphAudit, vectors: VectorStore, page: Sequence[Node]) -> list[str]:
+async def _index_violations(audit: GraphAudit, vectors: VectorStore | None, page: Sequence[Node]) -> list[str]:
     named = list({node.qdrant_id for node in page if node.qdrant_id is not None})
-    indexed = await vectors.present(named) - await audit.unindexed(named) if named else set[str]()
+    present = await vectors.present(named) if vectors is not None else set(named)
+    indexed = present - await audit.unindexed(named) if named else set[str]()
     found: list[str] = []
     for node in page:
         if node.indexed != (node.qdrant_id in indexed):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_shared.comparing import compare
+from vicw_shared.comparing import Differences, compare
 from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
 
 PAGE = 1000
@@ -37,9 +37,11 @@ class Disagreement:
 
 
 async def compared(
-    audit: GraphAudit, outbox: Outbox, vectors: VectorStore, *, after: str | None
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, *, after: str | None
 ) -> tuple[list[PendingPoint], dict[str, Disagreement]]:
     """Return the page of passages after ``after``, and the disagreements by the passages' uids.
+
+    Where there are no vectors (None), only a passage that nobody is going to settle is one.
 
     What is queued is going to be mended, unless the passage is marked indexed and has no point: then its entry may be
     for its payload alone. What is found wanting is looked at once more, for somebody may be at work on it.
@@ -56,8 +58,10 @@ async def compared(
     return page, found
 
 
-async def _disagreements(outbox: Outbox, vectors: VectorStore, page: Sequence[PendingPoint]) -> dict[str, Disagreement]:
-    found = await compare(page, vectors)
+async def _disagreements(
+    outbox: Outbox, vectors: VectorStore | None, page: Sequence[PendingPoint]
+) -> dict[str, Disagreement]:
+    found = await compare(page, vectors) if vectors is not None else Differences()
     waiting = unindexed(page)
     suspects = found.ids | waiting
     if not suspects:

@@ -53,9 +53,10 @@ def create_router(reindexing: Callable[[], Reindexing], gate: Gate) -> APIRouter
 
 async def _state(reindexing: Reindexing) -> ReindexState:
     work, status = reindexing.work, await reindexing.status()
+    before = work.result.before if work.result is not None else None
     result = work.result and ReindexResult(
         model=work.result.model.name,
-        before=str(work.result.before) if work.result.before is not None else None,
+        before=str(before) if before is not None and before.has_vectors else None,
         embedded=work.result.embedded,
         passages=work.result.passages,
         points=work.result.points,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from vicw_embedding import library
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.embedders import EmbeddingServers
+from vicw_shared.adapters.null_embedder import NullEmbedder
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import ModelMismatchError, UnavailableError
-from vicw_shared.ports import Embedder, ModelIdentity
+from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity
 from vicw_standalone.settings import Settings
 
 _STOP_SECONDS = 1.0
@@ -47,6 +48,8 @@ class Embedders:
 
         Raises ModelMismatchError, SettingsError or UnavailableError.
         """
+        if self._settings.storage.embedder == "none":
+            return self._add(Started(NO_MODEL, NullEmbedder()))
         if self._given:
             return self._add(Started(await self._given[0].identity(), self._given[0]))
         if self._servers is None:

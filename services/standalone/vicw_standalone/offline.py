@@ -18,7 +18,7 @@ from vicw_standalone.wiring import GRAPH
 
 @asynccontextmanager
 async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphStore, EdgeVectorStore | None]]:
-    """Open a data directory's graph and, if it is there, its vector index.
+    """Open a data directory's graph and, if it is there, the vector index in use.
 
     Raises DataDirError if there is no store or another process has it open.
     """
@@ -30,7 +30,7 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
         stack.push_async_callback(graph.close)
         vectors: EdgeVectorStore | None = None
         model = await graph.model()
-        folder = folder_of(path, model, model) if model is not None else None
+        folder = folder_of(path, model, model) if model is not None and model.has_vectors else None
         if model is not None and folder is not None and EdgeVectorStore.exists(folder):
             vectors = EdgeVectorStore(folder, model.size)
             stack.push_async_callback(vectors.close)

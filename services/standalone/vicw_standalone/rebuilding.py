@@ -26,14 +26,15 @@ async def mark_lost(graph: SqliteGraphStore) -> None:
         await graph.mark_rebuilding(now())
 
 
-async def rebuild(graph: SqliteGraphStore, indexes: Indexes, in_use: Callable[[], EdgeVectorStore]) -> None:
+async def rebuild(graph: SqliteGraphStore, indexes: Indexes, in_use: Callable[[], EdgeVectorStore | None]) -> None:
     """Queue what the index in use lacks; return when it has everything from before it was lost, and the mark is gone.
 
     While passages wait, a comparison would find just that, so it rests a while between two.
     """
     while (lost_at := (await graph.models()).rebuilding) is not None:
         try:
-            vectors = in_use()
+            if (vectors := in_use()) is None:
+                break  # there are none to rebuild any more
             done = await reconcile(graph, graph, vectors, start=Place(lost_at=lost_at))
             vectors.agreed()
             _log.info("compared the stores after a loss", missing=done.missing, orphaned=done.orphaned)

@@ -22,7 +22,9 @@ from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
+from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
@@ -30,7 +32,7 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
-from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity
+from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, VectorStore
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
@@ -45,6 +47,8 @@ _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"
 _METRICS_SECONDS = 2.0
 _FORGET_SECONDS = 1.0
+_LITTLE_MAPPED_MB = 32
+"""What is mapped of the graph where there are no vectors: what is resident then stays under 512 MB."""
 _OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
@@ -82,7 +86,8 @@ class Standalone:
     async def _open(self) -> None:
         storage = self.settings.storage
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        self.graph = SqliteGraphStore(self.data_dir, self.registry)
+        mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
+        self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped)
         self._stack.push_async_callback(self.graph.close)
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)
@@ -132,16 +137,21 @@ class Standalone:
             raise ModelMismatchError(f"The store was filled by {known}. {error.detail}. {AGAIN}") from error
         if known is None:
             await self.graph.set_model(identity)
+        elif known != identity and not identity.has_vectors:
+            _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(known))
+            await self.graph.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
                 f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
             )
-        if not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
+        if identity.has_vectors and not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
             await mark_lost(self.graph)
 
     async def open_index(self, model: ModelIdentity) -> Index:
         """Return a model's index, in a folder of its own. Raises ModelMismatchError if no embedder of it runs."""
         embedder, store = self.embedders.of(model), self._folders.get(model)
+        if not model.has_vectors:
+            return Index(model, NullVectorStore(), embedder)
         if store is None:
             used = await self.graph.model()
             path = folder_of(self.data_dir.path, model, used)
@@ -164,9 +174,10 @@ class Standalone:
             await store.close()
 
     async def _agree_on_points(self) -> None:
-        if self.vectors.unclean and self.indexes.rebuilding is None:
-            result = await reconcile(self.graph, self.graph, self.vectors)
-            self.vectors.agreed()
+        folder = self._folder()
+        if folder is not None and folder.unclean and self.indexes.rebuilding is None:
+            result = await reconcile(self.graph, self.graph, folder)
+            folder.agreed()
             _log.info(
                 "compared the stores after an unclean end",
                 missing=result.missing,
@@ -174,10 +185,14 @@ class Standalone:
                 orphaned=result.orphaned,
             )
 
+    def _folder(self) -> EdgeVectorStore | None:
+        """Return the folder of the index in use; None: there are no vectors."""
+        return self._folders.get(self.indexes.reading.model)
+
     @property
-    def vectors(self) -> EdgeVectorStore:
+    def vectors(self) -> VectorStore:
         """The index in use."""
-        return self._folders[self.indexes.reading.model]
+        return self.indexes.reading.vectors
 
     @property
     def embedder(self) -> Embedder:
@@ -192,7 +207,7 @@ class Standalone:
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:
-            keep_doing(rebuild(self.graph, self.indexes, lambda: self.vectors), self._stack, "rebuilding")
+            keep_doing(rebuild(self.graph, self.indexes, self._folder), self._stack, "rebuilding")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -214,6 +229,7 @@ class Standalone:
             self.settings.limits,
             self.settings.retrieval,
             rebuilding=self.indexes.rebuilding is not None,
+            words=None if index.model.has_vectors else self.graph,
             registry=self.registry,
             prototypes=self._prototypes,
         )
@@ -277,5 +293,7 @@ AGAIN = "Run `vicw reindex` to embed everything anew"
 
 def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
     """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
+    if not known.has_vectors:
+        return "Run `vicw reindex` to make its vectors, or set VICW_EMBEDDER=none to go on without"
     by_name = known.name != wanted.name and known.name in MODELS
     return f"{AGAIN}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else AGAIN

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSettings, ReindexSettings
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSettings, ReindexSettings, StorageSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,5 +20,10 @@ class PlatformSettings:
 
     @classmethod
     def read(cls) -> PlatformSettings:
-        """Read the environment."""
+        """Read the environment. Raises SettingsError where it asks for a memory without vectors."""
+        if StorageSettings().embedder == "none":
+            raise SettingsError(
+                "VICW_EMBEDDER is none, which is for `vicw serve`: the platform's services do not work without "
+                "vectors. Unset it, and name the embedding server in VICW_EMBEDDING_URL"
+            )
         return cls(Neo4jSettings(), QdrantSettings(), EmbeddingSettings(), ReindexSettings())

@@ -5,7 +5,7 @@ Operations only, never query text: no query language serves two engines.
 
 from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ChangePhase, ModelChange, Models
-from vicw_shared.ports.embedder import Embedder, Lane, ModelIdentity
+from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.graph import (
     Counters,
     Direction,
@@ -33,9 +33,11 @@ from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports.words import WordIndex
 
 __all__ = [
     "MOST_STRAYS",
+    "NO_MODEL",
     "Audience",
     "Backlog",
     "ChangePhase",
@@ -84,5 +86,6 @@ __all__ = [
     "VectorHit",
     "VectorQuery",
     "VectorStore",
+    "WordIndex",
     "WorkQueue",
 ]

@@ -34,14 +34,25 @@ class ModelIdentity:
     wrapper_version: int
 
     @property
+    def has_vectors(self) -> bool:
+        """Tell whether it is a model at all: ``NO_MODEL`` is not."""
+        return self.size > 0
+
+    @property
     def key(self) -> str:
         """What names of this model's indexes end with: another model, or wrapper, never has the same."""
         identity = json.dumps(asdict(self), sort_keys=True)
         return f"{self.size}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
     def __str__(self) -> str:
+        if not self.has_vectors:
+            return "no model"
         file = f"file {self.digest[:12]}, " if self.digest else ""
         return f"{self.name} ({self.size}-d, {file}wrapper {self.wrapper_version})"
+
+
+NO_MODEL = ModelIdentity("none", 0, "", 0)
+"""What fills a store without vectors (VICW_EMBEDDER=none): nothing does."""
 
 
 class Embedder(Protocol):

@@ -54,6 +54,12 @@ class StorageSettings(BaseSettings):
     min_free_mb: int = Field(
         64, ge=0, description="Writes are refused while the data directory's disk has less room, in MiB"
     )
+    embedder: Literal["model", "none"] = Field(
+        "model",
+        description="`model`: what VICW_EMBEDDING_… name makes vectors. `none`: no vectors at all, full text, tags and "
+        "graph answer, for a machine with 512 MB; vectors that are there stay, and `vicw reindex` makes what they "
+        "lack. Of `vicw serve` alone",
+    )
 
 
 class LimitSettings(BaseSettings):

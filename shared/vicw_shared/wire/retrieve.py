@@ -120,7 +120,8 @@ class Intent(Message):
 class ChannelHit(Message):
     """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
 
-    ``fulltext`` is the graph's own index: asked by setting, and while the vector engine is down or being rebuilt.
+    ``fulltext`` is the graph's own index: asked by setting, where there are no vectors, and while the vector
+    engine is down or being rebuilt.
     ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most. Or
     edges lead to it: then the score is in [0, 1], with how many of them, the type of the last, and the sub-graph.
     """

@@ -14,6 +14,7 @@ from prometheus_client import REGISTRY
 
 from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
+from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import PendingPoint
@@ -125,7 +126,9 @@ async def test_a_rebuilding_that_is_cut_off_goes_on_at_the_next_start(lost: Path
     async with open_memory(lost) as memory:
         assert (await memory.retrieve("harbour")).degraded == LEFT_OUT
         await rebuilt(memory)
-        assert not memory.standalone.vectors.unclean
+        vectors = memory.standalone.vectors
+        assert isinstance(vectors, EdgeVectorStore)
+        assert not vectors.unclean
 
 
 async def test_what_was_given_up_keeps_nobody_waiting(lost: Path) -> None:

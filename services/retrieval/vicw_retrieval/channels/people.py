@@ -14,14 +14,14 @@ from vicw_retrieval.wanted import wanted
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import Direction, ScoreQuery, Spread
+from vicw_shared.ports import Direction, Spread
 
 HOPS = (0.5, 0.3)
 """What a memory is worth that is one step from a participant, and two (seed 004)."""
 SHARE = 0.3
 """Of the best standing, what a memory that is wholly like the question has at one step."""
 _LIKE = 0.2
-"""The cosine from which a memory is like the question: not all that is known of somebody is asked for."""
+"""The cosine, or share of words, from which a memory is like the question: not all of somebody is asked for."""
 _FANOUT = 100
 _MOST_PEOPLE = 50
 _MOST_READ = 200
@@ -38,7 +38,7 @@ _PEOPLE: tuple[Spread, ...] = tuple(
 
 async def known_of_people(question: Question, people: Sequence[str], reached: Reached) -> None:
     """Come to what is known of ``people`` (folded names or uids), as far as it is like the question."""
-    if question.vector is None or not people:
+    if not question.likeness.tells or not people:
         return
     graph, scope = question.graph, question.scope
     named = await graph.named(scope.tenant, people)
@@ -49,9 +49,7 @@ async def known_of_people(question: Question, people: Sequence[str], reached: Re
     nodes = await graph.nodes(scope.tenant, sorted(worth, key=lambda uid: (-worth[uid], uid))[:_MOST_READ])
     kept = await wanted(graph, scope, await question.sight.nodes(list(nodes.values())))
     proofs = {node.qdrant_id: node for node in kept if node.qdrant_id is not None}
-    asked = [ScoreQuery(ids=list(proofs), dense=question.vector)]
-    (cosines,) = await question.vectors.score(asked) if proofs else ({},)
-    for proof, cosine in cosines.items():
+    for proof, cosine in (await question.likeness.alike(list(proofs))).items():
         node = proofs[proof]
         if cosine >= _LIKE:
             gain = SHARE * question.best * cosine * worth[node.uid] / HOPS[0]

@@ -16,7 +16,7 @@ from vicw_retrieval.reach import Anchor
 from vicw_retrieval.synthesis import ANCHOR_SHARE
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Node
-from vicw_shared.ports import Direction, ItemRef, Neighbour, ScoreQuery, SparseVector
+from vicw_shared.ports import Direction, ItemRef, Neighbour
 
 TAGS = "tags"
 _ANCHORS = 10
@@ -40,8 +40,8 @@ class Associate:
     way: tuple[Neighbour, Neighbour]
 
 
-async def walk_tags(question: Question, anchors: Sequence[Anchor], terms: SparseVector, limit: int) -> list[Associate]:
-    """Return items that share a tag with ``anchors`` and no word with the question (its ``terms``), best first."""
+async def walk_tags(question: Question, anchors: Sequence[Anchor], limit: int) -> list[Associate]:
+    """Return items that share a tag with ``anchors`` and no word with the question, best first."""
     graph, tenant = question.graph, question.scope.tenant
     best = anchors[:_ANCHORS]
     standing = {anchor.uid: anchor.standing for anchor in best}
@@ -59,7 +59,7 @@ async def walk_tags(question: Question, anchors: Sequence[Anchor], terms: Sparse
             scores[uid] = scores.get(uid, 0.0) + gain
             ways[uid] = max(ways.get(uid, (gain, tag, other)), (gain, tag, other), key=lambda way: way[0])
     nodes = {other.node.uid: other.node for others in sharing.values() for other in others}
-    silent = await _without_words(question, [nodes[uid] for uid in scores], terms)
+    silent = await _without_words(question, [nodes[uid] for uid in scores])
     kept = sorted(silent, key=lambda node: (-scores[node.uid], node.uid))[:limit]
     most = scores[kept[0].uid] if kept else 0.0
     return [
@@ -89,13 +89,11 @@ async def _sharing(
     return sharing
 
 
-async def _without_words(question: Question, nodes: Sequence[Node], terms: SparseVector) -> list[Node]:
+async def _without_words(question: Question, nodes: Sequence[Node]) -> list[Node]:
     """Keep the items that have none of the question's words in their first passage: the others were searched for."""
     proofs = {node.qdrant_id: node for node in nodes[:_MOST_READ] if node.qdrant_id is not None}
-    if not proofs or not terms.indices:
-        return list(proofs.values())
-    (found,) = await question.vectors.score([ScoreQuery(ids=[p for p in proofs if p], sparse=terms)])
-    return [node for proof, node in proofs.items() if found.get(str(proof), 0.0) <= 0]
+    speaking = await question.likeness.speaking(list(proofs))
+    return [node for proof, node in proofs.items() if proof not in speaking]
 
 
 def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int) -> list[Candidate]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.candidates import Candidate, in_order
-from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.timing.anchors import Anchor, Direction
 from vicw_retrieval.timing.reading import TimeReading
 from vicw_retrieval.timing.spans import Kind
 from vicw_retrieval.timing.weighing import Moment, Standing, Weight, weigh
 from vicw_retrieval.wanted import wanted
-from vicw_shared import sparse
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction as Way
-from vicw_shared.ports import ItemRef
+from vicw_shared.ports import ItemRef, Scope, VectorHit
 
 _SURE = 0.5
 """The confidence from which a span of time brings up what happened in it."""
@@ -28,10 +26,12 @@ _STEPS = 6
 _EVENTS = 10
 _AS_GOOD = 0.8
 """Of passages that are about as good for an event, the earliest tells of it; later ones come back to it."""
-_IN_SPAN_WORTH = 0.5
-"""Of the best standing, what an item of a span counts as at least: a month is long, and has much in it."""
-_NEXT_WORTH = 1.0
-"""The same of what stands next to an event: it is what is asked for."""
+_LEAST = 0.5
+"""Of the best standing, what counts as an item's that happened then, whatever the channels say of it."""
+
+
+type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
+"""Looks for the passages that have some words, best first."""
 
 
 @dataclass(slots=True)
@@ -43,22 +43,25 @@ class Placed:
     in_time: bool = False
 
 
-async def place(question: Question, found: Sequence[Candidate], placed: Placed, boost: float) -> list[Candidate]:
+async def place(
+    question: Question, found: Sequence[Candidate], placed: Placed, boost: float, find: Find
+) -> list[Candidate]:
     """Return the candidates in their new order, with what happened then among them.
 
     Where nothing but time selects, only what happened then is left, if anything did. Raises what the graph raises.
     """
-    placed.events = await _events(question, placed.reading)
-    then, worth = await _happened_then(question, placed)
+    placed.events = await _events(question, placed.reading, find)
+    then = await _happened_then(question, placed)
     known = {candidate.item.uid for candidate in found}
-    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
-    judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in worth)]
     nodes = {node.uid: node for node in then}
+    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
+    judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
     nodes |= await question.graph.nodes(question.scope.tenant, [c.item.uid for c in judged if c.item.uid not in nodes])
     weights = _weights(placed, judged, nodes, boost)
+    happened = {node.uid for node in then}
     inside = [candidate for candidate in judged if weights[candidate.item.uid].standing is Standing.INSIDE]
     for candidate in inside:
-        least = worth.get(candidate.item.uid, 0.0) * question.best
+        least = _LEAST * question.best if candidate.item.uid in happened else 0.0
         candidate.score = candidate.standing
         candidate.boost("time", (weights[candidate.item.uid].factor - 1) * max(least, candidate.standing))
     placed.in_time = True
@@ -74,13 +77,12 @@ def _weights(placed: Placed, judged: Sequence[Candidate], nodes: Mapping[str, No
     return {one.item.uid: weight for one, weight in zip(judged, weights, strict=True)}
 
 
-async def _events(question: Question, reading: TimeReading) -> dict[Anchor, Node]:
+async def _events(question: Question, reading: TimeReading, find: Find) -> dict[Anchor, Node]:
     """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
     found: dict[Anchor, Node] = {}
     scope = replace(question.scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     for anchor in reading.anchors:
-        terms = sparse.encode_query(anchor.phrase)
-        hits = await search_bm25(question.vectors, terms, scope, _EVENTS) if terms.indices else []
+        hits = await find(anchor.phrase, scope, _EVENTS)
         good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
         owners = await question.graph.owners(scope.tenant, good) if good else {}
         items = await question.graph.nodes(scope.tenant, sorted({owner.uid for owner in owners.values()}))
@@ -90,8 +92,8 @@ async def _events(question: Question, reading: TimeReading) -> dict[Anchor, Node
     return found
 
 
-async def _happened_then(question: Question, placed: Placed) -> tuple[list[Node], dict[str, float]]:
-    """Return items of the spans that are sure, and those next to the events, as far as they are wanted; their worth."""
+async def _happened_then(question: Question, placed: Placed) -> list[Node]:
+    """Return items of the spans that are sure, and those next to the events, as far as they are wanted."""
     scope, graph = question.scope, question.graph
     found: list[Node] = []
     if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
@@ -101,12 +103,9 @@ async def _happened_then(question: Question, placed: Placed) -> tuple[list[Node]
                     scope.tenant, span.start, span.end, contexts=scope.contexts, limit=_IN_SPAN
                 )
     seen = await question.sight.nodes(found)
-    worth = dict.fromkeys((node.uid for node in seen), _IN_SPAN_WORTH)
     for anchor, event in placed.events.items():
-        steps = await _next_to(question, anchor, event)
-        seen += steps
-        worth |= dict.fromkeys((node.uid for node in steps), _NEXT_WORTH)
-    return await wanted(graph, scope, list({node.uid: node for node in seen}.values())), worth
+        seen += await _next_to(question, anchor, event)
+    return await wanted(graph, scope, list({node.uid: node for node in seen}.values()))
 
 
 async def _next_to(question: Question, anchor: Anchor, event: Node) -> list[Node]:

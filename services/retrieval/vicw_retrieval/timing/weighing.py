@@ -109,9 +109,8 @@ def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[Standing, floa
 
 def _by_event(anchor: Anchor, event: Moment, moment: Moment) -> tuple[Standing, float]:
     """Return how an item is to an event, and confidence times nearness."""
-    if moment == event:
-        inside = anchor.direction is Direction.DURING
-        return (Standing.INSIDE, anchor.confidence) if inside else (Standing.OUTSIDE, 0.0)
+    if moment == event:  # what tells of it often tells what came of it, and says what the others are next to
+        return Standing.INSIDE, anchor.confidence
     order = _order(event, moment)
     if order is None:
         return Standing.UNKNOWN, 0.0

@@ -23,7 +23,16 @@ from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest
 from vicw_standalone.bench import report as reporting
 from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, BM25, DENSE, SetReport, Variant, measure
+from vicw_standalone.bench.fidelity import (
+    ABLATION,
+    AS_SET,
+    BM25,
+    DENSE,
+    WITHOUT_VECTORS,
+    SetReport,
+    Variant,
+    measure,
+)
 from vicw_standalone.bench.filling import requests
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
 from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, load_sentences
@@ -61,7 +70,8 @@ def fidelity(
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # How a server fuses is its own setting: from outside it is asked as it is.
-    variants = (AS_SET,) if not ablate else ABLATION if url is None else (DENSE, BM25, AS_SET)
+    here = WITHOUT_VECTORS if settings.storage.embedder == "none" else ABLATION
+    variants = (AS_SET,) if not ablate else here if url is None else (DENSE, BM25, AS_SET)
     try:
         with progress_bars() as progress:
             if pools:

@@ -26,11 +26,15 @@ NOTICEABLE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path."""
+    """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path.
+
+    Without ``vectors`` it is answered as where there are none (VICW_EMBEDDER=none).
+    """
 
     name: str
     channels: tuple[Channel, ...] | None = None
     retrieval: Mapping[str, Any] = field(default_factory=dict)
+    vectors: bool = True
 
 
 AS_SET = Variant("as set")
@@ -65,7 +69,10 @@ _ON: Mapping[str, Mapping[str, Any]] = {
 }
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
 """All of the read path and one mechanism that is off as a rule."""
-ABLATION = (DENSE, BM25, AS_SET, *FUSIONS, *WITHOUT, *WITH)
+NO_VECTORS = Variant("no vectors", vectors=False)
+ABLATION = (DENSE, BM25, NO_VECTORS, AS_SET, *FUSIONS, *WITHOUT, *WITH)
+WITHOUT_VECTORS = (AS_SET, *(variant for variant in WITHOUT if "statements" not in variant.retrieval))
+"""What can be left out where there are no vectors: statements have none of their own then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,7 @@ async def ask_all(
     for question in data.questions:
         request = _request(question, variant, pooled=pooled, strict=strict)
         started = time.perf_counter()
-        response = await target.ask(request, variant.retrieval)
+        response = await target.ask(request, variant.retrieval, vectors=variant.vectors)
         ms = (time.perf_counter() - started) * 1000
         answers.append(
             Answered(

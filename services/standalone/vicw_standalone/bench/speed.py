@@ -59,6 +59,8 @@ class SpeedReport:
 
 async def identity_of(settings: Settings) -> ModelIdentity:
     """Return the identity of the model that the settings name; its process is started for that, and ended."""
+    if settings.storage.embedder == "none":
+        raise SettingsError("this measures our own embedding process; unset VICW_EMBEDDER")
     if settings.embedding.url is not None:
         raise SettingsError("bench speed measures our own embedding process; unset VICW_EMBEDDING_URL")
     async with contextlib.AsyncExitStack() as stack:

@@ -14,9 +14,11 @@ from vicw_client import AsyncVicwClient
 from vicw_embedding import library
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
+from vicw_shared.adapters.null_embedder import NullEmbedder
+from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
-from vicw_shared.ports import Embedder
+from vicw_shared.ports import NO_MODEL, Embedder
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -39,8 +41,13 @@ class Target(Protocol):
         """Return when everything of ``response`` is found."""
         ...
 
-    async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
-        """Return the answer, with ``retrieval`` in place of these fields of the read path's settings."""
+    async def ask(
+        self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None, *, vectors: bool = True
+    ) -> RetrieveResponse:
+        """Return the answer, with ``retrieval`` in place of these fields of the read path's settings.
+
+        Without ``vectors`` it is that of a store that has none.
+        """
         ...
 
     def tokens_read(self) -> int | None:
@@ -70,12 +77,16 @@ class LocalTarget:
         items = [item.uid for item in response.items]
         await self._standalone.indexer.finish(self.tenant, items, _SETTLED_SECONDS)
 
-    async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
+    async def ask(
+        self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None, *, vectors: bool = True
+    ) -> RetrieveResponse:
         """Ask through the use case."""
         ports = self._standalone.retrieval_ports()
         if retrieval:
             settings = RetrievalSettings.model_validate(ports.settings.model_dump() | dict(retrieval))
             ports = replace(ports, settings=settings)
+        if not vectors:
+            ports = replace(ports, vectors=NullVectorStore(), embedder=NullEmbedder(), words=self._standalone.graph)
         return await retrieve(request, self.tenant, ports)
 
     def tokens_read(self) -> int | None:
@@ -109,9 +120,11 @@ class HttpTarget:
         """Poll the job."""
         await self._client.wait_for(response, timeout=_SETTLED_SECONDS)
 
-    async def ask(self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None) -> RetrieveResponse:
+    async def ask(
+        self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None, *, vectors: bool = True
+    ) -> RetrieveResponse:
         """POST /retrieve. Raises SettingsError for ``retrieval``: the server's settings are its own."""
-        if retrieval:
+        if retrieval or not vectors:
             raise SettingsError("a server's settings cannot be changed from outside; measure without --url")
         return await self._client.retrieve(request)
 
@@ -153,7 +166,9 @@ async def open_http(url: str, retrieve_url: str | None = None) -> AsyncIterator[
 def store_key(settings: Settings, *data: str) -> str:
     """Return a short name for what a filled store depends on: data, model, and how texts are cut and wrapped."""
     embedding, ingest_settings = settings.embedding, settings.ingest
-    if embedding.url is None:
+    if settings.storage.embedder == "none":
+        model = NO_MODEL.name
+    elif embedding.url is None:
         model = library.resolve(embedding, settings.models_dir).digest
     else:
         model = f"{embedding.url} {embedding.model}"

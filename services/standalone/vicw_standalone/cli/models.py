@@ -42,14 +42,17 @@ def register(app: typer.Typer) -> None:
 def list_models(data_dir: DataDirOption = None) -> None:
     """List the registered models, which of them are here, and which is used."""
     settings = read_settings(data_dir=data_dir)
+    foreign = settings.embedding.url is not None or settings.storage.embedder == "none"
     table = Table("model", "dim", "licence", "here", "used", box=None)
     for card in MODELS.values():
         here = card.file is None or (settings.models_dir / card.file).is_file()
-        used = settings.embedding.url is None and settings.embedding.model == card.name
+        used = not foreign and settings.embedding.model == card.name
         table.add_row(card.name, str(card.size), card.licence, "yes" if here else "no", "yes" if used else "")
         table.add_row(f"[dim]  {card.summary}[/]")
     out.print(table)
-    if settings.embedding.url is not None:
+    if settings.storage.embedder == "none":
+        out.print("Used: none, full text, tags and graph answer (VICW_EMBEDDER)", markup=False)
+    elif settings.embedding.url is not None:
         out.print(f"Used: the server at {settings.embedding.url}", markup=False)
     elif settings.embedding.model not in MODELS:
         out.print(f"Used: {settings.embedding.model}", markup=False)

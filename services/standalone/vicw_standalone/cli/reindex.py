@@ -13,7 +13,7 @@ import typer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.logs import configure_logs
-from vicw_shared.settings import LogSettings
+from vicw_shared.settings import LogSettings, StorageSettings
 from vicw_standalone.cli.ask import UrlOption
 from vicw_standalone.cli.console import err, fail, out, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
@@ -103,7 +103,7 @@ def _on_directory(settings: Settings, model: str | None, drop_old: bool, status:
         with progress_bar("reindexing") as report:
             done = _run(lambda: local.reindex(settings, model, report))
         _tell_done(done)
-        _tell_overruled(model if done.before is not None else None)
+        _tell_overruled(model)
 
 
 def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> None:
@@ -124,7 +124,7 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
                 raise typer.Exit(INTERRUPTED) from None
             out.print(f"{done.embedded} passages embedded anew with {done.model}", markup=False)
             _tell_kept(done.before, done.passages, done.points)
-            _tell_overruled(model if done.before is not None else None)
+            _tell_overruled(model)
 
 
 def _run[T](work: Callable[[], Awaitable[T]]) -> T:
@@ -140,7 +140,8 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
 
 def _tell_done(done: Reindexed, option: str = "") -> None:
     out.print(f"{done.embedded} passages embedded anew with {done.model.name}", markup=False)
-    _tell_kept(str(done.before) if done.before is not None else None, done.passages, done.points, option)
+    kept = done.before is not None and done.before.has_vectors
+    _tell_kept(str(done.before) if kept else None, done.passages, done.points, option)
 
 
 def _tell_kept(before: str | None, passages: int, points: int, option: str = "") -> None:
@@ -150,7 +151,11 @@ def _tell_kept(before: str | None, passages: int, points: int, option: str = "")
 
 
 def _tell_overruled(model: str | None) -> None:
-    """Say that the next start would ask for another model than the one that the store uses now."""
+    """Say that the next start would ask for another model than the one that the store uses now, or for none."""
+    if model is not None and StorageSettings().embedder == "none":
+        err.print(
+            "VICW_EMBEDDER is none: unset it before the next start, or that answers without vectors", markup=False
+        )
     named = os.environ.get("VICW_EMBEDDING_MODEL")
     if model is not None and named is not None and named != model:
         err.print(

@@ -14,7 +14,7 @@ from vicw_shared.adapters.embedders import open_embedder
 from vicw_shared.adapters.sqlite.glance import Glance, glance
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
-from vicw_shared.ports import ModelIdentity
+from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.finding import Finding, Verdict
@@ -46,12 +46,15 @@ def data(settings: Settings) -> Iterator[Finding]:
         yield Finding("store", Verdict.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
     else:
         yield _store(seen, wanted)
-        yield _index(path, seen, in_use)
+        if seen.model is None or seen.model.has_vectors:
+            yield _index(path, seen, in_use)
 
 
 def _model(settings: Settings) -> tuple[list[ModelIdentity], Finding]:
     """Return the models that can be had, and the finding."""
     embedding = settings.embedding
+    if settings.storage.embedder == "none":
+        return [NO_MODEL], Finding("model", Verdict.FINE, "none (VICW_EMBEDDER): full text, tags and graph answer")
     try:
         if embedding.urls:
             found = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
@@ -104,7 +107,10 @@ def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
     if known is None:
         return Finding("store", Verdict.FINE, "no model has filled it yet")
     if not wanted or known in [replace(one, digest=one.digest or known.digest) for one in wanted]:
-        return Finding("store", Verdict.FINE, f"filled by {known}")
+        return Finding("store", Verdict.FINE, f"filled by {known}" if known.has_vectors else "filled without vectors")
+    if wanted == [NO_MODEL]:
+        fix = "Unset VICW_EMBEDDER to answer with them"
+        return Finding("store", Verdict.NOTE, f"has vectors of {known}, which stay as they are", fix)
     told = f"filled by {known}, the model now is {' or '.join(map(str, wanted))}"
     return Finding("store", Verdict.PROBLEM, told, remedy(known, wanted[0]))
 

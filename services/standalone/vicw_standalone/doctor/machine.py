@@ -15,39 +15,39 @@ from vicw_standalone.doctor.finding import Finding, Verdict
 from vicw_standalone.settings import Settings
 
 _MIN_MEMORY_MB = 512
+_MIN_MEMORY_WITHOUT_VECTORS_MB = 256
 _ROOMY_MB = 1024
 
 
-def processor(_: Settings) -> Finding:
-    """Look for the instructions that llama.cpp was built with."""
+def processor(settings: Settings) -> Finding:
+    """Look for the instructions that llama.cpp was built with, if it is going to run."""
     cores = os.cpu_count() or 1
     machine = platform.machine()
     try:
         flags = Path("/proc/cpuinfo").read_text()
     except OSError:
         flags = "avx2"
-    if machine == "x86_64" and "avx2" not in flags:
+    if machine == "x86_64" and "avx2" not in flags and settings.storage.embedder != "none":
         fix = "Build llama.cpp for it: CMAKE_ARGS='-DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF' make clean setup"
         return Finding("processor", Verdict.PROBLEM, "no AVX2: the embedding process would die", fix)
     return Finding("processor", Verdict.FINE, f"{machine}, {cores} cores")
 
 
-def memory(_: Settings) -> Finding:
+def memory(settings: Settings) -> Finding:
     """Look at what is available."""
     try:
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         available = int(lines["MemAvailable"].split()[0]) // 1024
     except (OSError, KeyError, ValueError):
         return Finding("memory", Verdict.NOTE, "cannot be read on this system")
-    if available < _MIN_MEMORY_MB:
-        return Finding("memory", Verdict.PROBLEM, f"{available} MiB available", f"Free at least {_MIN_MEMORY_MB} MiB")
+    least = _MIN_MEMORY_WITHOUT_VECTORS_MB if settings.storage.embedder == "none" else _MIN_MEMORY_MB
+    if available < least:
+        return Finding("memory", Verdict.PROBLEM, f"{available} MiB available", f"Free at least {least} MiB")
     return Finding("memory", Verdict.FINE, f"{available} MiB available")
 
 
-def engines(_: Settings) -> Finding:
+def engines(settings: Settings) -> Finding:
     """Look at the libraries that everything stands on."""
-    import llama_cpp
-
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
@@ -55,9 +55,12 @@ def engines(_: Settings) -> Finding:
         return Finding("engines", Verdict.PROBLEM, "SQLite has no FTS5", "Use a Python whose SQLite has it")
     finally:
         connection.close()
-    return Finding(
-        "engines", Verdict.FINE, f"SQLite {sqlite3.sqlite_version}, llama-cpp-python {llama_cpp.__version__}"
-    )
+    found = f"SQLite {sqlite3.sqlite_version}"
+    if settings.storage.embedder != "none":
+        import llama_cpp
+
+        found += f", llama-cpp-python {llama_cpp.__version__}"
+    return Finding("engines", Verdict.FINE, found)
 
 
 def room(settings: Settings) -> Finding:

@@ -12,7 +12,7 @@ from vicw_ingest.reindexing import Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.errors import ConflictError, DataDirError, ModelMismatchError
+from vicw_shared.errors import ConflictError, DataDirError, ModelMismatchError, SettingsError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
@@ -23,7 +23,7 @@ from vicw_standalone.embedders import Embedders, Started
 from vicw_standalone.folders import folder_of, noted_in, open_folder, others
 from vicw_standalone.offline import require_store
 from vicw_standalone.rebuilding import mark_lost
-from vicw_standalone.reindexing.serving import remove
+from vicw_standalone.reindexing.serving import NAME_IT, remove
 from vicw_standalone.reindexing.status import Status, known
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import settle_change
@@ -96,9 +96,12 @@ async def _start(
     if model is not None:
         return await embedders.another(model, used)
     try:
-        return await embedders.first(used)
+        started = await embedders.first(used)
     except ModelMismatchError:  # whatever the servers have now is what was meant
-        return await embedders.first(None)
+        started = await embedders.first(None)
+    if not started.model.has_vectors:
+        raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to make. {NAME_IT}")
+    return started
 
 
 async def status(settings: Settings) -> Status:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
+NAME_IT = "Name the model that is to make them: `vicw reindex --model NAME`"
 _GRACE_SECONDS = 10.0
 """How long questions that have begun before the swap may go on with the old index."""
 
@@ -61,6 +62,8 @@ class Reindexing:
                 await self._standalone.embedders.require(name)
             except FatalError as error:
                 raise InvalidInputError(FieldProblem("model", error.detail, "Name one that is there")) from error
+        elif not await self._any_vectors():
+            raise InvalidInputError(FieldProblem("model", "there are no vectors to make (VICW_EMBEDDER=none)", NAME_IT))
         self._require_idle()
         self.work = Work(running=True, phase="starting the model")
         self._task = asyncio.create_task(self._run(name), name="reindexing")
@@ -87,6 +90,11 @@ class Reindexing:
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
+
+    async def _any_vectors(self) -> bool:
+        """Tell whether an index is in use, or a change to one under way."""
+        models = await self._standalone.graph.models()
+        return models.change is not None or (models.used is not None and models.used.has_vectors)
 
     def _require_idle(self) -> None:
         if self.work.running:

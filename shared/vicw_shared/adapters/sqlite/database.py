@@ -14,9 +14,11 @@ from vicw_shared.adapters.sqlite.names import name_terms, node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.adapters.sqlite.wording import passage_key
+from vicw_shared.adapters.sqlite.words import head_words, text_words
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
 
+MAPPED_MB = 256
 _READERS = 3  # questions must not wait for the page that the indexer or a check reads
 _FULL = {
     sqlite3.SQLITE_FULL,
@@ -33,9 +35,15 @@ class Database:
     A commit is durable once it returns (WAL, ``synchronous=FULL``).
     """
 
-    def __init__(self, path: Path, prepare: Callable[[sqlite3.Connection], None] = migrate) -> None:
-        """Open the file; ``prepare`` brings its schema to this program's, or refuses it."""
+    def __init__(
+        self, path: Path, prepare: Callable[[sqlite3.Connection], None] = migrate, *, mapped_mb: int = MAPPED_MB
+    ) -> None:
+        """Open the file; ``prepare`` brings its schema to this program's, or refuses it.
+
+        Each connection maps ``mapped_mb`` MiB of it at most.
+        """
         self._path = path
+        self._mapped_bytes = mapped_mb * 2**20
         self._writer_thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
         self._local = threading.local()
@@ -85,12 +93,14 @@ class Database:
         )
         connection.executescript(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-            "PRAGMA mmap_size = 268435456; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
+            f"PRAGMA mmap_size = {self._mapped_bytes}; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
         connection.create_function("fold", 1, fold, deterministic=True)
+        connection.create_function("head_words", 3, head_words, deterministic=True)
         connection.create_function("name_terms", 3, name_terms, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
         connection.create_function("passage_key", 4, passage_key, deterministic=True)
+        connection.create_function("text_words", 1, text_words, deterministic=True)
         connection.create_function("trigger_rows", 3, trigger_rows, deterministic=True)
         self._open.append(connection)
         return connection

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from collections.abc import Sequence
 
+from vicw_shared import sparse
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.ports import Scope, TextHit
 
-_WORD = re.compile(r"\w+")
 _MAX_WORDS = 64
 _COMMON_SHARE = 0.05
 _FEW = 1000
+_REACHES = (8, 64)
+"""Of the best hits, how many times the limit are judged by the scope at first, and then; where too few fit, all."""
+_ALL = -1
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
@@ -27,26 +31,26 @@ _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
-    """Return the Chunks that match best. A hit on an item's names or tags counts for its first passage."""
-    words = _telling(connection, list(dict.fromkeys(_WORD.findall(text)))[:_MAX_WORDS])
+    """Return the Chunks that match best. Items' names and tags stand with their first passages, and count double."""
+    words = _telling(connection, list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS])
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
     where, values = _sql(within(scope))
-    any_of = _any_of(words)
-    rows = connection.execute(
-        # A passage has a name, too: it is its item's, whose hit counts already.
+    sql = (
         "WITH h AS MATERIALIZED ("  # noqa: S608
-        "SELECT rowid AS pk, bm25(fulltext, 2.0, 2.0, 0.0) AS score, 0 AS told FROM fulltext WHERE fulltext MATCH ? "
-        "UNION ALL SELECT rowid, bm25(fulltext, 0.0, 0.0, 1.0), 1 FROM fulltext WHERE fulltext MATCH ?) "
-        "SELECT p.uid, sum(-h.score) AS total FROM h JOIN node n ON n.pk = h.pk AND (n.label = 'Chunk') = h.told "
-        "JOIN node i ON i.pk = CASE n.label WHEN 'Chunk' THEN (SELECT e.source FROM edge e "
+        "SELECT rowid AS pk, -bm25(fulltext, 2.0, 1.0) AS score FROM fulltext WHERE fulltext MATCH ? "
+        "ORDER BY score DESC, rowid LIMIT ?) "
+        "SELECT p.uid, h.score FROM h JOIN node p ON p.pk = h.pk "
+        "JOIN node i ON i.pk = (SELECT e.source FROM edge e "
         "    JOIN node x ON x.pk = e.source AND x.content_hash IS NOT NULL "
-        "    WHERE e.target = n.pk AND e.type = 'EVIDENCED_BY') ELSE n.pk END "
-        "JOIN node p ON p.uid = CASE n.label WHEN 'Chunk' THEN n.uid ELSE i.qdrant_id END "
-        f"WHERE i.content_hash IS NOT NULL AND i.tenant = ? AND {where} "
-        "GROUP BY p.pk ORDER BY total DESC, p.pk LIMIT ?",
-        (f"{{name tags}} : ({any_of})", f"{{text}} : ({any_of})", scope.tenant, *values, limit),
+        "    WHERE e.target = p.pk AND e.type = 'EVIDENCED_BY') "
+        f"WHERE i.tenant = ? AND {where} ORDER BY h.score DESC, p.pk LIMIT ?"
     )
+    rows: list[tuple[bytes, float]] = []
+    for reach in (*(limit * share for share in _REACHES), _ALL):
+        rows = connection.execute(sql, (_any_of(words), reach, scope.tenant, *values, limit)).fetchall()
+        if len(rows) >= limit:
+            break
     return [TextHit(unpack(uid), score) for uid, score in rows]
 
 
@@ -55,13 +59,25 @@ def _any_of(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 
+def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
+    """Return each word's IDF, as BM25 has it: 0 of one that nothing has."""
+    counts, _ = _counts(connection, words)
+    (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
+    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in (counts[word] for word in words)]
+
+
 def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
-    """Leave out words that more than a twentieth of the rows have: they rank nothing and read everything."""
+    """Leave out words that very many passages have: they rank nothing and read everything."""
+    counts, most = _counts(connection, words)
+    return [word for word, count in counts.items() if 0 < count <= most]
+
+
+def _counts(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[dict[str, int], int]:
+    """Return in how many passages each word is, counted up to one more than what is very many; and what that is."""
     (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
     most = max(_FEW, int(rows * _COMMON_SHARE))
     sql = "SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? LIMIT ?)"
-    counts = {word: connection.execute(sql, (_any_of([word]), most + 1)).fetchone()[0] for word in words}
-    return [word for word, count in counts.items() if 0 < count <= most]
+    return {word: connection.execute(sql, (_any_of([word]), most + 1)).fetchone()[0] for word in words}, most
 
 
 def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind

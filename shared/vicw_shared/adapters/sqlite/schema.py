@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from vicw_shared.adapters.sqlite.words import INDEXED
 from vicw_shared.errors import SchemaVersionError
 
 MIGRATIONS: tuple[str, ...] = (
@@ -298,6 +299,8 @@ MIGRATIONS: tuple[str, ...] = (
         FROM node n, json_each(node_terms(n.label, n.name, n.aliases, n.title, 1)) t
         WHERE n.label = 'Entity' AND n.content_hash IS NOT NULL AND n.retired_at IS NULL AND n.title IS NOT NULL;
     """,
+    # Passages are found by their stems, the first of an item by its names and tags, too.
+    INDEXED,
 )
 
 

@@ -13,8 +13,8 @@ from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
-from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.finding import find_passages
+from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
+from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
 from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_named
@@ -33,6 +33,7 @@ from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.wording import read_worded
+from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
@@ -58,16 +59,21 @@ _BATCH = 500
 class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
-    def __init__(self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False) -> None:
+    def __init__(
+        self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False, mapped_mb: int = MAPPED_MB
+    ) -> None:
         """Open the file, and bring its schema to this program's. Edges of types in ``registry`` may be written.
 
         With ``beside`` another process may have the directory: the schema is left as it is, and must be this
-        program's. Nothing may be claimed then.
+        program's. Nothing may be claimed then. Of the file, ``mapped_mb`` MiB are mapped several times at most.
         """
         self._data_dir = data_dir
         self._registry = registry
         self._changer: tuple[str, float] | None = None
-        database = Database(data_dir.path / "graph.sqlite3", require_current if beside else migrate)
+        self._domains = Domains()
+        database = Database(
+            data_dir.path / "graph.sqlite3", require_current if beside else migrate, mapped_mb=mapped_mb
+        )
         SqliteOutbox.__init__(self, database)
         SqliteAudit.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
@@ -202,6 +208,12 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         return await self._database.read(lambda c: find_passages(c, scope, text, limit))
+
+    async def rarity(self, stems: Sequence[str]) -> list[float]:
+        return await self._database.read(lambda c: rarity_of(c, stems))
+
+    async def domains(self, tenant: str) -> dict[str, int]:
+        return await self._database.read(lambda c: self._domains.of(c, tenant))
 
     async def store_id(self) -> str:
         sql = "SELECT value FROM meta WHERE key = 'store'"

@@ -33,6 +33,11 @@ def finder() -> CauseFinder:
         ("The login page times out due to a missing index.", "a missing index", "The login page times out"),
         ("A race condition in the cache led to stale reads.", "A race condition in the cache", "stale reads"),
         ("We moved to Postgres, so the nightly job failed.", "We moved to Postgres", "the nightly job failed"),
+        (
+            "Her boat was smashed on the Black Teeth, so she had to swim.",
+            "Her boat was smashed on the Black Teeth",
+            "she had to swim",
+        ),
         ("As a result of the outage, customers lost orders.", "the outage", "customers lost orders"),
         ("The amulet was a fake, which is why the spell failed.", "The amulet was a fake", "the spell failed"),
         ("After the deploy failed, Ben rolled back the release.", "the deploy failed", "Ben rolled back the release"),

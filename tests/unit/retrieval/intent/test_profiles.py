@@ -108,12 +108,16 @@ async def test_a_domain_that_nobody_has_heard_of_is_weighed_by_what_is_in_it(mem
     letters = [f"Dear aunt {n}, the pin of my brooch broke and the port was closed." for n in range(12)]
     await memory.ingest(*({"id": f"f{n}", "text": t} for n, t in enumerate(firmware)), context="f", domain="firmware")
     await memory.ingest(*({"id": f"l{n}", "text": t} for n, t in enumerate(letters)), context="l", domain="letters")
-    code = await memory.retrieve("Fix the bug: which function is void pin_3(int level) write(PORT_3, level)?", explain=True)
+    code = await memory.retrieve(
+        "Fix the bug: which function is void pin_3(int level) write(PORT_3, level)?", explain=True
+    )
     assert code.explain is not None
     assert (code.intent.domain, code.intent.task, code.intent.form) == ("firmware", Task.FIX_BUG, Form.WHICH_FILE)
-    assert (code.explain.profile.code, code.explain.profile.alpha) == (1.0, pytest.approx(0.8))
+    assert code.explain.profile.code == 1.0
+    assert code.explain.profile.alpha == pytest.approx(CODE.alpha)
     assert "dense 0.8" in code.explain.fusion
     prose = await memory.retrieve("who wrote Dear aunt 3, the pin of my brooch broke?", explain=True)
     assert prose.explain is not None
     assert (prose.intent.domain, prose.intent.form) == ("letters", Form.WHO)
-    assert (prose.explain.profile.code, prose.explain.profile.alpha) == (0.0, pytest.approx(0.6))
+    assert prose.explain.profile.code == 0.0
+    assert prose.explain.profile.alpha == pytest.approx(RetrievalSettings().alpha)

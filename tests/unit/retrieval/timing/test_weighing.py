@@ -54,7 +54,7 @@ def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
     items = [turn(4), event, turn(6), turn(10), turn(7, own_step=1), turn(9, "g"), turn(3, "g"), turn(8, context="d")]
     found = weigh(reading, items, {reading.anchors[0]: event})
     assert [weight.standing.value for weight in found] == [
-        *("outside", "outside", "inside", "inside"),
+        *("outside", "inside", "inside", "inside"),
         *("outside", "inside", "outside", "unknown"),
     ]
     assert found[2].factor == 1 + 0.5 * 0.9

@@ -50,7 +50,15 @@ async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> No
     assert report.filled.chars == sum(map(len, CODE))
     fusions = get_args(RetrievalSettings.model_fields["fusion"].annotation)
     without = [variant.name for variant in WITHOUT]
-    assert [way.variant for way in report.ways] == ["dense", "bm25", "as set", *fusions, *without, "names"]
+    assert [way.variant for way in report.ways] == [
+        "dense",
+        "bm25",
+        "no vectors",
+        "as set",
+        *fusions,
+        *without,
+        "names",
+    ]
     for way in report.ways[:-1]:
         assert (way.overall.recall_at_5, way.overall.mrr) == (1.0, 1.0)
         assert {name: scores.questions for name, scores in way.categories.items()} == {"c0": 2, "c1": 2}

@@ -32,6 +32,8 @@ LEARNT = "learnt"
 _CERTAIN = 1e6
 _FAR = 3
 """How many sentences before may tell what the cause is of that a sentence calls one."""
+_VERBS = frozenset({"VERB", "AUX"})
+"""What makes a clause; a participle is often an adjective behind its auxiliary: *was smashed*."""
 EDGES = 4
 """Where the first stretch begins and ends, and the second."""
 
@@ -182,12 +184,12 @@ def _tells(cut: Cut, words: Sequence[Word]) -> bool:
 
 
 def _reach(words: Sequence[Word], begin: int, end: int, least: int) -> int:
-    if any(word.tag == "VERB" for word in words[begin:end]):
+    if any(word.tag in _VERBS for word in words[begin:end]):
         return begin
     start = begin
     while start > least and words[start - 1].tag not in {"PUNCT", "CCONJ", "SCONJ"}:
         start -= 1
-    return start if any(word.tag == "VERB" for word in words[start:begin]) else begin
+    return start if any(word.tag in _VERBS for word in words[start:begin]) else begin
 
 
 def _rule(sentence: Sentence, cue: Cue) -> str:

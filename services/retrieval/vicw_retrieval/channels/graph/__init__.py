@@ -61,7 +61,7 @@ class Spread:
         spreads: list[Awaitable[None]] = []
         if settings.lift and anchors[Label.EVENT]:
             spreads.append(lift(question, anchors[Label.EVENT], self.lift))
-        if settings.bridge_hops and anchors[Label.ENTITY] and question.vector is not None:
+        if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.tells:
             spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY], self.bridges))
         if settings.people and question.people:
             spreads.append(known_of_people(question, question.people, self.people))

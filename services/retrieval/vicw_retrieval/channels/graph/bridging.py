@@ -17,12 +17,12 @@ from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of
-from vicw_shared.ports import Direction, Lead, ScoreQuery
+from vicw_shared.ports import Direction, Lead
 
 HANDING = 15
 """Items that hand over, at each step the best."""
 _LIKE = 0.2
-"""The cosine from which a statement is like the question."""
+"""The cosine, or share of words, from which a statement is like the question."""
 _DECAY = 0.7
 """What is left of a standing with each further step."""
 _IN_TITLE = 0.8
@@ -61,7 +61,7 @@ class Bridges:
         self._question = question
         self._hops = hops
         self._tenant = question.scope.tenant
-        self._leftover = Leftover(question.vectors, question.text)
+        self._leftover = Leftover(question.likeness)
 
     async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
         """Come to the Entity items that ``anchors`` lead to, each with what all steps gave it."""
@@ -88,8 +88,7 @@ class Bridges:
         found = await question.graph.expand(self._tenant, list(owner), spread, _STATEMENTS) if owner else []
         said = await question.sight.visible([neighbour for neighbour in found if neighbour.node.is_statement])
         nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in said}
-        asked = [ScoreQuery(ids=list(nodes), dense=question.vector)]
-        (cosines,) = await question.vectors.score(asked) if nodes else ({},)
+        cosines = await question.likeness.alike(list(nodes))
         like = {uid: (*nodes[uid], cosine) for uid, cosine in cosines.items() if cosine >= _LIKE}
         return {uid: _Sentence(o, standing[o] * cosine, node.text or "") for uid, (o, node, cosine) in like.items()}
 

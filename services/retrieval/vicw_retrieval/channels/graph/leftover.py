@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from vicw_retrieval.likeness import Likeness
 from vicw_shared import sparse
-from vicw_shared.ports import ScoreQuery, SparseVector, VectorStore
 
 SHARE = 0.25
 """How much of what is handed on depends on whether the receiver has the words that are left."""
@@ -16,9 +16,8 @@ _TERMS = 12
 class Leftover:
     """Judges by the words of one question."""
 
-    def __init__(self, vectors: VectorStore, question: str) -> None:
-        self._vectors = vectors
-        self._terms = sparse.encode_query(question).indices
+    def __init__(self, likeness: Likeness) -> None:
+        self._likeness = likeness
 
     async def answered(
         self, sentences: Mapping[str, str], targets: Mapping[str, Sequence[str]]
@@ -42,19 +41,14 @@ class Leftover:
 
     async def _rarity(self) -> dict[int, float]:
         """Return the rarest words of the question that anything has, with their IDF."""
-        weights = dict(zip(self._terms, await self._vectors.idf(self._terms), strict=True))
-        best = sorted((term for term in weights if weights[term] > 0), key=lambda term: (-weights[term], term))
+        weights = await self._likeness.rarity()
+        best = sorted(weights, key=lambda term: (-weights[term], term))
         return {term: weights[term] for term in best[:_TERMS]}
 
     async def _has(self, terms: Sequence[int], targets: Mapping[str, Sequence[str]]) -> dict[str, frozenset[int]]:
         """Return which of the words each target has."""
         owner = {passage: uid for uid, passages in targets.items() for passage in passages}
-        if not owner or not terms:
-            return {}
-        asked = [ScoreQuery(ids=list(owner), sparse=SparseVector((term,), (1.0,))) for term in terms]
-        has: dict[str, set[int]] = {}
-        for term, scores in zip(terms, await self._vectors.score(asked), strict=True):
-            for passage, score in scores.items():
-                if score > 0:
-                    has.setdefault(owner[passage], set()).add(term)
-        return {uid: frozenset(terms) for uid, terms in has.items()}
+        has: dict[str, frozenset[int]] = {}
+        for passage, found in (await self._likeness.words(list(owner), terms)).items():
+            has[owner[passage]] = has.get(owner[passage], frozenset()) | found
+        return has

@@ -6,29 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from vicw_retrieval.likeness import Likeness
 from vicw_retrieval.sight import Sight
 from vicw_shared.model.triggers import phrase_of, phrases_in
-from vicw_shared.ports import GraphStore, Scope, VectorStore
+from vicw_shared.ports import GraphStore, Scope
 
 _WORD_CHARS = 4
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question and the engines that know more. ``vector`` None: no model answered.
+    """A question and the engines that know more.
 
     ``standings`` are what the other channels give the items that they found, ≥ 0. ``people`` are the folded names and
     uids of those who take part; ``triggered`` the items that the question has a trigger phrase of.
     """
 
     graph: GraphStore
-    vectors: VectorStore
+    likeness: Likeness
     scope: Scope
     text: str
-    vector: NDArray[np.float32] | None
     standings: Mapping[str, float]
     people: tuple[str, ...] = ()
     triggered: tuple[str, ...] = ()

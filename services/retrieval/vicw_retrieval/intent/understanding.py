@@ -1,0 +1,52 @@
+"""What one request's question and its best hits say, and by which settings it is answered for that."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vicw_retrieval.intent.analysis import Understood, understand
+from vicw_retrieval.intent.contents import share_of_code
+from vicw_retrieval.intent.profiles import profiled
+from vicw_shared.errors import RetryableError
+from vicw_shared.ports import VectorHit, VectorStore
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import Task
+
+_JUDGED = 8
+"""Hits of a channel that are read to tell what they are made of."""
+
+
+@dataclass(slots=True)
+class Understanding:
+    """What is known of one question: ``settings`` are the service's until it is read, then the question's own.
+
+    ``code`` is the share of code among its best hits, in [0, 1]; ``question`` stays None where nobody wants to know.
+    """
+
+    service: RetrievalSettings
+    settings: RetrievalSettings
+    question: Understood | None = None
+    code: float = 0.0
+
+    def read(self, query: str, similarities: Mapping[Task | None, float]) -> None:
+        """Read the question: its words, and its likeness to phrases of the tasks ({} where none is known)."""
+        if self.service.intent:
+            self.question = understand(query, similarities)
+            self._answer_by()
+
+    async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore) -> None:
+        """Read what the best hits of the vector channels are made of; nothing is changed where nobody can tell."""
+        best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
+        if self.service.profiles == "off" or not best:
+            return
+        with contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(self.service.budget_ms / 1000):
+                payloads = await vectors.payloads(list(best))
+            self.code = share_of_code(str(payload.get("text", "")) for payload in payloads.values())
+            self._answer_by()
+
+    def _answer_by(self) -> None:
+        self.settings = profiled(self.service, self.question or Understood(), self.code)

@@ -1,0 +1,51 @@
+"""NullVectorStore: the vector store where there are no vectors at all (VICW_EMBEDDER=none)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+
+
+class NullVectorStore:
+    """A VectorStore that keeps nothing and finds nothing: what there is to find is the graph's."""
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Do nothing."""
+
+    async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        """Do nothing."""
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        """Do nothing."""
+
+    async def search(self, query: VectorQuery) -> list[VectorHit]:
+        """Return nothing."""
+        return []
+
+    async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        """Return an empty mapping for each query."""
+        return [{} for _ in queries]
+
+    async def idf(self, terms: Sequence[int]) -> list[float]:
+        """Return 0 for each term."""
+        return [0.0] * len(terms)
+
+    async def domains(self, tenant: str) -> dict[str, int]:
+        """Return nothing."""
+        return {}
+
+    async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        """Return nothing."""
+        return {}
+
+    async def present(self, ids: Sequence[str]) -> set[str]:
+        """Return nothing."""
+        return set()
+
+    async def ids(self, *, after: str | None, limit: int) -> list[str]:
+        """Return nothing."""
+        return []
+
+    async def close(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,90 @@
+"""The full-text index: an entry for each Chunk, of the words that the sparse encoder knows it by.
+
+An item's first Chunk carries its names and tags, so that one look-up of one index finds them with the text. Both sides
+are stemmed and taken apart here, before the engine sees them: its own tokenizer knows no parts of ``camelCase`` and no
+words in scripts without spaces.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from vicw_shared import sparse
+
+
+def text_words(text: str | None) -> str:
+    """Return the words of a text as the index has them."""
+    return " ".join(sparse.stems(text or ""))
+
+
+def head_words(name: str, title: str | None, tags: str) -> str:
+    """Return the words of an item's names and tags (a JSON list) as the index has them."""
+    names = [name, *([title] if title and title != name else []), *json.loads(tags)]
+    return text_words("\n".join(names))
+
+
+class Domains:
+    """Counts the live Chunks of each domain; again when the store has grown by a hundredth."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, dict[str, int]]] = {}
+
+    def of(self, connection: sqlite3.Connection, tenant: str) -> dict[str, int]:
+        """Return the counts of a tenant."""
+        (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
+        counted_at, counts = self._known.get(tenant, (-1, {}))
+        if counted_at < 0 or abs(rows - counted_at) > counted_at // 100:
+            sql = (
+                "SELECT domain, count(*) FROM node "
+                "WHERE tenant = ? AND label = 'Chunk' AND retired_at IS NULL GROUP BY domain"
+            )
+            counts = dict(connection.execute(sql, (tenant,)))
+            self._known[tenant] = rows, counts
+        return dict(counts)
+
+
+# A table of its own, not one beside ``node``: to remove a row from such, the engine has to be told its words again.
+INDEXED = """
+    DROP TRIGGER fulltext_insert;
+    DROP TRIGGER fulltext_delete;
+    DROP TRIGGER fulltext_update;
+    DROP TABLE fulltext;
+    CREATE INDEX node_point ON node (qdrant_id) WHERE content_hash IS NOT NULL AND qdrant_id IS NOT NULL;
+    CREATE INDEX node_domain ON node (tenant, domain) WHERE label = 'Chunk' AND retired_at IS NULL;
+    CREATE VIRTUAL TABLE fulltext USING fts5 (
+        head, text, tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co Pc'"
+    );
+    INSERT INTO fulltext (rowid, head, text)
+        SELECT n.pk, ifnull((
+            SELECT head_words(i.name, i.title, i.tags) FROM node i
+            WHERE i.qdrant_id = n.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
+            text_words(n.text)
+        FROM node n WHERE n.label = 'Chunk';
+    CREATE TRIGGER fulltext_insert AFTER INSERT ON node WHEN new.label = 'Chunk' BEGIN
+        INSERT INTO fulltext (rowid, head, text) VALUES (new.pk, ifnull((
+            SELECT head_words(i.name, i.title, i.tags) FROM node i
+            WHERE i.qdrant_id = new.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
+            text_words(new.text));
+    END;
+    CREATE TRIGGER fulltext_update AFTER UPDATE OF text ON node
+    WHEN new.label = 'Chunk' AND old.text IS NOT new.text BEGIN
+        UPDATE fulltext SET text = text_words(new.text) WHERE rowid = new.pk;
+    END;
+    CREATE TRIGGER fulltext_delete AFTER DELETE ON node WHEN old.label = 'Chunk' BEGIN
+        DELETE FROM fulltext WHERE rowid = old.pk;
+    END;
+    CREATE TRIGGER fulltext_head AFTER INSERT ON node
+    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL BEGIN
+        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags)
+        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
+    END;
+    CREATE TRIGGER fulltext_rename AFTER UPDATE OF name, title, tags, qdrant_id, content_hash ON node
+    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL
+        AND (old.name, old.title, old.tags, old.qdrant_id, old.content_hash IS NULL)
+            IS NOT (new.name, new.title, new.tags, new.qdrant_id, new.content_hash IS NULL) BEGIN
+        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags)
+        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
+    END;
+"""
+"""The migration that makes the index, and counts of domains cheap. Its functions are this program's."""
