@@ -18,7 +18,8 @@ from e2e.serving import Server, count_nodes
 from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wire.knowledge import PageRef
-from vicw_shared.wire.retrieve import Budget, Expand, RetrieveRequest, TagFilter, Viewer
+from vicw_shared.wire.retrieve import Expand, RetrieveRequest, TagFilter, Viewer
+from vicw_shared.wire.writing import Budget
 
 pytestmark = pytest.mark.process
 

@@ -7,19 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from vicw_shared.tokens import estimate_tokens
+
+__all__ = ["Message", "Meter", "estimate_tokens"]
+
 type Message = dict[str, Any]
 """A message as OpenAI-compatible servers take it: ``role``, ``content``, and what tools need."""
-
-_BYTES_PER_TOKEN = 3
-
-
-def estimate_tokens(text: str) -> int:
-    """Return an estimate: one token for every three bytes of UTF-8, rounded up.
-
-    English prose has about four characters a token with usual tokenizers, so that it errs on the safe side; a
-    character of Chinese or Japanese counts as one token. Hexadecimal, base64 and the like can take more than that.
-    """
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)

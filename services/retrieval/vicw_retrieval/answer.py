@@ -12,18 +12,8 @@ from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.timing.placing import Placed
 from vicw_shared.model import Node
-from vicw_shared.wire.retrieve import (
-    AskedEvent,
-    AskedSpan,
-    AskedTime,
-    ChannelHit,
-    Explanation,
-    GraphChannel,
-    Passage,
-    ProfileWeights,
-    Result,
-    Via,
-)
+from vicw_shared.wire.explanation import AskedEvent, AskedSpan, AskedTime, Explanation, GraphChannel, ProfileWeights
+from vicw_shared.wire.retrieve import ChannelHit, Passage, Result, Via
 
 _EXPLAINED_HITS = 50
 

@@ -28,7 +28,10 @@ from vicw_retrieval.sight import known_by, say
 from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
-from vicw_retrieval.synthesis import draw_graph, write_text
+from vicw_retrieval.synthesis.graph import draw_graph
+from vicw_retrieval.synthesis.meter import Meter
+from vicw_retrieval.synthesis.template import require_room
+from vicw_retrieval.synthesis.text import write_text
 from vicw_retrieval.viewers import recognised
 from vicw_retrieval.why.asking import direction_of
 from vicw_retrieval.why.weaving import Asked, weave
@@ -172,7 +175,7 @@ async def _answer(
         duplicates = [uid for candidate in top for uid in candidate.duplicates]
         same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
         results = to_results(top, texts, wave, around, ports.settings.fusion, same)
-        text, cut = write_text(results, around, request.budget.chars)
+        text, cut = write_text(results, around, Meter.of(request.budget), request.template)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))
     for part in degraded:
@@ -190,11 +193,16 @@ async def _answer(
 
 
 def _check(request: RetrieveRequest, limits: LimitSettings) -> None:
+    budget, template = request.budget, request.template
     asked = (
         ("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"),
         ("limit", request.limit, limits.results, "VICW_MAX_RESULTS", "results"),
-        ("budget.chars", request.budget.chars, limits.budget_chars, "VICW_MAX_BUDGET_CHARS", "characters"),
+        ("budget.chars", budget.chars or 0, limits.budget_chars, "VICW_MAX_BUDGET_CHARS", "characters"),
+        ("budget.tokens", budget.tokens or 0, limits.budget_chars, "VICW_MAX_BUDGET_CHARS", "tokens"),
+        ("template.whole", len(template.whole), limits.template_chars, "VICW_MAX_TEMPLATE_CHARS", "characters"),
+        ("template.result", len(template.result or ""), limits.template_chars, "VICW_MAX_TEMPLATE_CHARS", "characters"),
     )
     names = {"context": request.context, "domain": request.domain}
     lists = {f"tags.{kind}": getattr(request.tags, kind) for kind in ("any", "all", "none")}
     sizes.require((*asked, *sizes.of_names(names, lists, request.viewer, limits)))
+    require_room(template, Meter.of(budget))

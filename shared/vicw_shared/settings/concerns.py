@@ -84,7 +84,8 @@ class LimitSettings(BaseSettings):
     results: int = Field(200, gt=0, description="Results of one retrieve request")
     graph_nodes: int = Field(500, gt=0, description="Nodes in one answer of /graph")
     hops: int = Field(10, gt=0, description="Hops of one walk")
-    budget_chars: int = Field(1_000_000, gt=0, description="Characters in the text of an answer")
+    budget_chars: int = Field(1_000_000, gt=0, description="Characters, or tokens, in the text of an answer")
+    template_chars: int = Field(4000, gt=0, description="Characters in a template of an answer's text")
 
 
 class EmbeddingSettings(WithSecrets):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -11,6 +10,8 @@ from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.explanation import Explanation
+from vicw_shared.wire.writing import Budget, Template
 
 
 class Viewer(Message):
@@ -34,12 +35,6 @@ class Expand(Message):
     """How far the graph is followed from each result."""
 
     hops: Annotated[StrictInt, Field(ge=0, le=1)] = 1
-
-
-class Budget(Message):
-    """How long the answer's ``text`` may be."""
-
-    chars: Annotated[StrictInt, Field(ge=1)] = 8000
 
 
 class Channel(StrEnum):
@@ -79,6 +74,7 @@ class RetrieveRequest(Message):
     )
     expand: Expand = Expand()
     budget: Budget = Budget()
+    template: Template = Template()
     explain: StrictBool = False
 
 
@@ -250,81 +246,13 @@ class Graph(Message):
     )
 
 
-class GraphChannel(Message):
-    """How far the graph led: by which spreads and sub-graphs to how many items, and whether the time sufficed.
-
-    ``weight`` and ``causal_bias`` are those of typed edges.
-    """
-
-    weight: float
-    causal_bias: float
-    budget_ms: int
-    in_time: bool
-    reached: dict[str, int]
-    sub_graphs: dict[str, int]
-
-
-class AskedSpan(Message):
-    """A span of time that the question names: [start, end)."""
-
-    text: str
-    kind: Literal["on", "before", "after", "around"]
-    start: datetime
-    end: datetime
-    confidence: float
-
-
-class AskedEvent(Message):
-    """An event by which the question says when, and the item that it was taken for."""
-
-    text: str
-    direction: Literal["before", "after", "during"]
-    confidence: float
-    uid: str | None
-
-
-class AskedTime(Message):
-    """When the question asks about. ``only``: nothing else selects, so only what happened then is in the answer."""
-
-    spans: tuple[AskedSpan, ...]
-    events: tuple[AskedEvent, ...]
-    only: bool
-    in_time: bool
-
-
-class ProfileWeights(Message):
-    """The weights that a question was answered by, all in [0, 1], and the share of code among its best hits."""
-
-    code: float
-    alpha: float = Field(description="Weight of `dense`; `bm25` has the rest")
-    graph_weight: float
-    causal_bias: float
-    recency_weight: float
-
-
-class Explanation(Message):
-    """How the answer came about; only with ``explain``."""
-
-    wrapped_query: str
-    domains_searched: tuple[str, ...] | None
-    profile: ProfileWeights
-    fusion: str
-    channels: dict[str, tuple[dict[str, Any], ...]]
-    graph: GraphChannel
-    time: AskedTime | None = None
-    boosts: dict[str, dict[str, float]] = Field(
-        default_factory=dict, description="What results gained beside the channels, by uid and by what"
-    )
-    cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
-
-
 class RetrieveResponse(Message):
     """The evidence."""
 
     intent: Intent
     results: tuple[Result, ...]
     graph: Graph
-    text: str = Field(description="Ready to paste into a prompt; never longer than budget.chars")
+    text: str = Field(description="Ready to paste into a prompt; never longer than the budget")
     took_ms: dict[str, float]
     degraded: tuple[str, ...] = Field(
         (),

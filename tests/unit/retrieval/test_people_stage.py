@@ -26,7 +26,11 @@ async def place(memory: Memory, uid: str, *, people: bool = True, **fields: Any)
 
 @pytest.mark.parametrize("chat", ["private", "group"])
 async def test_what_is_about_a_participant_comes_up_from_another_context(memory: Memory, chat: str) -> None:
-    liked = {"id": "liked", "text": "Old maps are gifts, or so she says, that one treasures most at the feast.", "about": ["Mara"]}
+    liked = {
+        "id": "liked",
+        "text": "Old maps are gifts, or so she says, that one treasures most at the feast.",
+        "about": ["Mara"],
+    }
     await memory.ingest(liked, context="letters")
     await memory.ingest(*FILLER)
     viewer = {"user": "Ben", "chat": chat, "participants": ["Mara"]}

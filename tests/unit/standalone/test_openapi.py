@@ -69,7 +69,7 @@ async def test_the_examples_are_accepted_and_the_one_finds_the_other(http: httpx
 async def test_scores_are_in_the_range_that_is_stated(http: httpx.AsyncClient, memory: Memory, fusion: str) -> None:
     interval, holds = RANGES[fusion]
     assert f"{fusion} {interval}" in (await schemas(http))["Result"]["properties"]["score"]["description"]
-    await memory.ingest(*({"id": str(n), "text": f"lighthouse keeper {'storm ' * n}"} for n in range(8)))
+    await memory.ingest(*({"id": str(n), "text": f"lighthouse keeper {n}: {'storm ' * n}"} for n in range(8)))
     settings = RetrievalSettings.model_validate({"fusion": fusion})
 
     async def scores(**fields: Any) -> list[float]:

@@ -17,8 +17,8 @@ _NUMBERED = re.compile(r"^[ \t>]*\[\d{1,4}\] [^\n]{0,2000}? · [^\n]*\n", re.MUL
 """The line over each result of an answer's ``text``: its rank, then what is known of it."""
 _DATED = re.compile(r"^[ \t>]*\[[^\]\n]{1,500}\] (?=\S)", re.MULTILINE)
 """What the Python client's window puts before each memory, on its first line."""
-_AROUND = re.compile(r"(?:\n {4}[^\s:][^\n:]{0,300}: [^\n]*)+")
-"""What such texts say of what surrounds a result, right after it."""
+_AROUND = re.compile(r"(?:\n {4}[^\s:][^\n:]{0,300}: [^\n]*|\n {8}\"[^\n]*)+")
+"""What such texts say of what surrounds a result, right after it: a relation, or the proof of a cause."""
 _MOST_BLOCKS, _BLOCK_LINES, _BLOCK_CHARS = 100, 60, 4000
 _QUOTED_IN_CHARS = 20_000
 """Quotations are looked for in texts of so many characters: what is longer is a document."""

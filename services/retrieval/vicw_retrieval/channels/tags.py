@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Anchor
-from vicw_retrieval.synthesis import ANCHOR_SHARE
+from vicw_retrieval.synthesis.text import ANCHOR_SHARE
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, ItemRef, Neighbour

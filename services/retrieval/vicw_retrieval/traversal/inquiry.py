@@ -8,7 +8,7 @@ from functools import cached_property
 
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.sight import Sight, known_by, say
-from vicw_retrieval.synthesis import draw_edge
+from vicw_retrieval.synthesis.graph import draw_edge
 from vicw_retrieval.traversal.paths import paths_of
 from vicw_retrieval.traversal.starts import Finder
 from vicw_retrieval.traversal.walk import Plan, Walk

@@ -37,7 +37,10 @@ def retrieve(
     domain: Annotated[str | None, typer.Option(help="Strict filter. \\[default: inferred]")] = None,
     limit: Annotated[int, typer.Option(help="Results.", min=1)] = 5,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
-    chars: Annotated[int, typer.Option(help="Budget of the text, in characters.", min=1)] = 8000,
+    chars: Annotated[
+        int | None, typer.Option(help="Budget of the text, in characters. \\[default: 8000]", min=1)
+    ] = None,
+    tokens: Annotated[int | None, typer.Option(help="The same in tokens, of three bytes each.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
     text: Annotated[bool, typer.Option("--text", help="Print only the text that is ready to paste.")] = False,
     url: UrlOption = None,
@@ -51,7 +54,7 @@ def retrieve(
                 domain=domain,
                 limit=limit,
                 tags={"all": tuple(tag or ())},
-                budget={"chars": chars},
+                budget={"chars": chars, "tokens": tokens},
             )
         except VicwClientError as error:
             fail(f"{error}{hint(error)}")

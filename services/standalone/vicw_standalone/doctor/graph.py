@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from vicw_client import VicwClient
-from vicw_shared.wire.retrieve import Channel, ChannelHit, GraphChannel, RetrieveResponse
+from vicw_shared.wire.explanation import GraphChannel
+from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.finding import Finding, Verdict
 
 LEAST_WEIGHT = 0.05

@@ -17,7 +17,7 @@ from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import Extract
-from vicw_standalone.bench.fidelity import ABLATION, AS_SET, WITHOUT, Measured, SetReport, measure
+from vicw_standalone.bench.fidelity import ABLATION, AS_SET, WITH, WITHOUT, Measured, SetReport, measure
 from vicw_standalone.bench.filling import Filled, read_marker
 from vicw_standalone.bench.metrics import Answered, score
 from vicw_standalone.bench.pooled import compare, separate
@@ -49,14 +49,14 @@ async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> No
     assert (report.items, report.questions, report.filled.created, report.filled_now) == (4, 4, 4, True)
     assert report.filled.chars == sum(map(len, CODE))
     fusions = get_args(RetrievalSettings.model_fields["fusion"].annotation)
-    without = [variant.name for variant in WITHOUT]
+    mechanisms = [variant.name for variant in (*WITHOUT, *WITH)]
     assert [way.variant for way in report.ways] == [
         "dense",
         "bm25",
         "no vectors",
         "as set",
         *fusions,
-        *without,
+        *mechanisms,
         "names",
     ]
     for way in report.ways[:-1]:

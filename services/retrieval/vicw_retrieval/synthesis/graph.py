@@ -1,0 +1,64 @@
+"""The sub-graph of an answer, as the wire has it (design section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.why.telling import draw
+from vicw_shared.model import Edge, Node
+from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
+
+
+def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
+    """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
+    ranked = [r.uid for r in results]
+    order = {uid: index for index, uid in enumerate(ranked)}
+    nodes = sorted(around.nodes.values(), key=lambda n: (order.get(n.uid, len(order)), n.uid))
+    edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
+    chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]
+    told = {edge_id for chain in chains for edge_id in chain}
+    return Graph(
+        nodes=tuple(_draw_node(node, around) for node in nodes),
+        edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
+        paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in told)),
+        chains=tuple(draw(chain, around) for chain in around.chains),
+    )
+
+
+def draw_edge(edge: Edge) -> GraphEdge:
+    """Return an edge as the wire has it."""
+    certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
+    confidence = edge.properties.get("confidence")
+    return GraphEdge(
+        id=edge.id,
+        type=edge.type,
+        source=edge.source,
+        target=edge.target,
+        weight=edge.weight,
+        created_by=edge.created_by,
+        certainty=certainty if isinstance(certainty, float) else None,
+        confidence=confidence if isinstance(confidence, float) else None,
+        desc=str(desc) if desc is not None else None,
+    )
+
+
+def _draw_node(node: Node, around: Surroundings) -> GraphNode:
+    return GraphNode(
+        uid=node.uid,
+        id=node.source_id,
+        label=node.label,
+        subtype=node.subtype,
+        name=node.name,
+        aliases=_aliases(node, around),
+        text=around.texts.get(node.uid),
+        context=node.context,
+        domain=node.domain,
+        timestamp=node.timestamp,
+    )
+
+
+def _aliases(node: Node, around: Surroundings) -> tuple[str, ...]:
+    """Return what else it is called: names that it had, and those of what was merged into it, as they are written."""
+    names = dict.fromkeys((*node.aliases, *sorted(around.aliases.get(node.uid, ()))))
+    return tuple(name for name in names if name != node.name)

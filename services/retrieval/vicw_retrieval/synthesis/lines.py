@@ -1,0 +1,54 @@
+"""What stands around a result in the graph, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.synthesis.meter import ELLIPSIS, Meter
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, Neighbour
+from vicw_shared.wire.retrieve import Result
+
+_SHORT = Meter(400)
+_WORDS = {
+    ("NEXT", Direction.OUT): "after",
+    ("NEXT", Direction.IN): "before",
+    ("CAUSED", Direction.OUT): "led to",
+    ("CAUSED", Direction.IN): "caused by",
+    ("INITIATED", Direction.IN): "by",
+    ("SUPERSEDES", Direction.OUT): "replaces",
+    ("SUPERSEDES", Direction.IN): "replaced by",
+    ("CONTRADICTS", Direction.OUT): "contradicts",
+    ("CONTRADICTS", Direction.IN): "contradicted by",
+}
+
+
+def lines_around(result: Result, around: Surroundings, in_chains: Collection[str]) -> Iterator[str]:
+    """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere."""
+    told: set[tuple[str, str, str]] = set()
+    for neighbour in around.neighbours.get(result.uid, ()):
+        direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
+        word = _WORDS.get((neighbour.edge.type, direction))
+        said = (neighbour.origin, word or "", neighbour.node.uid)  # two tellings of a relation are one line
+        if word is None or neighbour.node.uid == result.uid or said in told or neighbour.edge.id in in_chains:
+            continue
+        told.add(said)
+        # An event that the result's text tells of is the subject of its own line.
+        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.uid else ""
+        yield f"    {subject}{word}: {_say(neighbour, around)}"
+    for tag, item in around.associates.get(result.uid, ()):
+        yield f"    also {tag.name}: {_say_node(item, around)}"
+
+
+def _say(neighbour: Neighbour, around: Surroundings) -> str:
+    certainty = neighbour.edge.properties.get("certainty")
+    return _say_node(neighbour.node, around) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
+
+
+def _say_node(node: Node, around: Surroundings) -> str:
+    text = " ".join(around.texts.get(node.uid, "").split())
+    said = f"{node.name}: {text}" if text else node.name
+    if text.startswith(node.name.rstrip(ELLIPSIS)) and text:
+        said = text  # the name is the text's own beginning
+    return _SHORT.cut(said, _SHORT.limit)

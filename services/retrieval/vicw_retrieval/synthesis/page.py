@@ -1,0 +1,60 @@
+"""Blocks of text that are chosen, in order of worth, until the budget is full, and written in the order to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vicw_retrieval.synthesis.meter import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of the text: the result that it belongs to, by rank, and its number there; 0 is the result itself."""
+
+    rank: int
+    number: int
+    text: str
+
+
+@dataclass(slots=True)
+class Page:
+    """What is chosen of ``size``, in the meter's measure."""
+
+    meter: Meter
+    size: int
+    chosen: list[Block] = field(default_factory=list)
+
+    @property
+    def room(self) -> int:
+        """What is left for one block more, its line break included."""
+        return self.size - sum(self._cost(block) for block in self.chosen) + (1 if self.chosen else 0)
+
+    @property
+    def ranks(self) -> frozenset[int]:
+        """The results that are in it."""
+        return frozenset(block.rank for block in self.chosen if block.number == 0)
+
+    def begin(self, block: Block) -> None:
+        """Take a block in any case, cut where it is too long."""
+        self.chosen.append(Block(block.rank, block.number, self.meter.cut(block.text, self.room)))
+
+    def fill(self, blocks: Iterable[Block], share: float = 1.0) -> list[Block]:
+        """Take blocks in order while they fit into a share of the whole page; return those taken."""
+        room = self.room - int(self.size * (1 - share))
+        taken = []
+        for block in blocks:
+            cost = self._cost(block)
+            if cost <= room:
+                taken.append(block)
+                room -= cost
+        self.chosen += taken
+        return taken
+
+    def _cost(self, block: Block) -> int:
+        return self.meter.size(block.text) + 1
+
+    def text(self, places: Mapping[int, tuple[int, int]]) -> str:
+        """Return the page: blocks stand where the result of their rank does, by number."""
+        ordered = sorted(self.chosen, key=lambda block: (places[block.rank], block.number))
+        return "\n".join(block.text for block in ordered)

@@ -1,0 +1,62 @@
+"""The caller's own words around the evidence: places in braces, no other syntax, so that a text is never code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from vicw_retrieval.synthesis.meter import Meter
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.wire.retrieve import Result
+from vicw_shared.wire.writing import Template
+
+_PLACE = re.compile(r"\{(\w+)\}")
+RESULT = "[{rank}] {head}\n{text}"
+"""How a result is written where the caller does not say."""
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with its places filled in; what is filled in is not read again.
+
+    >>> fill("{speaker}: {text}", {"speaker": "Ana", "text": "{speaker} is no place here"})
+    'Ana: {speaker} is no place here'
+    """
+    return _PLACE.sub(lambda place: values[place[1]], template)
+
+
+def write_whole(template: Template, results: str) -> str:
+    """Return the text with the results in their place."""
+    return fill(template.whole, {"results": results})
+
+
+def require_room(template: Template, meter: Meter) -> None:
+    """Raise InvalidInputError where the caller's own words leave no room for a result."""
+    if meter.size(write_whole(template, "")) < meter.limit:
+        return
+    problem = FieldProblem("template.whole", "takes all of the budget", "Shorten it, or raise the budget")
+    raise InvalidInputError(problem)
+
+
+def write_result(template: str, result: Result) -> str:
+    """Return a result as a template has it. What is not known of it is the empty string."""
+    at = result.timestamp
+    values = {
+        "rank": str(result.rank),
+        "id": result.id or result.source or result.uid,
+        "speaker": result.speaker or "",
+        "date": at.strftime("%Y-%m-%d %H:%M") if at is not None and at.year >= 1000 else "",
+        "context": result.context,
+        "domain": result.domain,
+        "thread": result.flow_id or "",
+        "kind": result.subtype,
+        "name": result.name,
+        "text": result.text.strip(),
+    }
+    return fill(template, values | {"head": _head(result, values)})
+
+
+def _head(result: Result, values: Mapping[str, str]) -> str:
+    """Return what is known of a result in one line, nothing twice."""
+    source = result.id or result.source
+    facts = [values[name] for name in ("context", "domain", "kind", "name", "speaker", "date")]
+    return " · ".join(dict.fromkeys(fact for fact in (*facts, f"id {source}" if source else "") if fact))

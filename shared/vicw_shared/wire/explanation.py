@@ -1,0 +1,78 @@
+"""How an answer of ``POST /retrieve`` came about."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from vicw_shared.wire.base import Message
+
+
+class GraphChannel(Message):
+    """How far the graph led: by which spreads and sub-graphs to how many items, and whether the time sufficed.
+
+    ``weight`` and ``causal_bias`` are those of typed edges.
+    """
+
+    weight: float
+    causal_bias: float
+    budget_ms: int
+    in_time: bool
+    reached: dict[str, int]
+    sub_graphs: dict[str, int]
+
+
+class AskedSpan(Message):
+    """A span of time that the question names: [start, end)."""
+
+    text: str
+    kind: Literal["on", "before", "after", "around"]
+    start: datetime
+    end: datetime
+    confidence: float
+
+
+class AskedEvent(Message):
+    """An event by which the question says when, and the item that it was taken for."""
+
+    text: str
+    direction: Literal["before", "after", "during"]
+    confidence: float
+    uid: str | None
+
+
+class AskedTime(Message):
+    """When the question asks about. ``only``: nothing else selects, so only what happened then is in the answer."""
+
+    spans: tuple[AskedSpan, ...]
+    events: tuple[AskedEvent, ...]
+    only: bool
+    in_time: bool
+
+
+class ProfileWeights(Message):
+    """The weights that a question was answered by, all in [0, 1], and the share of code among its best hits."""
+
+    code: float
+    alpha: float = Field(description="Weight of `dense`; `bm25` has the rest")
+    graph_weight: float
+    causal_bias: float
+    recency_weight: float
+
+
+class Explanation(Message):
+    """How the answer came about; only with ``explain``."""
+
+    wrapped_query: str
+    domains_searched: tuple[str, ...] | None
+    profile: ProfileWeights
+    fusion: str
+    channels: dict[str, tuple[dict[str, Any], ...]]
+    graph: GraphChannel
+    time: AskedTime | None = None
+    boosts: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="What results gained beside the channels, by uid and by what"
+    )
+    cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")

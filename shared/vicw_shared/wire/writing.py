@@ -1,0 +1,62 @@
+"""How the text of an answer is written, and how long it may be."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from vicw_shared.wire.base import Message, Prose, StrictInt
+
+DEFAULT_BUDGET_CHARS = 8000
+_PLACES = frozenset({"rank", "head", "id", "speaker", "date", "context", "domain", "thread", "kind", "name", "text"})
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+class Budget(Message):
+    """How long the answer's ``text`` may be: in characters, or in tokens, of which one is three bytes of UTF-8.
+
+    Every model has tokens of its own; English prose has about four characters a token with usual ones, so that the
+    text errs on the safe side.
+    """
+
+    chars: Annotated[StrictInt, Field(ge=1)] | None = Field(None, description="null: 8000, if tokens are not given")
+    tokens: Annotated[StrictInt, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.chars is not None and self.tokens is not None:
+            raise PydanticCustomError("budget", "has chars and tokens; name one of them")
+        return self
+
+
+class Template(Message):
+    """Your own words around the evidence in ``text``. Only the places named are filled in; other braces stand."""
+
+    whole: Prose = Field("{results}", description="Must have {results}, once")
+    result: Prose | None = Field(
+        None,
+        description="One result; must have {text}, may have {rank}, {head} (what is known of it, in one line), {id}, "
+        "{speaker}, {date}, {context}, {domain}, {thread}, {kind}, {name}; null: [{rank}] {head}, then {text} below",
+    )
+
+    @field_validator("whole")
+    @classmethod
+    def _whole(cls, whole: str) -> str:
+        if _PLACE.findall(whole) != ["results"]:
+            raise PydanticCustomError("places", "must have the place {results} once, and no other")
+        return whole
+
+    @field_validator("result")
+    @classmethod
+    def _result(cls, result: str | None) -> str | None:
+        if result is not None:
+            places = set(_PLACE.findall(result))
+            if unknown := sorted(places - _PLACES):
+                said = {"place": unknown[0], "places": ", ".join(sorted(_PLACES))}
+                raise PydanticCustomError("places", "has an unknown place, {place}; there are {places}", said)
+            if "text" not in places:
+                raise PydanticCustomError("places", "must have the place {text}")
+        return result
