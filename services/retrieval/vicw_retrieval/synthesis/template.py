@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from vicw_retrieval.synthesis.meter import Meter
+from vicw_retrieval.synthesis.meter import ELLIPSIS, Meter
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.retrieve import Result
 from vicw_shared.wire.writing import Template
@@ -58,5 +58,7 @@ def write_result(template: str, result: Result) -> str:
 def _head(result: Result, values: Mapping[str, str]) -> str:
     """Return what is known of a result in one line, nothing twice."""
     source = result.id or result.source
-    facts = [values[name] for name in ("context", "domain", "kind", "name", "speaker", "date")]
+    # A name that is the text's own beginning says nothing.
+    name = "" if values["text"].startswith(result.name.rstrip(ELLIPSIS)) else result.name
+    facts = [values["context"], values["domain"], values["kind"], name, values["speaker"], values["date"]]
     return " · ".join(dict.fromkeys(fact for fact in (*facts, f"id {source}" if source else "") if fact))
