@@ -8,7 +8,7 @@ from itertools import batched
 from typing import Any
 
 from vicw_shared.adapters.sqlite.rows import columns_of, edge_of, marks, node_of, pack, unpack
-from vicw_shared.model import Label
+from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import UNHOLDING
 from vicw_shared.ports import Direction, Lead, Neighbour, Spread
 
@@ -21,12 +21,14 @@ def read_neighbours(
     """Return the neighbours spread by spread, in each the heaviest edge first."""
     order = {spread: number for number, spread in enumerate(spreads)}
     found = [
-        (order[row[2], direction], -row[3], _neighbour(direction, row))
+        (order[row[2], direction], -row[3], row, direction)
         for direction, types in _by_direction(spreads).items()
         for batch in batched(uids, _BATCH)
         for row in _expand_rows(connection, direction, types, batch, tenant, limit)
     ]
-    return [neighbour for _, _, neighbour in sorted(found, key=lambda one: one[:2])]
+    found.sort(key=lambda one: one[:2])
+    nodes: dict[bytes, Node] = {}  # one node may be come to many times
+    return [_neighbour(direction, row, nodes) for _, _, row, direction in found]
 
 
 def read_leads(
@@ -96,7 +98,9 @@ def _expand_rows(
     return connection.execute(sql, (*types, limit, *map(pack, uids), tenant))
 
 
-def _neighbour(direction: Direction, row: tuple[Any, ...]) -> Neighbour:
-    origin, node = row[0], row[7:]
-    ends = (origin, node[0]) if direction is Direction.OUT else (node[0], origin)
-    return Neighbour(unpack(origin), edge_of((*row[1:3], *ends, *row[3:7])), node_of(node))
+def _neighbour(direction: Direction, row: tuple[Any, ...], nodes: dict[bytes, Node]) -> Neighbour:
+    origin, uid = row[0], row[7]
+    if (node := nodes.get(uid)) is None:
+        node = nodes[uid] = node_of(row[7:])
+    ends = (origin, uid) if direction is Direction.OUT else (uid, origin)
+    return Neighbour(unpack(origin), edge_of((*row[1:3], *ends, *row[3:7])), node)

@@ -29,8 +29,11 @@ async def inside(question: Question, items: Sequence[str], passages: Mapping[str
     return found | {page_uid(tenant, node.context, node.source_id or ""): node.uid for node in pages}
 
 
-async def carry(question: Question, found: Sequence[tuple[Node, Reach]]) -> list[tuple[Node, Reach]]:
-    """Return the items that these nodes are, or stand for, as far as they are wanted, each by its best way."""
+async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: int) -> list[tuple[Node, Reach]]:
+    """Return the items that these nodes are, or stand for, as far as they are wanted, each by its best way.
+
+    At most ``most`` are looked at, the best.
+    """
     told = {node.uid: node.uid for node, _ in found if node.content_hash is not None}
     told |= await _said_by(question, [node.uid for node, _ in found if node.is_statement])
     told |= await _pages_of(question, [node.uid for node, _ in found if is_knowledge(node)])
@@ -39,7 +42,8 @@ async def carry(question: Question, found: Sequence[tuple[Node, Reach]]) -> list
         item = told.get(node.uid)
         if item is not None and (item not in ways or reach.gain > ways[item].gain):
             ways[item] = reach
-    nodes = await question.graph.nodes(question.scope.tenant, list(ways))
+    best = sorted(ways, key=lambda uid: (-ways[uid].gain, uid))[:most]
+    nodes = await question.graph.nodes(question.scope.tenant, best)
     seen = await question.sight.nodes(list(nodes.values()))
     return [(node, ways[node.uid]) for node in await wanted(question.graph, question.scope, seen)]
 

@@ -33,6 +33,8 @@ _HIGH = 0.7
 _ANCHORS = 10
 _FANOUT = 10
 _FRONT = 60
+_SPARE = 3
+"""How many more items are looked at than a sub-graph may come to: some may not be seen, or are not wanted."""
 
 
 _CATEGORIES = {
@@ -84,7 +86,7 @@ async def _walk_part(
 ) -> int:
     """Walk a sub-graph, and return how many items of a high score it came to."""
     ways = await _spread(question, seeds, plan, part)
-    found = await carry(question, ways)
+    found = await carry(question, ways, _SPARE * plan.places(part))
     best = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: plan.places(part)]
     for item, way in best:
         reached.know([item])
