@@ -47,13 +47,18 @@ def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
     for result in ours.results:
         if result.uid in found:
             same_result(result, found[result.uid], error)
-    if {(r.uid, r.text) for r in ours.results} == {(r.uid, r.text) for r in theirs.results}:
+    if sorted(_shown(ours)) == sorted(_shown(theirs)):
         assert {node.uid: node for node in ours.graph.nodes} == {node.uid: node for node in theirs.graph.nodes}
         same_edges({edge.id: edge for edge in ours.graph.edges}, {edge.id: edge for edge in theirs.graph.edges})
         assert ours.graph.paths == theirs.graph.paths
-    if [(r.uid, r.text) for r in ours.results] == [(r.uid, r.text) for r in theirs.results]:
+    if _shown(ours) == _shown(theirs):
         assert ours.text == theirs.text
         assert ours.explain.cut == theirs.explain.cut
+
+
+def _shown(answer: RetrieveResponse) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return each result, its passage, and the tags over which it leads on: the nearest in meaning are taken."""
+    return [(r.uid, r.text, tuple(via.uid for via in r.via if via.type == "TAGGED")) for r in answer.results]
 
 
 def same_edges(ours: Mapping[str, Edge | GraphEdge], theirs: Mapping[str, Edge | GraphEdge]) -> None:
@@ -128,7 +133,7 @@ def _scores(results: Sequence[Result]) -> dict[str, float]:
 
 
 def _said(result: Result) -> dict[str, Any]:
-    """Return what a result says beside its place. The edges to a passage are those of the one found best."""
+    """Return what a result says beside its place; edges to passages and tags are of those that were found best."""
     said = result.model_dump(exclude=_COUNTED)
-    said["via"] = sorted(str(via) for via in result.via if via.type != "EVIDENCED_BY")
+    said["via"] = sorted(str(via) for via in result.via if via.type not in {"EVIDENCED_BY", "TAGGED"})
     return said
