@@ -143,8 +143,9 @@ async def _surroundings(
         try:
             known = Known(known_by(ports.registry), ports.settings.fanout_read)
             proofs = [candidate.passages[0][0] for candidate in top]
-            around = await expand(ports.graph, scope, uids, proofs, known)
-        except (UnavailableError, OverloadedError):
+            async with asyncio.timeout(ports.settings.graph_ms / 1000):
+                around = await expand(ports.graph, scope, uids, proofs, known)
+        except (UnavailableError, OverloadedError, TimeoutError):
             search.degraded.append("expand")
         else:
             way = direction_of(request.query)

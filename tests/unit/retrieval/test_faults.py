@@ -1,0 +1,163 @@
+"""Parts of the read path that hang, fail, or bring nonsense: the answer stands, in time, and tells what it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import pytest
+
+from memory import Memory
+from vicw_shared.errors import OverloadedError, UnavailableError
+from vicw_shared.model import Edge
+from vicw_shared.ports import Lead, Neighbour, VectorHit
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.uids import edge_id, make_uid
+
+ITEMS = (
+    {"id": "a", "text": "The harbour was closed because the storm broke the crane.", "speaker": "Ana", "tags": ["sea"]},
+    {"id": "b", "text": "Ben repaired the crane of the harbour.", "speaker": "Ben", "tags": ["sea"]},
+    {"id": "c", "text": "The Crane is a page about cranes.", "name": "The Crane", "subtype": "page"},
+)
+QUERY = "Why was the harbour closed?"
+BUDGET_MS, SPREAD_MS = 400, 200
+WITHIN = 5.0
+HUB = 50_000
+
+
+async def hang(*_: Any, **__: Any) -> NoReturn:
+    await asyncio.sleep(4 * WITHIN)  # what works in the background meets it, too, and has to come to an end
+    raise UnavailableError("graph", "hangs")
+
+
+async def fill(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
+    await memory.retrieve(QUERY)  # what the engines do once is done
+    settings = RetrievalSettings(budget_ms=BUDGET_MS, spread_ms=SPREAD_MS, chain_ms=SPREAD_MS, graph_ms=BUDGET_MS)
+    ports = replace(memory.standalone.retrieval_ports(), settings=settings)
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+
+
+@pytest.mark.parametrize("operation", ["expand", "leads", "named", "titled"])
+async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    await fill(memory, monkeypatch)
+    monkeypatch.setattr(memory.standalone.graph, operation, hang)
+    begun = time.monotonic()
+    answer = await memory.retrieve(QUERY)
+    assert time.monotonic() - begun < WITHIN
+    assert answer.results[0].id == "a"
+    assert "graph" in answer.degraded
+
+
+@pytest.mark.parametrize("error", [UnavailableError("graph", "gone"), OverloadedError("no room", dependency="graph")])
+@pytest.mark.parametrize("operation", ["leads", "named", "titled"])
+async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str, error: Exception
+) -> None:
+    async def fail(*_: Any, **__: Any) -> NoReturn:
+        raise error
+
+    await fill(memory, monkeypatch)
+    monkeypatch.setattr(memory.standalone.graph, operation, fail)
+    answer = await memory.retrieve(QUERY)
+    assert answer.results[0].id == "a"
+    assert "graph" in answer.degraded
+
+
+async def test_passages_that_no_item_has_are_left_out(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(memory, monkeypatch)
+    vectors = memory.standalone.vectors
+    search, score = vectors.search, vectors.score
+
+    async def lie(query: Any) -> Sequence[VectorHit]:
+        return [*(VectorHit(make_uid(f"nobody {n}"), 9.0 + n) for n in range(50)), *await search(query)]
+
+    monkeypatch.setattr(vectors, "search", lie)
+    monkeypatch.setattr(vectors, "score", score)
+    answer = await memory.retrieve(QUERY)
+    assert {result.id for result in answer.results} <= {"a", "b", "c"}
+    assert answer.results[0].id == "a"
+
+
+async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(memory, monkeypatch)
+    graph = memory.standalone.graph
+    expand, leads = graph.expand, graph.leads
+
+    async def twist(tenant: str, uids: Sequence[str], *rest: Any) -> list[Neighbour]:
+        found = await expand(tenant, uids, *rest)
+        return [replace(one, node=replace(one.node, uid=make_uid(one.node.uid), qdrant_id=None)) for one in found]
+
+    async def mislead(tenant: str, uids: Sequence[str], *rest: Any) -> list[Lead]:
+        return [replace(lead, uid=make_uid(lead.uid)) for lead in await leads(tenant, uids, *rest)]
+
+    monkeypatch.setattr(graph, "expand", twist)
+    monkeypatch.setattr(graph, "leads", mislead)
+    answer = await memory.retrieve(QUERY)
+    assert {result.id for result in answer.results} <= {"a", "b", "c"}
+    assert answer.results[0].id == "a"
+
+
+async def test_a_hub_of_fifty_thousand_edges_is_not_read_to_its_end(memory: Memory) -> None:
+    await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
+    graph = memory.standalone.graph
+    before = await memory.retrieve("What did Ben repair?", explain=True)
+    (ben,) = (await graph.named(memory.tenant, ["ben"]))["ben"]
+    item = (await graph.nodes(memory.tenant, [before.results[0].uid]))[before.results[0].uid]
+    told = [
+        replace(item, uid=make_uid(f"deed {n}"), name=f"deed {n}", content_hash=None, qdrant_id=None, source_id=None)
+        for n in range(HUB)
+    ]
+    edges = [
+        Edge(
+            id=edge_id("INITIATED", ben.uid, n.uid),
+            type="INITIATED",
+            source=ben.uid,
+            target=n.uid,
+            weight=0.5,
+            created_at=item.created_at,
+            created_by="test",
+        )
+        for n in told
+    ]
+
+    async def write(transaction: Any) -> None:
+        await transaction.put_nodes(told)
+        await transaction.put_edges(edges)
+
+    await graph.write(memory.tenant, item.context, write)
+    begun = time.monotonic()
+    after = await memory.retrieve("What did Ben repair?", explain=True)
+    assert time.monotonic() - begun < WITHIN
+    assert [result.id for result in after.results] == [result.id for result in before.results]
+    assert after.degraded == ()
+    assert len(after.graph.nodes) < 200
+    assert len(after.text) <= 8000
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"context": "nowhere"}, {"domain": "nothing"}, {"tags": {"all": ["none"]}}, {"as_of": "1999-01-01T00:00:00Z"}],
+)
+async def test_where_nothing_is_nothing_is_found(memory: Memory, fields: dict[str, Any]) -> None:
+    items = [{**item, "timestamp": "2026-01-01T10:00:00Z"} for item in ITEMS]
+    await memory.ingest(*items, flow_id="f", extract="rules", wait=True)
+    answer = await memory.retrieve(QUERY, **fields)
+    assert (answer.results, answer.graph.nodes, answer.graph.edges, answer.text) == ((), (), (), "")
+    assert answer.degraded == ()
+
+
+async def test_a_viewer_without_rights_sees_nothing(memory: Memory) -> None:
+    items = [{**item, "sensitivity": "sensitive", "about": ["Ana"]} for item in ITEMS]
+    await memory.ingest(*items, flow_id="f", extract="rules", wait=True)
+    assert (await memory.retrieve(QUERY, viewer={"user": "Ana", "chat": "private"})).results
+    for viewer in ({"user": "Mallory"}, {"user": "Ana", "chat": "group"}):
+        answer = await memory.retrieve(QUERY, viewer=viewer, explain=True)
+        assert (answer.results, answer.graph.nodes, answer.text) == ((), (), "")
+        assert answer.explain is not None
+        assert not any(answer.explain.channels.values())
