@@ -8,11 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_retrieval.intent.prototypes import PHRASES
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane, ModelIdentity
 from vicw_shared.wrapper import WRAPPER_VERSION
 
 SIZE = 64
+EXAMPLES = frozenset(phrase for phrases in PHRASES.values() for phrase in phrases)
+"""Example phrases of tasks, which are embedded behind the first question whenever it is asked."""
 
 
 class HashEmbedder:

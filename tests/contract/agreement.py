@@ -38,14 +38,16 @@ def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
     assert ours.explain is not None
     # Cosines are standardised, and what is handed on adds up: a thousandth counts more than that.
     error = BM25_ERROR if alone == {"bm25"} and not ours.explain.boosts else FUSED_ERROR
-    same_ranking(_scores(ours.results), _scores(theirs.results), limit, error, brought)
+    assert theirs.explain is not None
+    apart = _boosted_apart(ours.explain.boosts, theirs.explain.boosts)
+    same_ranking(_scores(ours.results, apart), _scores(theirs.results, apart), limit, error, brought)
     assert theirs.explain is not None
     assert ours.explain.domains_searched == theirs.explain.domains_searched
     assert ours.explain.wrapped_query == theirs.explain.wrapped_query
     assert ours.explain.channels.keys() == theirs.explain.channels.keys()
     found = {result.uid: result for result in theirs.results}
     for result in ours.results:
-        if result.uid in found:
+        if result.uid in found and result.uid not in apart:
             same_result(result, found[result.uid], error)
     if sorted(_shown(ours)) == sorted(_shown(theirs)):
         assert {node.uid: node for node in ours.graph.nodes} == {node.uid: node for node in theirs.graph.nodes}
@@ -128,8 +130,13 @@ def same_result(ours: Result, theirs: Result, error: float) -> None:
     assert passages == {}
 
 
-def _scores(results: Sequence[Result]) -> dict[str, float]:
-    return {result.uid: result.score for result in results}
+def _scores(results: Sequence[Result], apart: Collection[str]) -> dict[str, float]:
+    return {result.uid: result.score for result in results if result.uid not in apart}
+
+
+def _boosted_apart(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> set[str]:
+    """Return what only one store hands something on to: what is like a question begins at a cosine."""
+    return {uid for uid in ours.keys() | theirs.keys() if ours.get(uid, {}).keys() != theirs.get(uid, {}).keys()}
 
 
 def _said(result: Result) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThi
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wire.knowledge import PageRef
 from vicw_shared.wire.retrieve import Expand, RetrieveRequest, TagFilter, Viewer
-from vicw_shared.wire.writing import Budget
+from vicw_shared.wire.writing import Budget, Template
 
 pytestmark = pytest.mark.process
 
@@ -112,7 +112,8 @@ _RETRIEVE = _object(
     tags=_object(TagFilter, any=_NAMES, all=_NAMES, none=_NAMES),
     channels=st.lists(st.sampled_from(["dense", "bm25"]), min_size=1),
     expand=_object(Expand, hops=st.integers(0, 1)),
-    budget=_object(Budget, chars=st.integers(1, 500)),
+    budget=_object(Budget, chars=st.integers(1, 500), tokens=st.integers(1, 500)),
+    template=_object(Template, whole=st.sampled_from(["{results}", "<{results}>", "none"]), result=_WORDS),
     explain=st.booleans(),
     as_of=_TIMES,
     known_at=_TIMES,

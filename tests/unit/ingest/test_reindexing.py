@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from doubles import HashEmbedder
+from doubles import EXAMPLES, HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Reindex, Steps, lock
@@ -41,7 +41,7 @@ class Stopping(HashEmbedder):
 
     @property
     def embedded(self) -> list[str]:
-        return [text for lane, text in self.seen if lane is Lane.BULK]
+        return [text for lane, text in self.seen if lane is Lane.BULK and text not in EXAMPLES]
 
 
 def items(*numbers: int) -> list[dict[str, str]]:
@@ -63,7 +63,7 @@ async def models(memory: Memory) -> Models:
 
 
 def bulk(embedder: HashEmbedder) -> list[str]:
-    return [text for lane, text in embedder.seen if lane is Lane.BULK]
+    return [text for lane, text in embedder.seen if lane is Lane.BULK and text not in EXAMPLES]
 
 
 async def test_the_model_is_changed_while_items_are_remembered_and_asked_for(store: Path) -> None:

@@ -6,11 +6,12 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-from memory import Memory
+from memory import Memory, open_memory
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge
 from vicw_shared.ports import Lead, Neighbour, VectorHit
@@ -103,41 +104,44 @@ async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest
     assert answer.results[0].id == "a"
 
 
-async def test_a_hub_of_fifty_thousand_edges_is_not_read_to_its_end(memory: Memory) -> None:
-    await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
-    graph = memory.standalone.graph
-    before = await memory.retrieve("What did Ben repair?", explain=True)
-    (ben,) = (await graph.named(memory.tenant, ["ben"]))["ben"]
-    item = (await graph.nodes(memory.tenant, [before.results[0].uid]))[before.results[0].uid]
-    told = [
-        replace(item, uid=make_uid(f"deed {n}"), name=f"deed {n}", content_hash=None, qdrant_id=None, source_id=None)
-        for n in range(HUB)
-    ]
-    edges = [
-        Edge(
-            id=edge_id("INITIATED", ben.uid, n.uid),
-            type="INITIATED",
-            source=ben.uid,
-            target=n.uid,
-            weight=0.5,
-            created_at=item.created_at,
-            created_by="test",
-        )
-        for n in told
-    ]
+async def test_a_hub_of_fifty_thousand_edges_is_not_read_to_its_end(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
+        graph = memory.standalone.graph
+        before = await memory.retrieve("What did Ben repair?", explain=True)
+        (ben,) = (await graph.named(memory.tenant, ["ben"]))["ben"]
+        item = (await graph.nodes(memory.tenant, [before.results[0].uid]))[before.results[0].uid]
+        told = [
+            replace(
+                item, uid=make_uid(f"deed {n}"), name=f"deed {n}", content_hash=None, qdrant_id=None, source_id=None
+            )
+            for n in range(HUB)
+        ]
+        edges = [
+            Edge(
+                id=edge_id("INITIATED", ben.uid, n.uid),
+                type="INITIATED",
+                source=ben.uid,
+                target=n.uid,
+                weight=0.5,
+                created_at=item.created_at,
+                created_by="test",
+            )
+            for n in told
+        ]
 
-    async def write(transaction: Any) -> None:
-        await transaction.put_nodes(told)
-        await transaction.put_edges(edges)
+        async def write(transaction: Any) -> None:
+            await transaction.put_nodes(told)
+            await transaction.put_edges(edges)
 
-    await graph.write(memory.tenant, item.context, write)
-    begun = time.monotonic()
-    after = await memory.retrieve("What did Ben repair?", explain=True)
-    assert time.monotonic() - begun < WITHIN
-    assert [result.id for result in after.results] == [result.id for result in before.results]
-    assert after.degraded == ()
-    assert len(after.graph.nodes) < 200
-    assert len(after.text) <= 8000
+        await graph.write(memory.tenant, item.context, write)
+        begun = time.monotonic()
+        after = await memory.retrieve("What did Ben repair?", explain=True)
+        assert time.monotonic() - begun < WITHIN
+        assert [result.id for result in after.results] == [result.id for result in before.results]
+        assert after.degraded == ()
+        assert len(after.graph.nodes) < 200
+        assert len(after.text) <= 8000
 
 
 @pytest.mark.parametrize(
