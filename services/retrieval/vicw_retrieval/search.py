@@ -7,19 +7,18 @@ import heapq
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import structlog
-from numpy.typing import NDArray
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import Told, embed_queries, middle, search_dense
+from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
 from vicw_retrieval.outage import Outage
+from vicw_retrieval.query_vector import QueryVector
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
@@ -30,7 +29,6 @@ from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
-from vicw_shared.wrapper import wrap
 
 _log = structlog.get_logger()
 _SHORTLIST = 100
@@ -72,12 +70,10 @@ class Search:
         self.watch = watch
         self.degraded: list[str] = []
         self.by_words = ports.rebuilding and request.channels is None  # vectors lack something; no caller insists
-        self.wrapped_query = ""
         self._ports = ports
         self._request = request
         self.terms = sparse.encode_query(request.query)
-        self.vector: NDArray[np.float32] | None = None
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query, ports.settings.bare_query)
         self._told = Told()
         self.understood = Understanding(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
@@ -93,12 +89,17 @@ class Search:
         self.degraded += [channel.value for channel in named or () if channel not in kept]
         return kept
 
+    @property
+    def wrapped_query(self) -> str:
+        """The question as it was embedded."""
+        return self._vector.wrapped
+
     def likeness(self) -> Likeness:
         """Return what tells how like the question something is."""
         ports, query = self._ports, self._request.query
         if ports.words is not None:
             return WordLikeness(ports.graph, ports.words, self.scope.tenant, query)
-        return VectorLikeness(ports.vectors, self.vector, query)
+        return VectorLikeness(ports.vectors, self._vector.now, query)
 
     async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
         """Return the passages that have the words of a phrase, best first. Raises what the engine raises."""
@@ -179,7 +180,7 @@ class Search:
 
     def _out_of_time(self, channel: str) -> UnavailableError:
         """Return the error of a channel that was given up: it names the engine that it was waiting for."""
-        waited_for = "embedding" if channel == Channel.DENSE and self.vector is None else "vectors"
+        waited_for = "embedding" if channel == Channel.DENSE and self._vector.now is None else "vectors"
         budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
@@ -216,31 +217,13 @@ class Search:
         return group({passage: fused[passage] for passage in passages}, current)
 
     async def _dense(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]) -> list[VectorHit]:
-        with_prefix = self._ports.query_prefix + wrap(self._request.query, domain=domain)
-        if self.vector is None or with_prefix != self.wrapped_query:
-            self.wrapped_query = with_prefix
+        if not self._vector.is_for(domain):
             with self.watch.stage("embed"):
-                self.vector = await self._embed(with_prefix)
-        query = VectorQuery(scope=scope, limit=limit, dense=self.vector, without=without)
+                await self._vector.embed(domain)
+        query = VectorQuery(scope=scope, limit=limit, dense=self._vector.now, without=without)
         graph = self._ports.graph if self._ports.settings.statements else None
         hits, self._told = await search_dense(self._ports.vectors, query, graph)
         return hits
-
-    @property
-    def _bare_vector(self) -> NDArray[np.float32] | None:
-        """The vector of the question as it stands, of its wrapped form where there is no other; None without any."""
-        return self._vectors.get(self._ports.query_prefix + self._request.query, self.vector)
-
-    async def _embed(self, wrapped: str) -> NDArray[np.float32]:
-        """Return the query's vector: between the wrapped query, which is near its domain, and the bare one."""
-        wordings = [wrapped]
-        if self._ports.settings.bare_query:
-            wordings = list(dict.fromkeys([wrapped, self._ports.query_prefix + self._request.query]))
-        unknown = [text for text in wordings if text not in self._vectors]
-        if unknown:
-            rows = await embed_queries(self._ports.embedder, unknown)
-            self._vectors |= dict(zip(unknown, rows, strict=True))
-        return middle([self._vectors[text] for text in wordings])
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
         """Return a wave in which what one channel found is scored by the other, too."""
@@ -264,7 +247,7 @@ class Search:
 
     async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
         """Find out what the question and its hits are about, and which settings answer it."""
-        ports, vector = self._ports, self._bare_vector
+        ports, vector = self._ports, self._vector.of_the_bare_question
         if self.understood.question is None:
             prefix = ports.query_prefix
             alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
@@ -276,7 +259,7 @@ class Search:
         dense, lexical = scores["dense"], scores["bm25"]
         found = set().union(*scores.values(), brought)
         only_lexical, only_dense = sorted(found - dense.keys()), sorted(found - lexical.keys())
-        asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self.terms)
+        asked = ScoreQuery(ids=only_lexical, dense=self._vector.now), ScoreQuery(ids=only_dense, sparse=self.terms)
         try:
             async with asyncio.timeout(self._ports.settings.budget_ms / 1000):
                 more_dense, more_lexical = await self._ports.vectors.score(asked)

@@ -10,16 +10,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vicw_shared.errors import OverloadedError
 from vicw_shared.model import Label
 from vicw_shared.ports import (
     Direction,
-    Embedder,
     GraphStore,
-    Lane,
     Scope,
     ScoreQuery,
     VectorHit,
@@ -49,20 +44,6 @@ class Told:
         """
         best = self.best.get(passage, cosine if self.floor is None else min(cosine, self.floor))
         return (cosine + best) / 2
-
-
-async def embed_queries(embedder: Embedder, wrapped: Sequence[str]) -> NDArray[np.float32]:
-    """Return the unit vectors, (n, size), of queries that have their wrapper and the model's prefix already."""
-    return await embedder.embed(list(wrapped), Lane.QUERY)
-
-
-def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return the unit vector between unit vectors: its cosines rank as the mean of theirs."""
-    if len(vectors) == 1:
-        return vectors[0]
-    mean = np.mean(vectors, axis=0, dtype=np.float32)
-    length = float(np.linalg.norm(mean))
-    return vectors[0] if length == 0 else (mean / length).astype(np.float32)
 
 
 async def search_dense(

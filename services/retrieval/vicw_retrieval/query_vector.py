@@ -1,0 +1,60 @@
+"""The question's vector: each wording of it is embedded once, whatever domains are searched one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.ports import Embedder, Lane
+from vicw_shared.wrapper import wrap
+
+
+@dataclass(slots=True)
+class QueryVector:
+    """``prefix`` is the embedding model's. With ``bare``, it lies between the wrapped question and the plain one.
+
+    ``wrapped`` is the wording in use, ``now`` its unit vector, (size,); None before the first.
+    """
+
+    embedder: Embedder
+    prefix: str
+    query: str
+    bare: bool
+    wrapped: str = ""
+    now: NDArray[np.float32] | None = None
+    _known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def is_for(self, domain: str | None) -> bool:
+        """Tell whether the vector in use is that of a domain."""
+        return self.now is not None and self.wrapped == self._wrap(domain)
+
+    async def embed(self, domain: str | None) -> None:
+        """Take the vector of a domain into use. Raises what the embedder raises."""
+        wrapped = self._wrap(domain)
+        wordings = dict.fromkeys([wrapped, self.prefix + self.query] if self.bare else [wrapped])
+        unknown = [wording for wording in wordings if wording not in self._known]
+        if unknown:
+            rows = await self.embedder.embed(unknown, Lane.QUERY)
+            self._known |= dict(zip(unknown, rows, strict=True))
+        self.wrapped = wrapped
+        self.now = middle([self._known[wording] for wording in wordings])
+
+    @property
+    def of_the_bare_question(self) -> NDArray[np.float32] | None:
+        """The vector of the question as it stands, else the one in use; None without any."""
+        return self._known.get(self.prefix + self.query, self.now)
+
+    def _wrap(self, domain: str | None) -> str:
+        return self.prefix + wrap(self.query, domain=domain)
+
+
+def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the unit vector between unit vectors: its cosines rank as the mean of theirs."""
+    if len(vectors) == 1:
+        return vectors[0]
+    mean = np.mean(vectors, axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return vectors[0] if length == 0 else (mean / length).astype(np.float32)
