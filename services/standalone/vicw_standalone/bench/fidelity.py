@@ -28,13 +28,14 @@ NOTICEABLE = 0.02
 class Variant:
     """A way of asking: ``channels`` None are all; ``retrieval`` overrides settings of the read path.
 
-    Without ``vectors`` it is answered as where there are none (VICW_EMBEDDER=none).
+    Without ``vectors`` it is answered as where there are none (VICW_EMBEDDER=none); ``anywhere``, without a context.
     """
 
     name: str
     channels: tuple[Channel, ...] | None = None
     retrieval: Mapping[str, Any] = field(default_factory=dict)
     vectors: bool = True
+    anywhere: bool = False
 
 
 AS_SET = Variant("as set")
@@ -70,7 +71,8 @@ _ON: Mapping[str, Mapping[str, Any]] = {
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
 """All of the read path and one mechanism that is off as a rule."""
 NO_VECTORS = Variant("no vectors", vectors=False)
-ABLATION = (DENSE, BM25, NO_VECTORS, AS_SET, *FUSIONS, *WITHOUT, *WITH)
+ANYWHERE = Variant("any context", anywhere=True)
+ABLATION = (DENSE, BM25, NO_VECTORS, AS_SET, ANYWHERE, *FUSIONS, *WITHOUT, *WITH)
 WITHOUT_VECTORS = (AS_SET, *(variant for variant in WITHOUT if "statements" not in variant.retrieval))
 """What can be left out where there are no vectors: statements have none of their own then."""
 
@@ -160,7 +162,7 @@ async def ask_all(
 def _request(question: Question, variant: Variant, *, pooled: bool, strict: bool) -> RetrieveRequest:
     return RetrieveRequest(
         query=question.query,
-        context=None if pooled else question.context,
+        context=None if pooled or variant.anywhere else question.context,
         domain=question.domain if strict else None,
         limit=LIMIT,
         channels=variant.channels,

@@ -55,6 +55,7 @@ async def test_a_set_is_filled_once_and_asked_in_every_way(tmp_path: Path) -> No
         "bm25",
         "no vectors",
         "as set",
+        "any context",
         *fusions,
         *mechanisms,
         "names",
