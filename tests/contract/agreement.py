@@ -20,6 +20,8 @@ from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 DENSE_ERROR = 0.004
 BM25_ERROR = 0.001
 FUSED_ERROR = 0.02
+HANDED_ERROR = 0.05
+"""What several hand on to one adds up, and so do its errors."""
 CONFIDENCE_ERROR = 0.1
 SURE_ERROR = 0.01
 _COUNTED = {"score", "rank", "channels", "passages", "text"}
@@ -36,8 +38,9 @@ def agree(ours: RetrieveResponse, theirs: RetrieveResponse, limit: int) -> None:
     alone = {channel for _, channel in hits if channel != "graph"}
     brought = {uid for uid, channel in hits if channel == "graph"}
     assert ours.explain is not None
-    # Cosines are standardised, and what is handed on adds up: a thousandth counts more than that.
-    error = BM25_ERROR if alone == {"bm25"} and not ours.explain.boosts else FUSED_ERROR
+    error = BM25_ERROR if alone == {"bm25"} else FUSED_ERROR  # cosines are standardised: a thousandth counts more
+    if ours.explain.boosts:
+        error = HANDED_ERROR
     assert theirs.explain is not None
     apart = _boosted_apart(ours.explain.boosts, theirs.explain.boosts)
     same_ranking(_scores(ours.results, apart), _scores(theirs.results, apart), limit, error, brought)
