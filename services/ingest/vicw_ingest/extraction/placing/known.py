@@ -9,6 +9,7 @@ from datetime import datetime
 from vicw_ingest.extraction.placing.meaning import GUESSES, PEOPLE, besides_users, fits, likeness, natural_name
 from vicw_ingest.extraction.placing.relatives import HAS_RELATIONSHIP, Introduction, Relatives
 from vicw_ingest.extraction.reading import Reading, Thing
+from vicw_ingest.extraction.rules.names import TITLES
 from vicw_ingest.extraction.rules.relationships import kind_of
 from vicw_ingest.ties import INGEST
 from vicw_shared.language.tokens import Span
@@ -159,7 +160,8 @@ class Known:
         known.append(node)
         words = fold(thing.name).split()
         if thing.guess == "person" and len(words) > 1:
-            self._parts.setdefault(words[-1], set()).add(" ".join(words))
+            for part in {word for word in (words[0], words[-1]) if word not in TITLES}:
+                self._parts.setdefault(part, set()).add(" ".join(words))
         return node
 
     def _full_name(self, thing: Thing) -> str:

@@ -88,7 +88,11 @@ _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
 )
-_TITLES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
+TITLES = frozenset(
+    "mr mr. mrs mrs. ms ms. miss dr dr. doctor prof prof. professor sir lady lord king queen prince princess captain "
+    "mistress master sergeant colonel general major lieutenant officer judge inspector president senator pastor "
+    "reverend nurse aunt uncle father mother brother sister".split()
+)
 _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
 
 
@@ -172,7 +176,7 @@ def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
     word = words[place]
     if place in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
         return False
-    if word.lower in _TITLES and word.tag in _OPEN:
+    if word.lower in TITLES and word.tag in _OPEN:
         return any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[place + 1 : place + 2])
     if word.text == "O" and _is_glued(words, place, {"'", "’"}):  # O'Neill
         return words[place + 2].text[0].isupper()
