@@ -67,7 +67,7 @@ class Folk:
             by_part = parts[0] in sure and full not in doubted and full.split()[-1] not in _ENDS_OF_OTHERS
             if full in folk._persons or by_part:
                 folk._persons.add(full)
-                for part in {parts[0], parts[-1]}:
+                for part in {parts[0], parts[-1], full.split()[0]}:
                     folk._full.setdefault(part, {})[full] = written
         folk._share()
         return folk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Kin, Link, Source
 from vicw_ingest.extraction.rules.ends import Ends
@@ -40,7 +40,8 @@ class Naming:
         self.things = Things()
         self.people = People()
         self.kin: list[Kin] = []
-        self._ends = [Ends(sentence.words, _all_names(sentence)) for sentence in sentences]
+        common = {word.text for sentence in sentences for word in sentence.words}
+        self._ends = [Ends(sentence.words, _all_names(sentence, common)) for sentence in sentences]
         self._told = [
             Told(
                 sentence.words,
@@ -149,7 +150,7 @@ class Naming:
             return ends.kin[at]
         pronoun, start = words[at].lower, words[at].start
         if at >= 2 and words[at - 1].lower == "and" and at - 2 in ends.named:  # Aksel and his daughter
-            return self.people.whose(pronoun, start, ends.called(at - 2))
+            return self.people.whose(pronoun, start, ends.called(at - 2), plain=True)
         subjects = [ends.of(place) for place in range(at) if words[place].relation.startswith("nsubj")]
         return self.people.whose(pronoun, start, subjects[-1] if subjects else None)
 
@@ -170,8 +171,8 @@ def _unnamed(told: Told, ends: Ends) -> Iterator[tuple[int, str]]:
             yield at, gender
 
 
-def _all_names(sentence: Sentence) -> list[Name]:
-    found = list(names_in(sentence))
+def _all_names(sentence: Sentence, common: Collection[str]) -> list[Name]:
+    found = list(names_in(sentence, common))
     return sorted([*found, *names_in_small_letters(sentence.words, found)], key=lambda name: name.span.start)
 
 

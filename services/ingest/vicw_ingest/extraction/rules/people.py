@@ -121,7 +121,8 @@ class People:
             return self._is(sure[0].key, gender) if only else None
         everybody = {one.key for fitting in near for one in fitting}
         lately = (one for spoken in self._before(here, _REMEMBERED) for one in spoken)
-        if len(everybody) > 1 or any(self._is_known(one, gender) for one in lately):
+        likely = nearest[0].person or any(one.subject for one in nearest)
+        if len(everybody) > 1 or not likely or any(self._is_known(one, gender) for one in lately):
             return None
         return self._is(nearest[0].key, gender)
 
@@ -138,10 +139,10 @@ class People:
     def _gender_of(self, key: str) -> str | None:
         return self._gender.get(key)
 
-    def whose(self, pronoun: str, at: int, owner: str | None) -> str | None:
+    def whose(self, pronoun: str, at: int, owner: str | None, *, plain: bool = False) -> str | None:
         """Return whom *his* or *her* means: ``owner``, who is the subject, if that fits, else as ``meant_by``.
 
-        Not where another who fits stands between them.
+        Not where another who fits is named before, unless it is ``plain``.
         """
         gender = gender_meant(pronoun)
         here = [one for one in self._spoken_of[-1] if one.start < at]
@@ -152,12 +153,12 @@ class People:
             return self.meant_by(pronoun, at)
         known = self._gender_of(owner) == gender
         others = [one for key, one in fitting.items() if key != owner and (self._is_known(one, gender) or not known)]
-        return self._is(owner, gender) if not any(one.person for one in others) else None
+        return self._is(owner, gender) if plain or not others else None
 
     def theirs(self, relationship: str, at: int) -> tuple[str, ...]:
         """Return whose somebody is that is called *their father*: of the two who were just named together, alone."""
-        for number in (-1, -2):
-            spoken = [one for one in self._spoken_of[number] if number < -1 or one.start < at][:]
+        for number in range(-1, -min(len(self._spoken_of), 2) - 1, -1):
+            spoken = [one for one in self._spoken_of[number] if number < -1 or one.start < at]
             pairs = [pair for pair in self._pairs[number] if {pair[0], pair[1]} <= {one.key for one in spoken}]
             if not pairs:
                 if any(one.person for one in spoken):
@@ -165,7 +166,7 @@ class People:
                 continue
             ends = {end for pair in pairs for end in pair[:2]}
             told = [said for _, _, said in pairs if said]
-            plain = len(ends) == 2 and all(one.key in ends for one in spoken if one.person)
+            plain = len(ends) == 2 and all(one.key in ends for one in spoken)
             fits = all(shares(said, relationship) for said in told) or not kind_of(relationship)
             return tuple(dict.fromkeys(one.key for one in spoken if one.key in ends)) if plain and fits else ()
         return ()
