@@ -101,7 +101,7 @@ def test_a_chat_names_people_by_parts_of_their_names(rules: RulesReader) -> None
         ("Marit Holm smiled. Marit Lund laughed. We saw Marit.", {"Marit Holm", "Marit Lund", "Marit"}),
         ("Captain Voss smiled. The Captain left the room.", {"Captain Voss"}),
         ("Doctor Lund smiled. Mrs Lund wept. Lund left.", {"Doctor Lund", "Mrs Lund", "Lund"}),
-        ("Ensure Luna eats. You can ensure it.", {"Luna"}),
+        ("Server Alpha failed. The server Beta did not.", {"Alpha", "Beta"}),
         ("Lund University opened. Lund smiled at her.", {"Lund University", "Lund"}),
         ("We walked down the Holm Road. Holm laughed aloud.", {"Holm Road", "Holm"}),
         ("Porto Alegre grew. We love Porto.", {"Porto Alegre", "Porto"}),
@@ -126,6 +126,7 @@ def test_a_part_of_a_name_is_the_only_person_who_is_called_so(rules: RulesReader
         ("With Jonas, Marit's brother sailed.", set()),  # he may be another
         ("Ana was a friend of Marit's husband.", set()),
         ("Ana told Eva about her brother Max.", set()),  # of either
+        ("Vera introduced the Sigma Delta Method with her colleague Otto.", {("Vera", "colleague", "Otto")}),
         ("Ana, Ben and Eva came. Their son Max slept.", set()),
         ("Marit came with her daughter Liv. Their mother Ada slept.", {("Marit", "daughter", "Liv")}),
         ("Ben is the manager of Acme.", set()),

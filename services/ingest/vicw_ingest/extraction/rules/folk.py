@@ -12,7 +12,7 @@ from itertools import pairwise
 from vicw_ingest.extraction.rules.genders import gender_meant, gender_of
 from vicw_ingest.extraction.rules.kinship import Relationship
 from vicw_ingest.extraction.rules.names import TITLES, Kind, Name
-from vicw_ingest.extraction.rules.people import acts_by_body, seems_person
+from vicw_ingest.extraction.rules.people import BEFORE_PLACES, acts_by_body, is_behind, seems_person
 from vicw_ingest.extraction.rules.relationships import PERSONAL, PETS, kind_of
 from vicw_shared.language.analysis import Word
 from vicw_shared.text import fold
@@ -48,6 +48,7 @@ class Folk:
     """The people of one text, by their folded names."""
 
     _persons: set[str] = field(default_factory=set)
+    _sure: set[str] = field(default_factory=set)
     _genders: dict[str, set[str]] = field(default_factory=dict)
     _full: dict[str, dict[str, str]] = field(default_factory=dict)  # a part of names: full names, folded and written
 
@@ -67,8 +68,10 @@ class Folk:
             by_part = parts[0] in sure and full not in doubted and full.split()[-1] not in _ENDS_OF_OTHERS
             if full in folk._persons or by_part:
                 folk._persons.add(full)
+                folk._sure.add(full)
                 for part in {parts[0], parts[-1], full.split()[0]}:
                     folk._full.setdefault(part, {})[full] = written
+        folk._sure |= sure
         folk._share()
         return folk
 
@@ -100,8 +103,12 @@ class Folk:
 
     def _subject(self, sentence: Told, end: int, gender: str | None) -> set[str]:
         """Return the only name before a place, if it is a subject, and note that it is a person's."""
-        names = [name for name in sentence.names if name.kind is Kind.NAME and name.head < end]
         words = sentence.words[:end]
+        names = [
+            name
+            for name in sentence.names
+            if name.kind is Kind.NAME and name.head < end and not is_behind(name, words, BEFORE_PLACES)
+        ]
         if len(names) != 1 or words[names[0].head].relation != "nsubj" or any(gender_of(w.lower) for w in words):
             return set()
         self._is_person(names[0].text, gender)
@@ -153,6 +160,10 @@ class Folk:
         owns = any(word.start == name.span.end and word.tag == "PART" for word in words)
         placed = first > 0 and words[first - 1].lower == "in" and not owns
         return None if placed else next(iter(full.values()))
+
+    def is_acting(self, name: str) -> bool:
+        """Tell whether the text tells of somebody of this name what is told of no thing and no company."""
+        return fold(name) in self._sure
 
     def is_person(self, name: str) -> bool:
         """Tell whether the text tells of a person of this name."""

@@ -84,6 +84,7 @@ _KEYWORDS = frozenset(
     "TODO FIXME NOTE TRUE FALSE NULL".split()
 )
 """In capitals these are words of protocols and languages."""
+_BEHIND_SUBJECT = frozenset({"VERB", "AUX", "PART", "CCONJ"})
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
@@ -185,6 +186,21 @@ def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
     opening = place == 1 or words[place - 2].text in _OPENING
     spelt = len(first.text) > 1 and first.text[0].isupper() and first.text[1:].islower()
     return opening and spelt and first.lower not in RELATIONSHIPS | _NEVER and not first.text.endswith("ing")
+
+
+def doubtful_name(words: Sequence[Word], common: Collection[str]) -> Name | None:
+    """Return what may be a name at a sentence's start and passes for a noun: ``Marit laughed``, ``Traffic stopped``.
+
+    Only one who knows of a Marit can tell. ``common`` are words that the text has in small letters.
+    """
+    start = next((at for at, word in enumerate(words) if word.tag != "PUNCT"), len(words))
+    word = words[start] if start + 1 < len(words) else None
+    if word is None or word.tag not in {"NOUN", "X"} or words[start + 1].tag not in _BEHIND_SUBJECT:
+        return None
+    spelt = len(word.text) > 1 and word.text[0].isupper() and word.text[1:].isalpha() and word.text[1:].islower()
+    if not spelt or word.lower in common or word.lower in RELATIONSHIPS | TITLES | _NEVER | _FUNCTION_WORDS:
+        return None
+    return _name(words, range(start, start + 1), Kind.NAME)
 
 
 def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:

@@ -10,9 +10,9 @@ from vicw_ingest.extraction.rules.folk import Folk, Told
 from vicw_ingest.extraction.rules.genders import gender_of
 from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relationship, relationships_in
 from vicw_ingest.extraction.rules.lowercase import names_in_small_letters
-from vicw_ingest.extraction.rules.names import Kind, Name, names_in
+from vicw_ingest.extraction.rules.names import Kind, Name, doubtful_name, names_in
 from vicw_ingest.extraction.rules.people import People
-from vicw_ingest.extraction.rules.relationships import PETS
+from vicw_ingest.extraction.rules.relationships import PETS, kind_of
 from vicw_ingest.extraction.rules.things import Things
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
@@ -41,7 +41,8 @@ class Naming:
         self.people = People()
         self.kin: list[Kin] = []
         common = {word.text for sentence in sentences for word in sentence.words}
-        self._ends = [Ends(sentence.words, _all_names(sentence, common)) for sentence in sentences]
+        self._doubtful: set[Name] = set()
+        self._ends = [Ends(sentence.words, self._names(sentence, common)) for sentence in sentences]
         self._told = [
             Told(
                 sentence.words,
@@ -52,6 +53,15 @@ class Naming:
             for sentence, ends in zip(sentences, self._ends, strict=True)
         ]
         self._folk = Folk.of(self._told)
+
+    def _names(self, sentence: Sentence, common: Collection[str]) -> list[Name]:
+        found = list(names_in(sentence, common))
+        small = list(names_in_small_letters(sentence.words, found))
+        doubtful = doubtful_name(sentence.words, common)
+        if doubtful is not None and all(name.span.start > doubtful.span.start for name in found):
+            self._doubtful.add(doubtful)
+            small.append(doubtful)
+        return sorted([*found, *small], key=lambda name: name.span.start)
 
     def read(self, number: int, found: list[Link]) -> Ends:
         """Return whom a sentence names, by name or by a relationship alone; who is whose is added to what is found."""
@@ -76,6 +86,8 @@ class Naming:
                     who = self._introduced(ends.name_at(found.name), found, owner, ends, words)
                     yield Link(owner, "HAS_RELATIONSHIP", who, "rules:kinship", desc=found.relationship)
                     self._note(found, owner, who, ends)
+                    if kind_of(found.relationship) not in {"", "pet"}:
+                        self.things.is_person(owner)
             elif len(owners) == 1:
                 self._note(found, owners[0], self._relative(found, owners[0], words), ends)
         for name in ends.written:
@@ -87,7 +99,9 @@ class Naming:
         label = Label.CONCEPT if name.kind is Kind.AMOUNT else Label.ENTITY
         called = self._called(name, words)
         person = kind is None and (self._folk.is_person(called) or self._folk.is_person(name.text))
-        key = self.things.thing(called, label, kind, kind or ("person" if person else "name"), name.span)
+        doubtful = name in self._doubtful and not self._folk.is_acting(called)
+        guess = kind or ("person" if person and not doubtful else "name")
+        key = self.things.thing(called, label, kind, guess, name.span, only_known=doubtful)
         self.people.add(key, name, words, self._folk.gender_of(called), person=person)
         return key
 
@@ -169,11 +183,6 @@ def _unnamed(told: Told, ends: Ends) -> Iterator[tuple[int, str]]:
             before -= 1
         if before < 0 or words[before].tag != "AUX":  # who was a woman is no other one
             yield at, gender
-
-
-def _all_names(sentence: Sentence, common: Collection[str]) -> list[Name]:
-    found = list(names_in(sentence, common))
-    return sorted([*found, *names_in_small_letters(sentence.words, found)], key=lambda name: name.span.start)
 
 
 def written(name: Name) -> str:

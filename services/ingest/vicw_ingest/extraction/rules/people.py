@@ -5,7 +5,7 @@ Rather nobody than the wrong one: where two may be meant, none is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vicw_ingest.extraction.rules.genders import gender_meant
@@ -13,7 +13,7 @@ from vicw_ingest.extraction.rules.names import TITLES, Kind, Name
 from vicw_ingest.extraction.rules.relationships import kind_of, shares
 from vicw_shared.language.analysis import Word
 
-_BEFORE_PLACES = frozenset("in at near into towards toward through across around via".split())
+BEFORE_PLACES = frozenset("in at near into towards toward through across around via".split())
 _DONE_BY_PEOPLE = frozenset(
     "say tell ask think believe want love hate feel hope laugh smile cry reply answer whisper shout marry meet "
     "visit call write read speak talk walk ride drive travel arrive sit stand sleep eat drink cook wear hold "
@@ -31,7 +31,7 @@ _IRREGULAR = {
     "spoke": "speak", "rode": "ride", "drove": "drive", "sat": "sit", "stood": "stand", "slept": "sleep",
     "ate": "eat", "drank": "drink", "wore": "wear", "held": "hold", "understood": "understand",
     "forgot": "forget", "forgave": "forgive", "knew": "know", "left": "leave", "bought": "buy", "sold": "sell",
-    "lent": "lend", "paid": "pay", "taught": "teach",
+    "lent": "lend", "paid": "pay", "taught": "teach", "wept": "weep",
 }  # fmt: skip
 _ENDINGS = (("ied", "y"), ("ies", "y"), ("ed", ""), ("ed", "e"), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e"))
 _BY_BODY = frozenset(
@@ -39,10 +39,12 @@ _BY_BODY = frozenset(
     "apologise apologize forgive love hate".split()
 )
 """Companies and teams say and ask things, but do none of these."""
+_WAYS = frozenset({"to", "from", "for"})
 _MOTION = frozenset(
     "go goes went gone going come comes came coming drive drove driven sail sailed ride rode travel travelled traveled "
     "move moved return returned fly flew flown head headed get got".split()
 )
+_MOST_PARTS = 2
 _SENTENCES_BACK = 2
 _REMEMBERED = 6
 """Sentences in which somebody who was spoken of may still be meant by a pronoun."""
@@ -52,12 +54,16 @@ _UNNAMED = "nobody "
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """Somebody who is spoken of in a sentence, from the character ``start`` on; ``person``: it is one for certain."""
+    """Somebody who is spoken of in a sentence, from the character ``start`` on.
+
+    ``person``: it is one for certain; ``likely``: it is spelt as most people are.
+    """
 
     key: str
     start: int
     person: bool
     subject: bool = False
+    likely: bool = True
 
 
 class People:
@@ -75,22 +81,23 @@ class People:
 
     def add(self, key: str, name: Name, words: Sequence[Word], gender: str | None, *, person: bool) -> None:
         """Note that a name was spoken in this sentence, if it may be a person's."""
-        first = _first(name, words)
-        before = words[first - 1].lower if first > 0 else ""
-        if name.kind is not Kind.NAME or before in _BEFORE_PLACES:
+        if name.kind is not Kind.NAME or is_behind(name, words, BEFORE_PLACES):
             return
-        gone_to = before in {"to", "from", "for"} and any(word.lower in _MOTION for word in words[:first])
+        gone_to = is_behind(name, words, _WAYS) and any(word.lower in _MOTION for word in words[: name.head])
         if person or not gone_to:
             subject = words[name.head].relation.startswith("nsubj")
-            self.speak_of(key, name.span.start, gender, person=person, subject=subject)
+            parts = name.text.split()
+            likely = len(parts) <= _MOST_PARTS and all(part[0].isupper() and part[1:].islower() for part in parts)
+            self._speak_of(_Spoken(key, name.span.start, person, subject, likely), gender)
 
-    def speak_of(
-        self, key: str, start: int, gender: str | None = None, *, person: bool = True, subject: bool = False
-    ) -> None:
-        """Note that somebody is spoken of in this sentence."""
+    def speak_of(self, key: str, start: int, gender: str | None = None, *, subject: bool = False) -> None:
+        """Note that a person is spoken of in this sentence."""
+        self._speak_of(_Spoken(key, start, person=True, subject=subject), gender)
+
+    def _speak_of(self, one: _Spoken, gender: str | None) -> None:
         if gender is not None:
-            self._gender[key] = gender
-        self._spoken_of[-1].append(_Spoken(key, start, person, subject))
+            self._gender[one.key] = gender
+        self._spoken_of[-1].append(one)
 
     def speak_of_somebody(self, start: int, gender: str) -> None:
         """Note that somebody without a name is spoken of in this sentence: a pronoun may mean that one."""
@@ -153,7 +160,7 @@ class People:
             return self.meant_by(pronoun, at)
         known = self._gender_of(owner) == gender
         others = [one for key, one in fitting.items() if key != owner and (self._is_known(one, gender) or not known)]
-        return self._is(owner, gender) if plain or not others else None
+        return self._is(owner, gender) if plain or not any(one.person or one.likely for one in others) else None
 
     def theirs(self, relationship: str, at: int) -> tuple[str, ...]:
         """Return whose somebody is that is called *their father*: of the two who were just named together, alone."""
@@ -188,18 +195,30 @@ def seems_person(name: Name, words: Sequence[Word]) -> bool:
         return True
     if before in {"named", "called"} and {word.lower for word in words[:first]} & {"man", "woman", "boy", "girl"}:
         return True
-    head = words[name.head]
-    if before in {"the", "a", "an"} or head.relation != "nsubj" or head.head < 0:
+    verb = _verb_of(name, words)
+    if before in {"the", "a", "an"} or verb is None:
         return False
-    verb = words[head.head].lower
     past = verb in _IRREGULAR or verb.endswith("ed")
     return _stem(verb) in (_DONE_BY_PEOPLE if past else _DONE_BY_PEOPLE - _DONE_BY_TOOLS)
 
 
+def is_behind(name: Name, words: Sequence[Word], marks: Collection[str]) -> bool:
+    """Tell whether one of these words stands right before a name."""
+    first = _first(name, words)
+    return first > 0 and words[first - 1].lower in marks
+
+
 def acts_by_body(name: Name, words: Sequence[Word]) -> bool:
     """Tell whether a name is that of somebody who did what only a person does."""
-    head = words[name.head]
-    return head.relation == "nsubj" and head.head >= 0 and _stem(words[head.head].lower) in _BY_BODY
+    verb = _verb_of(name, words)
+    return verb is not None and _stem(verb) in _BY_BODY
+
+
+def _verb_of(name: Name, words: Sequence[Word]) -> str | None:
+    """Return the verb whose subject a name is."""
+    parts = [word for word in words[: name.head + _MOST_PARTS] if name.span.start <= word.start < name.span.end]
+    heads = [words[word.head] for word in parts if word.relation == "nsubj" and word.head >= 0]
+    return next((head.lower for head in heads if not name.span.start <= head.start < name.span.end), None)
 
 
 def _first(name: Name, words: Sequence[Word]) -> int:
