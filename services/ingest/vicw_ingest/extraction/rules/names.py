@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vicw_ingest.extraction.rules.happenings import names_event
 from vicw_ingest.extraction.rules.relationships import RELATIONSHIPS
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
@@ -200,6 +201,8 @@ def doubtful_name(words: Sequence[Word], common: Collection[str]) -> Name | None
     spelt = len(word.text) > 1 and word.text[0].isupper() and word.text[1:].isalpha() and word.text[1:].islower()
     if not spelt or word.lower in common or word.lower in RELATIONSHIPS | TITLES | _NEVER | _FUNCTION_WORDS:
         return None
+    if names_event(word.lower) or word.lower.endswith("ing"):
+        return None  # Dancing helps
     return _name(words, range(start, start + 1), Kind.NAME)
 
 

@@ -112,7 +112,9 @@ class _Text:
 
     def _asserted(self, said: Sequence[Claim], statement: str, ends: Ends) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
-        named = {**self._things.keys(), **{fold(written(name)): key for name, key in ends.keys.items()}} if said else {}
+        doubtful = self._things.is_doubtful
+        here = {fold(written(name)): key for name, key in ends.keys.items() if said and not doubtful(key)}
+        named = {**self._things.keys(), **here} if said else {}
         for claim in said:
             first, _, rest = claim.subject.partition(" ")
             meant = self._people.meant_by(first)

@@ -24,8 +24,16 @@ class Things:
         return list(self._things.values())
 
     def keys(self) -> Mapping[str, str]:
-        """Return the keys by the folded names; of what two are called there is none."""
-        return {name: thing.key for (kind, name), thing in self._things.items() if not _is_namesake(kind)}
+        """Return the keys by the folded names; of what two are called, or perhaps nobody, there is none."""
+        return {
+            name: thing.key
+            for (kind, name), thing in self._things.items()
+            if not _is_namesake(kind) and not thing.only_known
+        }
+
+    def is_doubtful(self, key: str) -> bool:
+        """Tell whether it takes somebody who is called so to make a name of this."""
+        return any(thing.key == key and thing.only_known for thing in self._things.values())
 
     def name_of(self, key: str) -> str:
         """Return what a thing is called; nothing of what is none."""
