@@ -6,6 +6,7 @@ English. Of text in another language the statements, names, code and dates are r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vicw_ingest.extraction.reading import (
     ITEM,
@@ -23,6 +24,7 @@ from vicw_ingest.extraction.rules.clauses import Phrases
 from vicw_ingest.extraction.rules.ends import Ends
 from vicw_ingest.extraction.rules.names import Name
 from vicw_ingest.extraction.rules.naming import Naming, written
+from vicw_ingest.extraction.rules.retelling import Event, event_in, told_again
 from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, subject_of, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.times import times_in
@@ -32,8 +34,19 @@ from vicw_shared.text import fold
 
 _POINTING_BACK = frozenset({"that", "this", "it", "which"})
 _FEWEST_WORDS = 3
+_LATELY = 12
+"""Sentences back in which an event that is told again may have been told."""
 _DATE_WIDTHS = {"year": 4, "month": 7}
 _DATE_WIDTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A stretch of a sentence that is told as an event, or (None) the sentence as a statement, and its key."""
+
+    sentence: int
+    key: str
+    span: Span | None = None
 
 
 class RulesReader:
@@ -63,6 +76,7 @@ class _Text:
         self._people = self._naming.people
         self._statements: dict[int, str] = {}
         self._reading = Reading()
+        self._told: list[_Told] = []
 
     def read(self, causes: Sequence[Cause | None]) -> Reading:
         """Return what the text tells of."""
@@ -91,7 +105,10 @@ class _Text:
         events: list[Happening] = []
         if cause is not None:
             caused, events = self._caused(number, cause)
-            yield caused
+            if caused is not None:
+                yield caused
+        else:
+            self._told.append(_Told(number, statement))
         for event in events:
             inside = [key for name, key in names.items() if _within(name.span, event.span)]
             yield from (Link(event.key, "MENTIONS", key, "rules:name") for key in inside)
@@ -155,16 +172,19 @@ class _Text:
             return who, " ".join(behind[len(called) :])
         return None
 
-    def _caused(self, number: int, cause: Cause) -> tuple[Link, list[Happening]]:
+    def _caused(self, number: int, cause: Cause) -> tuple[Link | None, list[Happening]]:
         """Return the relation, and the events that were added for its ends: others are sentences before."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
-            key = self._told_before(number, span)
+            key = self._told_before(number, span) or self._told_again(number, span)
             if key is None:
                 added.append(Happening(f"{role} {number}", self._source.text[span.start : span.end], "event", span))
                 key = added[-1].key
+                self._told.append(_Told(number, key, span))
             keys.append(key)
         self._reading.happenings += added
+        if keys[0] == keys[1]:
+            return None, []
         return Link(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
 
     def _told_before(self, number: int, span: Span) -> str | None:
@@ -176,6 +196,22 @@ class _Text:
         if self._source.text[span.start : span.end].casefold() in _POINTING_BACK:
             return before if number > 0 else PREVIOUS
         return None
+
+    def _told_again(self, number: int, span: Span) -> str | None:
+        """Return what was told before, lately and in other words, of what a cause or an effect is."""
+        lately = [told for told in self._told if number - _LATELY <= told.sentence < number]
+        event = self._event(number, span) if lately else None
+        if event is None:
+            return None
+        before = [(told.key, self._event(told.sentence, told.span)) for told in lately if self._may_tell(told, event)]
+        return told_again(event, [(key, found) for key, found in before if found is not None])
+
+    def _may_tell(self, told: _Told, event: Event) -> bool:
+        words = {word.lower for word in self._sentences[told.sentence].words}
+        return {event.noun, event.verb} <= words
+
+    def _event(self, number: int, span: Span | None) -> Event | None:
+        return event_in(self._sentences[number], self._source.text, self._source.at, span)
 
     def _initiated(self, number: int, ends: Ends, events: Sequence[Happening], statement: str) -> Iterator[Link]:
         """Yield who did what is told: the cause or the effect that the verb is in, else the sentence."""
