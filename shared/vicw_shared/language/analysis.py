@@ -12,8 +12,8 @@ from itertools import batched, pairwise
 
 import numpy as np
 
-from vicw_shared.language import arcs, decoding, relations, tagger
-from vicw_shared.language.batch import lay_out
+from vicw_shared.language import arcs, decoding, proper, relations, tagger
+from vicw_shared.language.batch import Batch, Indices, lay_out
 from vicw_shared.language.hashing import Lexicon
 from vicw_shared.language.model import LanguageModel, load_model
 from vicw_shared.language.sentences import sentences
@@ -23,6 +23,11 @@ from vicw_shared.language.weights import pair_scores
 _AT_ONCE = 256
 _MOST_WORDS = 400
 """Words of one sentence; the rest of a longer one is another."""
+
+
+type _Cut = tuple[int, Span, list[tuple[str, int, int]]]
+"""A sentence before it is analysed: which text it is of, its span, its words with where they begin and end."""
+type _Tagged = tuple[Sequence[_Cut], Batch, Indices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +65,18 @@ class Analyst:
     def analyse(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """Return the sentences of each text, in order."""
         found: list[list[Sentence]] = [[] for _ in texts]
-        for some in batched(_cut(texts), _AT_ONCE):
-            for (place, _, _), sentence in zip(some, self._analysed(some), strict=True):
+        tagged = [self._tagged(some) for some in batched(_cut(texts), _AT_ONCE)]
+        _correct(tagged)
+        for some, batch, tags in tagged:
+            for (place, _, _), sentence in zip(some, self._analysed(some, batch, tags), strict=True):
                 found[place].append(sentence)
         return found
 
-    def _analysed(self, cut: Sequence[tuple[int, Span, list[tuple[str, int, int]]]]) -> Iterator[Sentence]:
+    def _tagged(self, cut: Sequence[_Cut]) -> _Tagged:
         batch = lay_out([[word for word, _, _ in words] for _, _, words in cut], self._lexicon)
-        tags = tagger.tag(batch, self._model.tags)
+        return cut, batch, tagger.tag(batch, self._model.tags)
+
+    def _analysed(self, cut: Sequence[_Cut], batch: Batch, tags: Indices) -> Iterator[Sentence]:
         nodes = arcs.Nodes.of(batch, tags)
         pairs = arcs.Pairs.of(nodes)
         head = decoding.heads(nodes, pairs, pair_scores(arcs.features(nodes, pairs), self._model.arcs))
@@ -88,7 +97,19 @@ class Analyst:
             )
 
 
-def _cut(texts: Sequence[str]) -> Iterator[tuple[int, Span, list[tuple[str, int, int]]]]:
+def _correct(tagged: Sequence[_Tagged]) -> None:
+    """Correct the tags of each text by all that it says: before words get heads, which depend on tags."""
+    texts: dict[int, list[tuple[list[str], Indices]]] = {}
+    for cut, batch, tags in tagged:
+        ends = (batch.firsts + batch.lengths).tolist()
+        for (place, _, words), first, end in zip(cut, batch.firsts.tolist(), ends, strict=True):
+            texts.setdefault(place, []).append(([word for word, _, _ in words], tags[first:end]))
+    for found in texts.values():
+        for sentence, place, tag in proper.corrections([(words, tags.tolist()) for words, tags in found]):
+            found[sentence][1][place] = tag
+
+
+def _cut(texts: Sequence[str]) -> Iterator[_Cut]:
     for place, text in enumerate(texts):
         for span in sentences(text):
             words = [(w, span.start + s, span.start + e) for w, s, e in tokenise(text[span.start : span.end])]

@@ -54,8 +54,18 @@ def test_what_tells_things_apart_is_not_overlooked(one: str, other: str) -> None
     assert alike(one, other) == {}
 
 
-def test_one_word_that_two_longer_names_have_may_be_either_and_is_proposed_for_none() -> None:
-    assert alike("Ana", "Ana Souza", "Ana Lima") == {}
+def test_one_word_that_two_longer_names_have_is_proposed_for_each() -> None:
+    either = "one word of several longer names"
+    assert alike("Ana", "Ana Souza", "Ana Lima") == {("Ana", "Ana Souza"): either, ("Ana", "Ana Lima"): either}
+    assert alike("Ana", "Ana Souza", "Ana Lima", "Ana Roth", "Ana Berg") == {}, "so common a name tells nothing"
+    places = ("Salt", "Salt Road", "Salt Lake")
+    assert alike(*places, subtypes=("place",) * 3) == {}
+
+
+def test_a_name_that_nobody_knows_better_may_be_a_persons() -> None:
+    part = "one word of the only longer name that has it"
+    assert alike("Marit", "Marit Holm", subtypes=("person", "name")) == {("Marit", "Marit Holm"): part}
+    assert alike("Marit", "Marit Holm", subtypes=("person", "ship")) == {}
 
 
 def test_things_of_other_subtypes_are_proposed_by_their_very_name_only() -> None:

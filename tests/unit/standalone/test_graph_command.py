@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -75,6 +76,23 @@ async def test_who_is_whose(vicw: Vicw) -> None:
     shown = await run(vicw, "show", "--context", "chat", "--people")
     assert plain(shown.stdout) == [("Ben", "-->", "sister", "Clara")]
     assert plain((await run(vicw, "show", "clara", "--people")).stdout) == [("Ben", "-->", "sister", "Clara")]
+
+
+async def test_who_is_whose_in_a_novel(vicw: Vicw, memory: Memory) -> None:
+    text = (Path(__file__).parents[2] / "stories" / "ferry.txt").read_text()
+    await memory.ingest({"id": "n", "text": text}, context="novel", domain="prose", extract="rules")
+    shown = {
+        (a, label, b) for a, _, label, b in plain((await run(vicw, "show", "--context", "novel", "--people")).stdout)
+    }
+    assert shown >= {
+        ("Marit Holm", "brother", "Jonas"),
+        ("Marit Holm", "father", "Captain Holm"),
+        ("Aksel Brekke", "daughter", "Liv"),
+        ("Liv", "husband", "Jonas"),
+        ("Ragna", "sister", "Tora"),
+    }
+    around = plain((await run(vicw, "show", "marit holm", "--people", "--hops", "1")).stdout)
+    assert {b for _, _, _, b in around} == {"Jonas", "Captain Holm"}
 
 
 async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:

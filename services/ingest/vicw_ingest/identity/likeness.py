@@ -16,12 +16,15 @@ from rapidfuzz import fuzz, process
 
 from vicw_shared.text import fold
 
-SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75
+SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75, 0.5
 _SHORTEST = 5
 """Letters of the shortest name whose spelling is compared: in fewer, one letter makes another name."""
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 """Those of Latin, Greek and Cyrillic; the marks of other scripts make other letters."""
 _INSIDE = frozenset(" -'’.,")
+_PEOPLE = frozenset({"person", "name"})
+_MOST_EITHER = 3
+"""Longer names that a word may be a part of; with more, it tells nobody apart."""
 _ROWS = 500
 _MOST_NAMESAKES = 50
 """Names in one bucket that are paired with each other: with more, what they share tells nobody apart."""
@@ -88,16 +91,30 @@ def _by_rules(called: Sequence[Called]) -> Iterator[Pair]:
 
 
 def _by_part(called: Sequence[Called], spelt: Sequence[Called]) -> Iterator[Pair]:
-    """Pair a single word with the one longer name that begins or ends with it; with two, it may be either."""
-    longer: dict[tuple[str, str, str], list[Called]] = {}
+    """Pair a single word with the longer names that begin or end with it: with the one, or with each that it may be.
+
+    A ``name`` is whatever nobody knows better, and so may be a person's, whose ``person`` is.
+    """
+    longer: dict[tuple[str, str], list[Called]] = {}
     for one in spelt:
         for word in {one.words[0], one.words[-1]}:
-            longer.setdefault((one.kind, one.subtype, word), []).append(one)
+            longer.setdefault((one.kind, word), []).append(one)
     for one in called:
         if len(one.words) == 1 and one.is_spelt and len(one.words[0]) > 1:
-            found = longer.get((one.kind, one.subtype, one.words[0]), [])
-            if len({other.thing for other in found}) == 1 and found[0].thing != one.thing:
+            found = [
+                other
+                for other in longer.get((one.kind, one.words[0]), [])
+                if other.thing != one.thing and _may_be_alike(one.subtype, other.subtype)
+            ]
+            things = {other.thing for other in found}
+            if len(things) == 1:
                 yield _pair(one, found[0], PART, "one word of the only longer name that has it")
+            elif one.subtype in _PEOPLE and len(things) <= _MOST_EITHER:
+                yield from (_pair(one, other, EITHER, "one word of several longer names") for other in found)
+
+
+def _may_be_alike(one: str, other: str) -> bool:
+    return one == other or {one, other} == _PEOPLE
 
 
 def _by_spelling(called: Sequence[Called], threshold: float) -> Iterator[Pair]:

@@ -72,3 +72,25 @@ def test_several_threads_may_ask_at_once(analyst: Analyst) -> None:
 @pytest.mark.parametrize("text", ["", "\x00\x01", "🙂" * 50, "東京は雨です。", "مرحبا بالعالم", "a" * 100_000])
 def test_any_text_is_taken(analyst: Analyst, text: str) -> None:
     analyst.analyse([text])
+
+
+def tags(sentences: list[Sentence], word: str) -> list[str]:
+    return [one.tag for sentence in sentences for one in sentence.words if one.text == word]
+
+
+def test_what_is_a_name_elsewhere_in_the_text_is_one_where_a_sentence_begins(analyst: Analyst) -> None:
+    ((alone,),) = analyst.analyse(["Otto danced with Agnes."])
+    assert tags([alone], "Otto") == ["NOUN"], "by itself the tagger does not know it"
+    (found,) = analyst.analyse(["His uncle Otto came. Otto danced with Agnes."])
+    assert tags(found, "Otto") == ["PROPN", "PROPN"]
+    assert (words_in(found[1], "nsubj"), words_in(found[1], "root")) == (["Otto"], ["danced"])
+
+
+def test_a_word_with_a_small_letter_elsewhere_is_no_name(analyst: Analyst) -> None:
+    (found,) = analyst.analyse(["He said Otto twice. Otto danced. An otto is a perfume."])
+    assert tags(found, "Otto")[1] == "NOUN"
+
+
+def test_what_somebody_did_is_the_verb_of_a_sentence_without_one(analyst: Analyst) -> None:
+    ((sentence,),) = analyst.analyse(["Mrs Lund brought soup."])
+    assert (words_in(sentence, "root"), words_in(sentence, "obj")) == (["brought"], ["soup"])

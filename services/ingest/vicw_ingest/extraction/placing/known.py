@@ -9,6 +9,7 @@ from datetime import datetime
 from vicw_ingest.extraction.placing.meaning import GUESSES, PEOPLE, besides_users, fits, likeness, natural_name
 from vicw_ingest.extraction.placing.relatives import HAS_RELATIONSHIP, Introduction, Relatives
 from vicw_ingest.extraction.reading import Reading, Thing
+from vicw_ingest.extraction.rules.names import TITLES
 from vicw_ingest.extraction.rules.relationships import kind_of
 from vicw_ingest.ties import INGEST
 from vicw_shared.language.tokens import Span
@@ -34,7 +35,8 @@ class Known:
         self.hubs: set[str] = set()  # common words: they tell nothing apart
         self.relatives = Relatives(transaction, now)
         self._known: dict[str, list[Node]] = {}
-        self._parts: dict[str, set[str]] = {}  # full names of people by their words
+        self._parts: dict[str, set[str]] = {}  # full names of people by their first and last words
+        self._told_parts: dict[str, set[str]] = {}  # the same of people whom the request's texts name, known or not
         self._stands_for: dict[str, str] = {}
         self._speaking: dict[str, Node] = {}  # who of several of a name is the one that speaks
 
@@ -42,6 +44,8 @@ class Known:
         """Find out what is known by these names, of who speaks and is spoken to, and by those that these texts name."""
         speaking = {fold(name) for name in names}
         wanted = speaking | {fold(thing.name) for reading in readings for thing in reading.things}
+        for thing in (thing for reading in readings for thing in reading.things if thing.guess == "person"):
+            _note_parts(self._told_parts, thing.name)
         known = await self._transaction.named(sorted(wanted))
         # Somebody is called by a part of the name, where it is one person's alone.
         parts = [name for name in sorted(wanted - known.keys()) if name.isalpha()]
@@ -50,7 +54,7 @@ class Known:
         stands_for = await canonical_nodes(self._transaction, found, within=self._root.context)
         for name, nodes in {**known, **partly}.items():
             meant = besides_users({(node := stands_for[same.uid]).uid: node for same in nodes}.values())
-            if name in known or (len(meant) == 1 and fold(meant[0].subtype) in PEOPLE):
+            if name in known or self._is_part(name, meant):
                 self._known[name] = meant
         self._stands_for = {uid: node.uid for uid, node in stands_for.items()}
         introduced = {fold(thing.name) for reading in readings for thing in introduced_in(reading)}
@@ -61,6 +65,12 @@ class Known:
         common = [uid for uid, node in stands_for.items() if fold(node.subtype) in _FOUND_BY_FORM]
         degrees = await self._transaction.degrees(common)
         self.hubs = {uid for uid, degree in degrees.items() if degree >= self._hub_edges}
+
+    def _is_part(self, name: str, meant: Sequence[Node]) -> bool:
+        """Tell whether a word is a part of one person's name, and of nobody's whom a text of the request names."""
+        if len(meant) != 1 or fold(meant[0].subtype) not in PEOPLE:
+            return False
+        return self._told_parts.get(name, set()) <= {fold(called) for called in (meant[0].name, *meant[0].aliases)}
 
     async def _look_up_speakers(self, names: Iterable[str]) -> None:
         """Find out who of several of one name has spoken before."""
@@ -157,16 +167,24 @@ class Known:
             created_at=self._now,
         )
         known.append(node)
-        words = fold(thing.name).split()
-        if thing.guess == "person" and len(words) > 1:
-            self._parts.setdefault(words[-1], set()).add(" ".join(words))
+        if thing.guess == "person":
+            _note_parts(self._parts, thing.name)
         return node
 
     def _full_name(self, thing: Thing) -> str:
         """Return the folded name; of somebody new who is called by a part of one person's name, that name."""
         name = fold(thing.name)
         full = self._parts.get(name, set())
-        return next(iter(full)) if thing.kind is None and name not in self._known and len(full) == 1 else name
+        only = len(full | self._told_parts.get(name, set())) == 1
+        return next(iter(full)) if thing.kind is None and name not in self._known and full and only else name
+
+
+def _note_parts(parts: dict[str, set[str]], name: str) -> None:
+    """Note a full name under its first and its last word; titles are nobody's."""
+    words = fold(name).split()
+    if len(words) > 1:
+        for part in {word for word in (words[0], words[-1]) if word not in TITLES}:
+            parts.setdefault(part, set()).add(" ".join(words))
 
 
 def _people(nodes: Iterable[Node]) -> list[Node]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vicw_ingest.extraction.rules.clauses import Clause, Phrases
+from vicw_ingest.extraction.rules.relationships import QUALIFYING, RELATIONSHIPS
 from vicw_shared.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
@@ -47,7 +48,7 @@ def _agent(words: tuple[Word, ...], clause: Clause) -> int | None:
     if clause.passive:
         by = clause.object
         return by if by is not None and words[by].relation == "obl:agent" else None
-    return clause.subject if clause.subject is not None else _before(words, clause)
+    return clause.subject if clause.subject is not None else _before(words, clause) or _described(words, clause)
 
 
 def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
@@ -55,6 +56,31 @@ def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
     first = min(clause.verb_words)
     fronted = words[0].tag in {"ADP", "ADV", "SCONJ"} and words[clause.verb].relation == "root"
     return first - 1 if fronted and first > 1 and words[first - 1].tag == "PROPN" else None
+
+
+def _described(words: tuple[Word, ...], clause: Clause) -> int | None:
+    """Return a name at the start that is described between commas: ``Jonas, Liv's husband, drove``, ``Ana, the cook,``.
+
+    The analysis takes it for somebody who is spoken to.
+    """
+    name, end = _name_behind(words), min(clause.verb_words)
+    while end > 0 and words[end - 1].tag == "ADV":
+        end -= 1
+    inside = words[name + 1 : end - 1]
+    if words[clause.verb].relation != "root" or name == 0 or not inside:
+        return None
+    if words[name].text != "," or words[end - 1].text != "," or any(word.text == "," for word in inside):
+        return None
+    says_who = inside[0].tag == "DET" or any(word.lower in RELATIONSHIPS for word in inside)
+    return name - 1 if says_who and not any(word.tag in {"VERB", "AUX"} for word in inside) else None
+
+
+def _name_behind(words: tuple[Word, ...]) -> int:
+    """Return where the name ends that a sentence begins with; 0 if it begins with none."""
+    end = 0
+    while end < len(words) and words[end].tag == "PROPN":
+        end += 1
+    return end
 
 
 def _all_of(words: tuple[Word, ...], agent: int, clause: Clause) -> list[int]:
@@ -82,13 +108,21 @@ def _enumerated(words: tuple[Word, ...], agent: int, clause: Clause) -> list[int
         if start > 0 and words[start - 1].tag == "ADP":
             break  # In Porto, Ana and Eva left: no part of the list
         names.append(first - 1)
-        first = start
+        first = start if len(names) > 1 else _relative_start(words, start)
         joints = {"and", "&", *_LEFT_OPEN} if len(names) == 1 else {","}
         if first == 0 or words[first - 1].lower not in joints:
             break
         joined = True
         first -= 2 if len(names) == 1 and first > 1 and words[first - 2].text == "," else 1
     return names if joined and agent in range(first, end) else []
+
+
+def _relative_start(words: tuple[Word, ...], start: int) -> int:
+    """Return where a name begins with what it is to the one before: ``Aksel and [his daughter Liv]``."""
+    owned = start - 1
+    while owned > 0 and words[owned].lower in RELATIONSHIPS | QUALIFYING:
+        owned -= 1
+    return owned if 0 < owned < start - 1 and words[owned].relation == "nmod:poss" else start
 
 
 def _name_before(words: tuple[Word, ...], end: int) -> int:

@@ -41,6 +41,10 @@ class Ends:
         """Return the person's name that a word heads."""
         return next(name for name in self.written if name.kind in _PEOPLE and name.head == head)
 
+    def by_head(self) -> dict[int, Name]:
+        """Return the names of people by the words that head them."""
+        return {name.head: name for name in self.written if name.kind in _PEOPLE}
+
     def called(self, place: int) -> str | None:
         """Return the key of the name that a word is part of, if it is known whom that means."""
         return self._heads.get(self.named[place]) if place in self.named else None

@@ -6,10 +6,12 @@ Only what is new is found by its form here; a name that is known is found again 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vicw_ingest.extraction.rules.happenings import names_event
+from vicw_ingest.extraction.rules.relationships import RELATIONSHIPS
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
@@ -83,24 +85,34 @@ _KEYWORDS = frozenset(
     "TODO FIXME NOTE TRUE FALSE NULL".split()
 )
 """In capitals these are words of protocols and languages."""
+_BEHIND_SUBJECT = frozenset({"VERB", "AUX", "PART", "CCONJ"})
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
 )
-_TITLES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
+TITLES = frozenset(
+    "mr mr. mrs mrs. ms ms. miss dr dr. doctor prof prof. professor sir lady lord king queen prince princess captain "
+    "mistress master sergeant colonel general major lieutenant officer judge inspector president senator pastor "
+    "reverend nurse aunt uncle father mother brother sister".split()
+)
+_NO_NAMES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
+"""Titles that name nobody by themselves."""
 _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
 
 
-def names_in(sentence: Sentence) -> Iterator[Name]:
-    """Yield what a sentence names, in order. Places count from the start of the text."""
+def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Iterator[Name]:
+    """Yield what a sentence names, in order. Places count from the start of the text.
+
+    ``common`` are words that the text has in small letters, and which so begin no name at a sentence's start.
+    """
     words = sentence.words
     found = list(_spread(words, _WINDOWS, Kind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
     found += _formed(words, {place for _, places in found for place in places})
     if any(ch.isdigit() for word in words for ch in word.text):
         found += _spread(words, _AMOUNT, Kind.AMOUNT)
     taken = {place for name, places in found for place in places}
-    found += _proper(words, taken)
+    found += _proper(words, taken, common)
     yield from sorted((name for name, _ in found), key=lambda name: name.span.start)
 
 
@@ -147,7 +159,7 @@ def _spread(words: Sequence[Word], form: re.Pattern[str], kind: Kind) -> Iterato
         yield Name(match.group().strip(), kind, Span(first, last), inside[-1]), places
 
 
-def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
+def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> Iterator[Found]:
     place = 0
     while place < len(words):
         if not _begins(words, place, taken):
@@ -158,7 +170,7 @@ def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
             end = further
         if _is_fronted(words, place, end):
             end -= 1
-        places = range(place, end)
+        places = range(place - (_opens(words, place, taken) and words[place - 1].lower not in common), end)
         if _is_heading(words, places):
             place = end
             continue
@@ -167,13 +179,43 @@ def _proper(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
         place = end
 
 
+def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
+    """Tell whether the word before a name begins it, and passes for a noun at a sentence's start: ``Marit Holm``."""
+    first = words[place - 1] if place > 0 and place - 1 not in taken else None
+    if first is None or first.tag not in {"NOUN", "X"} or words[place].lower in _NEVER or words[place].tag != "PROPN":
+        return False
+    opening = place == 1 or words[place - 2].text in _OPENING
+    spelt = len(first.text) > 1 and first.text[0].isupper() and first.text[1:].islower()
+    return opening and spelt and first.lower not in RELATIONSHIPS | _NEVER and not first.text.endswith("ing")
+
+
+def doubtful_name(words: Sequence[Word], common: Collection[str]) -> Name | None:
+    """Return what may be a name at a sentence's start and passes for a noun: ``Marit laughed``, ``Traffic stopped``.
+
+    Only one who knows of a Marit can tell. ``common`` are words that the text has in small letters.
+    """
+    start = next((at for at, word in enumerate(words) if word.tag != "PUNCT"), len(words))
+    word = words[start] if start + 1 < len(words) else None
+    if word is None or word.tag not in {"NOUN", "X"} or words[start + 1].tag not in _BEHIND_SUBJECT:
+        return None
+    spelt = len(word.text) > 1 and word.text[0].isupper() and word.text[1:].isalpha() and word.text[1:].islower()
+    if not spelt or word.lower in common or word.lower in RELATIONSHIPS | TITLES | _NEVER | _FUNCTION_WORDS:
+        return None
+    if names_event(word.lower) or word.lower.endswith("ing"):
+        return None  # Dancing helps
+    return _name(words, range(start, start + 1), Kind.NAME)
+
+
 def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
     """Tell whether a word may begin or continue a name: by its tag, or by a capital letter where none is due."""
     word = words[place]
     if place in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
         return False
-    if word.lower in _TITLES and word.tag in _OPEN:
-        return any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[place + 1 : place + 2])
+    if word.lower in TITLES and word.tag in _OPEN:
+        if any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[place + 1 : place + 2]):
+            return True
+        if word.lower in _NO_NAMES:
+            return False
     if word.text == "O" and _is_glued(words, place, {"'", "’"}):  # O'Neill
         return words[place + 2].text[0].isupper()
     if word.tag == "ADJ":  # New York, the United Kingdom; but not the British

@@ -6,16 +6,14 @@ English. Of text in another language the statements, names, code and dates are r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vicw_ingest.extraction.reading import (
-    ADDRESSEE,
     ITEM,
     PREVIOUS,
-    SPEAKER,
     STATEMENT,
     Asserted,
     Happening,
-    Kin,
     Link,
     Reading,
     Source,
@@ -24,12 +22,9 @@ from vicw_ingest.extraction.rules.agents import agents_of, is_main
 from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
 from vicw_ingest.extraction.rules.clauses import Phrases
 from vicw_ingest.extraction.rules.ends import Ends
-from vicw_ingest.extraction.rules.kinship import ADDRESSEES, SPEAKERS, Relationship, relationships_in
-from vicw_ingest.extraction.rules.lowercase import names_in_small_letters
-from vicw_ingest.extraction.rules.names import Kind, Name, names_in
-from vicw_ingest.extraction.rules.people import People, seems_person
-from vicw_ingest.extraction.rules.relationships import PETS
-from vicw_ingest.extraction.rules.things import Things
+from vicw_ingest.extraction.rules.names import Name
+from vicw_ingest.extraction.rules.naming import Naming, written
+from vicw_ingest.extraction.rules.retelling import Event, event_in, told_again
 from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, subject_of, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.times import times_in
@@ -37,18 +32,21 @@ from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 from vicw_shared.text import fold
 
-_SUBTYPES = {
-    Kind.SYMBOL: "symbol",
-    Kind.PATH: "file",
-    Kind.URL: "url",
-    Kind.MAIL: "mail",
-    Kind.HANDLE: "handle",
-    Kind.AMOUNT: "amount",
-}
 _POINTING_BACK = frozenset({"that", "this", "it", "which"})
 _FEWEST_WORDS = 3
+_LATELY = 12
+"""Sentences back in which an event that is told again may have been told."""
 _DATE_WIDTHS = {"year": 4, "month": 7}
 _DATE_WIDTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A stretch of a sentence that is told as an event, or (None) the sentence as a statement, and its key."""
+
+    sentence: int
+    key: str
+    span: Span | None = None
 
 
 class RulesReader:
@@ -73,10 +71,12 @@ class _Text:
     def __init__(self, source: Source, sentences: Sequence[Sentence]) -> None:
         self._source = source
         self._sentences = sentences
-        self._things = Things()
-        self._people = People()
+        self._naming = Naming(source, sentences)
+        self._things = self._naming.things
+        self._people = self._naming.people
         self._statements: dict[int, str] = {}
         self._reading = Reading()
+        self._told: list[_Told] = []
 
     def read(self, causes: Sequence[Cause | None]) -> Reading:
         """Return what the text tells of."""
@@ -84,14 +84,15 @@ class _Text:
         for number, cause in enumerate(causes):
             links.update(dict.fromkeys(self._read(number, cause)))
         self._reading.things = self._things.all()
+        self._reading.kin = self._naming.kin
         self._reading.links = list(links)
         return self._reading
 
     def _read(self, number: int, cause: Cause | None) -> Iterator[Link]:
         sentence = self._sentences[number]
-        self._people.next_sentence()
-        ends = Ends(sentence.words, _all_names(sentence))
-        yield from self._name_all(number, ends)
+        related: list[Link] = []
+        ends = self._naming.read(number, related)
+        yield from related
         names = ends.keys
         mentioned = list(dict.fromkeys([*names.values(), *ends.kin.values()]))
         said = claims(sentence)
@@ -104,20 +105,14 @@ class _Text:
         events: list[Happening] = []
         if cause is not None:
             caused, events = self._caused(number, cause)
-            yield caused
+            if caused is not None:
+                yield caused
+        else:
+            self._told.append(_Told(number, statement))
         for event in events:
             inside = [key for name, key in names.items() if _within(name.span, event.span)]
             yield from (Link(event.key, "MENTIONS", key, "rules:name") for key in inside)
         yield from self._initiated(number, ends, events, statement)
-
-    def _name(self, name: Name, words: Sequence[Word]) -> str:
-        kind = _SUBTYPES.get(name.kind)
-        label = Label.CONCEPT if name.kind is Kind.AMOUNT else Label.ENTITY
-        guess = kind or ("person" if seems_person(name, words) else "name")
-        key = self._people.known_as(name.text) if name.kind is Kind.NAME else None
-        key = key or self._things.thing(_called(name), label, kind, guess, name.span)
-        self._people.add(key, name, words)
-        return key
 
     def _statement(self, number: int, mentioned: list[str]) -> str:
         """Add the sentence as a statement; its time is the first that it names."""
@@ -134,7 +129,9 @@ class _Text:
 
     def _asserted(self, said: Sequence[Claim], statement: str, ends: Ends) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
-        named = {**self._things.keys(), **{fold(_called(name)): key for name, key in ends.keys.items()}} if said else {}
+        doubtful = self._things.is_doubtful
+        here = {fold(written(name)): key for name, key in ends.keys.items() if said and not doubtful(key)}
+        named = {**self._things.keys(), **here} if said else {}
         for claim in said:
             first, _, rest = claim.subject.partition(" ")
             meant = self._people.meant_by(first)
@@ -169,77 +166,25 @@ class _Text:
                 continue
             behind = words[words.index(called_so) + 1 :]
             name = fold(self._things.name_of(who))
-            forms = (name.split(), (subject_of(f"the {name}") or "").split())  # a claim has "max" as "maximum"
+            parts = name.split()
+            forms = (parts, (subject_of(f"the {name}") or "").split(), parts[:1])  # a claim has "max" as "maximum"
             called = next((form for form in forms if form and behind[: len(form)] == form), [])
             return who, " ".join(behind[len(called) :])
         return None
 
-    def _name_all(self, number: int, ends: Ends) -> Iterator[Link]:
-        """Find out whom the sentence names, by name or by a relationship alone, and yield who is whose."""
-        words = self._sentences[number].words
-        told = list(relationships_in(words, ends.named, quoting=self._is_quoting(number)))
-        introduced = {ends.name_at(found.name) for found in told if found.name is not None}
-        for name in ends.written:
-            if name not in introduced:
-                ends.know(name, self._name(name, words))
-        for found in told:
-            owner = self._owner(found, words, ends)
-            if owner is None:
-                continue
-            if found.name is not None:
-                who = self._introduced(ends.name_at(found.name), found, owner, ends, words)
-                yield Link(owner, "HAS_RELATIONSHIP", who, "rules:kinship", desc=found.relationship)
-            else:
-                span = Span(words[found.first].start, words[found.last].end)
-                self._reading.kin.append(Kin(f"kin {len(self._reading.kin)}", owner, found.relationship, span))
-                who = self._reading.kin[-1].key
-            ends.relatives[owner, found.relationship] = who
-            ends.kin.update(dict.fromkeys(range(found.first, found.last + 1), who))
-        for name in ends.written:
-            if name not in ends.keys:
-                ends.know(name, self._name(name, words))
-
-    def _introduced(self, name: Name, found: Relationship, owner: str, ends: Ends, words: Sequence[Word]) -> str:
-        """Return the key of somebody whom the sentence introduces as a relative."""
-        called = _called(name)
-        who = ends.keys.get(name) or self._things.relative(called, owner, found.relationship, name.span)
-        if who is None:
-            who = self._name(name, words)
-        else:
-            self._people.add(who, name, words)
-        ends.know(name, who)
-        self._things.note(called, owner, found.relationship, who)
-        self._people.is_called(who, found.relationship)
-        if found.relationship.rpartition(" ")[2] not in PETS:
-            self._things.is_person(who)
-        return who
-
-    def _is_quoting(self, number: int) -> bool:
-        """Tell whether a quotation is open where a sentence begins; none goes beyond its paragraph."""
-        before = self._source.text[: self._sentences[number].span.start].rpartition("\n\n")[2]
-        return before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
-
-    def _owner(self, found: Relationship, words: Sequence[Word], ends: Ends) -> str | None:
-        """Return whose relationship it is: the speaker's, a name's, or whom *his* or *her* means."""
-        if found.owner in _OWNERS:
-            return _OWNERS[found.owner]
-        if found.owner in ends.named:
-            return ends.called(found.owner)
-        if found.owner in ends.kin:
-            return ends.kin[found.owner]
-        subjects = [ends.of(at) for at in range(found.owner) if words[at].relation.startswith("nsubj")]
-        return self._people.whose(words[found.owner].lower, subjects[-1] if subjects else None)
-
-    def _caused(self, number: int, cause: Cause) -> tuple[Link, list[Happening]]:
+    def _caused(self, number: int, cause: Cause) -> tuple[Link | None, list[Happening]]:
         """Return the relation, and the events that were added for its ends: others are sentences before."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
-            key = self._told_before(number, span)
+            key = self._told_before(number, span) or self._told_again(number, span)
             if key is None:
                 added.append(Happening(f"{role} {number}", self._source.text[span.start : span.end], "event", span))
                 key = added[-1].key
+                self._told.append(_Told(number, key, span))
             keys.append(key)
         self._reading.happenings += added
+        if keys[0] == keys[1]:
+            return None, []
         return Link(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
 
     def _told_before(self, number: int, span: Span) -> str | None:
@@ -252,12 +197,28 @@ class _Text:
             return before if number > 0 else PREVIOUS
         return None
 
+    def _told_again(self, number: int, span: Span) -> str | None:
+        """Return what was told before, lately and in other words, of what a cause or an effect is."""
+        lately = [told for told in self._told if number - _LATELY <= told.sentence < number]
+        event = self._event(number, span) if lately else None
+        if event is None:
+            return None
+        before = [(told.key, self._event(told.sentence, told.span)) for told in lately if self._may_tell(told, event)]
+        return told_again(event, [(key, found) for key, found in before if found is not None])
+
+    def _may_tell(self, told: _Told, event: Event) -> bool:
+        words = {word.lower for word in self._sentences[told.sentence].words}
+        return {event.noun, event.verb} <= words
+
+    def _event(self, number: int, span: Span | None) -> Event | None:
+        return event_in(self._sentences[number], self._source.text, self._source.at, span)
+
     def _initiated(self, number: int, ends: Ends, events: Sequence[Happening], statement: str) -> Iterator[Link]:
         """Yield who did what is told: the cause or the effect that the verb is in, else the sentence."""
         sentence = self._sentences[number]
         phrases = Phrases(sentence)
         for agent, verb in agents_of(phrases, list(phrases.clauses())):
-            who = ends.of(agent) or self._people.meant_by(sentence.words[agent].lower)
+            who = ends.of(agent) or self._pronoun(sentence.words[agent])
             if who is None:
                 continue
             at = Span(sentence.words[verb].start, sentence.words[verb].end)
@@ -265,8 +226,11 @@ class _Text:
             if event is not None or is_main(sentence.words, verb):
                 yield Link(who, "INITIATED", event or statement, "rules:subject")
 
-
-_OWNERS = {SPEAKERS: SPEAKER, ADDRESSEES: ADDRESSEE}
+    def _pronoun(self, word: Word) -> str | None:
+        who = self._people.meant_by(word.lower, word.start)
+        if who is not None:
+            self._people.speak_of(who, word.start, subject=True)
+        return who
 
 
 def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
@@ -274,19 +238,6 @@ def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells
-
-
-def _all_names(sentence: Sentence) -> list[Name]:
-    written = list(names_in(sentence))
-    found = [*written, *names_in_small_letters(sentence.words, written)]
-    return sorted(found, key=lambda name: name.span.start)
-
-
-def _called(name: Name) -> str:
-    """Return what is meant by a name: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
-    if name.kind is Kind.PATH:
-        return name.text.replace("\\", "/").removeprefix("./")
-    return name.text.removesuffix("()")
 
 
 def _within(inner: Span, outer: Span) -> bool:

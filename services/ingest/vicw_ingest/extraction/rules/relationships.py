@@ -6,7 +6,7 @@ _KINDS = {
     "parent": "mother father mom mum dad mama papa parent",
     "child": "daughter son child",
     "sibling": "sister brother twin sibling",
-    "spouse": "wife husband spouse partner fiancé fiancée fiance fiancee girlfriend boyfriend",
+    "spouse": "wife husband widow widower spouse partner fiancé fiancée fiance fiancee girlfriend boyfriend",
     "grandparent": "grandmother grandfather grandma grandpa",
     "grandchild": "granddaughter grandson",
     "parent's sibling": "aunt uncle",
@@ -35,7 +35,16 @@ _SHARED = {
 """What relatives of a kind have in common: siblings have the same parents."""
 
 RELATIONSHIPS = frozenset(_KIND_OF)
+QUALIFYING = frozenset(
+    "best old older oldest eldest younger youngest little big elder twin former current new late dear good close "
+    "beloved only first second ex".split()
+)
+"""What stands before a word for a relationship."""
 PETS = frozenset(_KINDS["pet"].split())
+PERSONAL = frozenset(
+    "friend roommate flatmate housemate boss colleague coworker teammate mentor mentee landlady".split()
+)
+"""Besides the family, whom only a person has: companies have managers and clients."""
 
 
 def canonical(relationship: str) -> str:

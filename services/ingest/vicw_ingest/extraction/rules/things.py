@@ -24,20 +24,31 @@ class Things:
         return list(self._things.values())
 
     def keys(self) -> Mapping[str, str]:
-        """Return the keys by the folded names; of what two are called there is none."""
-        return {name: thing.key for (kind, name), thing in self._things.items() if not _is_namesake(kind)}
+        """Return the keys by the folded names; of what two are called, or perhaps nobody, there is none."""
+        return {
+            name: thing.key
+            for (kind, name), thing in self._things.items()
+            if not _is_namesake(kind) and not thing.only_known
+        }
+
+    def is_doubtful(self, key: str) -> bool:
+        """Tell whether it takes somebody who is called so to make a name of this."""
+        return any(thing.key == key and thing.only_known for thing in self._things.values())
 
     def name_of(self, key: str) -> str:
         """Return what a thing is called; nothing of what is none."""
         return next((thing.name for thing in self._things.values() if thing.key == key), "")
 
-    def thing(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
+    def thing(
+        self, name: str, label: Label, kind: str | None, guess: str, span: Span, *, only_known: bool = False
+    ) -> str:
         """Return the key of what is called so."""
         known = self._things.get((kind, fold(name)))
         if known is None:
-            known = Thing(f"thing {len(self._things)}", name, label, kind, guess, span)
-        elif guess == "person":
-            known = replace(known, guess=guess)
+            known = Thing(f"thing {len(self._things)}", name, label, kind, guess, span, only_known=only_known)
+        elif guess == "person" or (known.only_known and not only_known):
+            guess = guess if guess == "person" else known.guess
+            known = replace(known, guess=guess, only_known=known.only_known and only_known)
         self._things[kind, fold(name)] = known
         return known.key
 
@@ -45,7 +56,7 @@ class Things:
         """Take a name for somebody's: whoever is a sister is a person."""
         for place, thing in self._things.items():
             if thing.key == key and thing.kind is None:
-                self._things[place] = replace(thing, guess="person")
+                self._things[place] = replace(thing, guess="person", only_known=False)
 
     def relative(self, name: str, owner: str, relationship: str, span: Span) -> str | None:
         """Return the key of an owner's relative of a name, if another's relative in this text is called so, too.

@@ -1,0 +1,84 @@
+"""Names that the tagger took for nouns, found by the rest of their text.
+
+The tagger sees a word and its neighbours. Where a sentence begins, every word has a capital letter, and a name that it
+has never seen may pass for a noun; elsewhere in the text the same word is plainly a name. In a sentence that is left
+without a verb then, what is told of somebody in the past is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from vicw_shared.language.tagger import TAGS
+
+type Tagged = tuple[Sequence[str], Sequence[int]]
+"""A sentence: its words and the places of their tags in TAGS."""
+
+_NOUN, _PROPN, _VERB, _X = (TAGS.index(tag) for tag in ("NOUN", "PROPN", "VERB", "X"))
+_TAKEN_FOR = frozenset({_NOUN, _X})
+_VERBAL = frozenset({_VERB, TAGS.index("AUX")})
+_BEHIND_NAME = frozenset(map(TAGS.index, ("VERB", "AUX", "PROPN", "CCONJ", "PUNCT", "PART", "ADV")))
+"""What follows a name at the start of a sentence; behind another noun it would be a part of what that names."""
+_PAST_OR_NOUN = frozenset(map(TAGS.index, ("ADJ", "NOUN", "ADV", "X", "ADP")))
+_PAST = frozenset(
+    "became began bought broke brought built came caught chose drank drew drove ate fell fed felt fought forgot "
+    "forgave found flew gave went grew hung heard hid held kept knew led left lent lost made met paid rang rode rose "
+    "ran said sang sank sat saw sold sent shook shot slept slid spent spoke stole stood struck swam swore taught took "
+    "told thought threw understood woke wept won wore wrote".split()
+)
+_FEWEST_LETTERS = 2
+
+
+def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
+    """Yield (sentence, word, tag): the tags of one text that are to be others, as places."""
+    found = set(_names(sentences)) if len(sentences) > 1 else set()
+    yield from ((sentence, place, _PROPN) for sentence, place in found)
+    for number, (words, tags) in enumerate(sentences):
+        if _VERBAL.isdisjoint(tags):
+            verb = _verb_of(words, [_PROPN if (number, at) in found else tag for at, tag in enumerate(tags)])
+            if verb is not None:
+                yield number, verb, _VERB
+
+
+def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
+    """Yield where words are taken for nouns that are names elsewhere and nowhere have a small letter."""
+    doubtful = [
+        (number, place)
+        for number, (words, tags) in enumerate(sentences)
+        for place, tag in enumerate(tags)
+        if tag in _TAKEN_FOR and _is_capital(words[place]) and _may_be_name(words, tags, place)
+    ]
+    if not doubtful:
+        return
+    wanted = {sentences[number][0][place] for number, place in doubtful}
+    named = {word for words, tags in sentences for word, tag in zip(words, tags, strict=True) if tag == _PROPN} & wanted
+    if named:
+        small = {word for words, _ in sentences for word in words}
+        yield from (
+            (number, place)
+            for number, place in doubtful
+            if (word := sentences[number][0][place]) in named and word.lower() not in small
+        )
+
+
+def _is_capital(word: str) -> bool:
+    return len(word) >= _FEWEST_LETTERS and word[0].isupper() and word[1:].islower()
+
+
+def _may_be_name(words: Sequence[str], tags: Sequence[int], place: int) -> bool:
+    if place > 0 or len(tags) < 2:
+        return place > 0
+    return tags[1] in _BEHIND_NAME or (_VERBAL.isdisjoint(tags) and _is_past(words[1], tags[1]))
+
+
+def _verb_of(words: Sequence[str], tags: Sequence[int]) -> int | None:
+    """Return the verb of a sentence that begins with a name and has none: ``Otto danced with Agnes``."""
+    place = 0
+    while place < len(tags) and tags[place] == _PROPN and words[place][0].isupper():
+        place += 1
+    told = 0 < place < len(tags) and _is_past(words[place], tags[place])
+    return place if told else None
+
+
+def _is_past(word: str, tag: int) -> bool:
+    return tag in _PAST_OR_NOUN and word.islower() and (word in _PAST or word.endswith("ed"))
