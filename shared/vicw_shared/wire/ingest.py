@@ -105,7 +105,10 @@ class Item(Message):
         (), description="Words by which it comes up: a question that has those of one phrase in a row finds the item"
     )
     expires_at: Timestamp | None = None
-    extraction: Extraction | None = None
+    extraction: Extraction | None = Field(
+        None,
+        description='What it tells of. An error where extract is "none", unless all of its lists are empty',
+    )
     page: PageRef | None = Field(None, description="Which page of a knowledge folder it is")
 
 

@@ -104,6 +104,12 @@ async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:
     ]
 
 
+async def test_the_help_tells_what_needs_a_node(vicw: Vicw) -> None:
+    told = " ".join((await run(vicw, "show", "--help")).stdout.replace("│", " ").split())
+    assert "--history alone needs one" in told
+    assert "needs a node" in told
+
+
 async def test_the_json_is_the_answer_of_the_server(vicw: Vicw) -> None:
     told = json.loads((await run(vicw, "show", "t1", "--json", "--hops", "2", "--types", "next,caused")).stdout)
     assert {edge["type"] for edge in told["edges"]} == {"NEXT", "CAUSED"}
@@ -127,7 +133,7 @@ async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory
     ("arguments", "told"),
     [
         (["show"], "name a node, or --context CONTEXT"),
-        (["show", "--history", "--context", "chat"], "--history needs a node"),
+        (["show", "--history", "--context", "chat"], "--history needs a node besides --context: name what"),
         (["show", "t1", "--causes", "--people"], "--causes and --people are two pictures; ask for one"),
         (["show", "t1", "--as-of", "yesterday"], "--as-of: 'yesterday' is no time; give one such as 2026-01-19"),
         (["show", "t1", "--types", "EATS"], "edge type 'EATS' is not registered. Use one of CAUSED"),
