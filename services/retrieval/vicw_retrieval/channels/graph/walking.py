@@ -29,7 +29,6 @@ LEAST_WEIGHT = 0.05
 PART_OF_NAME = 0.5
 """What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
 _DAMPING = 0.5
-_HIGH = 0.7
 _ANCHORS = 10
 _FANOUT = 10
 _FRONT = 60
@@ -68,13 +67,9 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
     """Come to the items that typed edges lead to from ``anchors``, best first, and from what the question names."""
     seeds = await _seeds(question, anchors) if plan.weight >= LEAST_WEIGHT else {}
     parts = [part for part in SubGraph if plan.places(part) > 0 and seeds]
-    running = {asyncio.create_task(_walk_part(question, seeds, plan, part, reached)): part for part in parts}
-    waiting = set(running)
+    running = [asyncio.create_task(_walk_part(question, seeds, plan, part, reached)) for part in parts]
     try:
-        while waiting:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if any(task.result() >= MOST for task in done):
-                return  # the list is full of what the other can hardly better
+        await asyncio.gather(*running)
     finally:
         for task in running:
             task.cancel()
@@ -83,8 +78,8 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
 
 async def _walk_part(
     question: Question, seeds: Mapping[str, float], plan: Plan, part: SubGraph, reached: Reached
-) -> int:
-    """Walk a sub-graph, and return how many items of a high score it came to."""
+) -> None:
+    """Walk a sub-graph, and come to its best items."""
     ways = await _spread(question, seeds, plan, part)
     found = await carry(question, ways, _SPARE * plan.places(part))
     best = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: plan.places(part)]
@@ -92,7 +87,6 @@ async def _walk_part(
         reached.know([item])
         gain = BOOST * plan.weight * question.best * way.gain
         reached.add(replace(way, uid=item.uid, gain=gain))
-    return sum(way.gain >= _HIGH for _, way in best)
 
 
 async def _seeds(question: Question, anchors: Sequence[Anchor]) -> dict[str, float]:
