@@ -1,4 +1,4 @@
-"""Instants as integers: microseconds in the graph, milliseconds in filters."""
+"""Instants as integers: microseconds in the graph, milliseconds in filters; and as a reader takes them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS = 1_000_000
 """In a second."""
 _MICROSECOND = timedelta(microseconds=1)
+_FIRST_YEAR = 1000
+"""The first that is written with four digits."""
 
 
 def now() -> datetime:
@@ -42,3 +44,8 @@ def to_ms(instant: datetime) -> int:
 def from_ms(milliseconds: int) -> datetime:
     """Undo ``to_ms``, to the millisecond."""
     return from_us(milliseconds * 1000)
+
+
+def written(at: datetime | None) -> str:
+    """Return an instant as a reader takes it, to the minute; nothing for none, or for a year before 1000."""
+    return at.strftime("%Y-%m-%d %H:%M") if at is not None and at.year >= _FIRST_YEAR else ""

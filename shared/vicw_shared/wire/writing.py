@@ -12,7 +12,8 @@ from vicw_shared.wire.base import Message, Prose, StrictInt
 
 DEFAULT_BUDGET_CHARS = 8000
 _PLACES = frozenset({"rank", "head", "id", "speaker", "date", "context", "domain", "thread", "kind", "name", "text"})
-_PLACE = re.compile(r"\{(\w+)\}")
+PLACE = re.compile(r"\{(\w+)\}")
+"""A place in a template: a word in braces."""
 
 
 class Budget(Message):
@@ -45,7 +46,7 @@ class Template(Message):
     @field_validator("whole")
     @classmethod
     def _whole(cls, whole: str) -> str:
-        if _PLACE.findall(whole) != ["results"]:
+        if PLACE.findall(whole) != ["results"]:
             raise PydanticCustomError("places", "must have the place {results} once, and no other")
         return whole
 
@@ -53,7 +54,7 @@ class Template(Message):
     @classmethod
     def _result(cls, result: str | None) -> str | None:
         if result is not None:
-            places = set(_PLACE.findall(result))
+            places = set(PLACE.findall(result))
             if unknown := sorted(places - _PLACES):
                 said = {"place": unknown[0], "places": ", ".join(sorted(_PLACES))}
                 raise PydanticCustomError("places", "has an unknown place, {place}; there are {places}", said)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from vicw_retrieval.synthesis.meter import ELLIPSIS, Meter
+from vicw_shared.clock import written
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.retrieve import Result
-from vicw_shared.wire.writing import Template
+from vicw_shared.wire.writing import PLACE, Template
 
-_PLACE = re.compile(r"\{(\w+)\}")
 RESULT = "[{rank}] {head}\n{text}"
 """How a result is written where the caller does not say."""
 
@@ -21,7 +20,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     >>> fill("{speaker}: {text}", {"speaker": "Ana", "text": "{speaker} is no place here"})
     'Ana: {speaker} is no place here'
     """
-    return _PLACE.sub(lambda place: values[place[1]], template)
+    return PLACE.sub(lambda place: values[place[1]], template)
 
 
 def write_whole(template: Template, results: str) -> str:
@@ -39,12 +38,11 @@ def require_room(template: Template, meter: Meter) -> None:
 
 def write_result(template: str, result: Result) -> str:
     """Return a result as a template has it. What is not known of it is the empty string."""
-    at = result.timestamp
     values = {
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
         "speaker": result.speaker or "",
-        "date": at.strftime("%Y-%m-%d %H:%M") if at is not None and at.year >= 1000 else "",
+        "date": written(result.timestamp),
         "context": result.context,
         "domain": result.domain,
         "thread": result.flow_id or "",

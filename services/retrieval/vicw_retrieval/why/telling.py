@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.why.asking import Way
 from vicw_retrieval.why.model import Chain, Step, certainty_of
+from vicw_shared.clock import written
 from vicw_shared.model import Node
 from vicw_shared.wire.retrieve import Chain as WireChain
 from vicw_shared.wire.retrieve import ChainStep
@@ -66,9 +67,7 @@ def _proof(step: Step) -> str:
     teller = step.teller
     facts = [f"certainty {certainty_of(step.edge):.2g}"]
     if teller is not None:
-        when = teller.timestamp
         source = teller.source_id or teller.source
         facts += [f"id {source}"] if source else []
-        facts += [fact for fact in (teller.speaker, teller.domain) if fact]
-        facts += [when.strftime("%Y-%m-%d %H:%M")] if when is not None and when.year >= 1000 else []
+        facts += [fact for fact in (teller.speaker, teller.domain, written(teller.timestamp)) if fact]
     return f'        "{step.quote}" ({" · ".join(facts)})'
