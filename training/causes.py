@@ -33,7 +33,7 @@ _BITS = 18
 _FOLDS = 5
 _BAGS = 5
 _SCALE = 3.0
-_RECALL = 0.63
+_RECALL = 0.62
 """Where on the curve the threshold lies: a little more recall than is asked of it."""
 _LEXICON = Lexicon()
 
@@ -205,6 +205,8 @@ def validate(examples: Sequence[Example]) -> float:
         for place, sentence in zip(test.tolist(), sentences, strict=True):
             (cause,) = finder.find([sentence])
             cued[place] = cause is not None and cue_in(sentence) is not None
+            if cause is None:
+                learnt[place] = 0.0  # whatever its score: no such sentence is told of
             if cause is not None and examples[place].cuts:
                 found[place] = _judged(sentence, cause, examples[place].cuts)
     causal = np.array([example.causal for example in examples])

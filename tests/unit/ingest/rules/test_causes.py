@@ -1,5 +1,6 @@
 """Causes are read from plain sentences, the right way round, and not from sentences that name none."""
 
+from datetime import UTC, datetime
 from itertools import combinations
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vicw_ingest.extraction.reading import Source
 from vicw_ingest.extraction.rules.causes import EDGES, JOINT, ORDERS, OUTSIDE, CauseFinder, Cut, best_cut
+from vicw_ingest.extraction.rules.reader import RulesReader
 from vicw_shared.language.analysis import Analyst
 
 
@@ -245,6 +248,36 @@ def test_a_reason_before_its_effect_does_not_look_back(analyst: Analyst, finder:
 
 def test_therefore_at_the_start_of_a_text_has_no_cause(analyst: Analyst, finder: CauseFinder) -> None:
     assert list(finder.find(analyst.analyse(["Therefore the backup stopped."])[0])) == [None]
+
+
+_LICENCE = (
+    "Any contribution intentionally submitted for inclusion in the work by you, as defined in the Apache-2.0 license, "
+    "shall be dual licensed as above, without any additional terms or conditions."
+)
+_PROVIDES = "This crate provides an attribute macro to make async fn in traits work with dyn traits."
+_BOMB = "Three people were killed when a bomb exploded near the market."
+
+
+@pytest.mark.parametrize(
+    ("text", "in_news", "in_reference"),
+    [(_LICENCE, [], []), (_PROVIDES, ["learnt"], []), (_BOMB, ["learnt"], ["learnt"])],
+)
+def test_what_instructs_or_describes_tells_of_no_cause_without_a_cue(
+    analyst: Analyst, finder: CauseFinder, text: str, in_news: list[str], in_reference: list[str]
+) -> None:
+    (sentences,) = analyst.analyse([text])
+    assert [cause.rule for cause in finder.find(sentences) if cause] == in_news
+    assert [cause.rule for cause in finder.find(sentences, reference=True) if cause] == in_reference
+
+
+def test_a_page_with_headings_is_a_reference() -> None:
+    def causes(text: str) -> list[str]:
+        (reading,) = RulesReader().read([Source(text, datetime(2026, 1, 1, tzinfo=UTC))])
+        return [link.rule for link in reading.links if link.type == "CAUSED"]
+
+    assert causes(_PROVIDES) == ["rules:learnt"]
+    assert causes(f"# Macros\n\n{_PROVIDES}\n") == []
+    assert causes(f"# The attack\n\n{_BOMB}\n") == ["rules:learnt"]
 
 
 def test_nothing_is_found_in_nothing(finder: CauseFinder) -> None:

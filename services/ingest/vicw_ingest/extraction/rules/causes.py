@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from vicw_ingest.extraction.rules.cues import JOINING_CLAUSES, Cue, Side, cue_in, is_answer, named_cause
 from vicw_ingest.extraction.rules.happenings import goes_wrong, says_something
+from vicw_ingest.extraction.rules.instructing import instructs, tells_of_past
 from vicw_ingest.extraction.rules.signs import Words, edge_signs, sentence_signs, word_signs
 from vicw_ingest.extraction.rules.soundness import certainty_of, is_question
 from vicw_shared.language.analysis import Sentence, Word
@@ -90,10 +91,11 @@ class CauseFinder:
         self._model = model or load_model()
         self._lexicon = Lexicon()
 
-    def find(self, sentences: Sequence[Sentence]) -> list[Cause | None]:
+    def find(self, sentences: Sequence[Sentence], *, reference: bool = False) -> list[Cause | None]:
         """Return what is found in each of the sentences of one text, in order.
 
-        A cue at its start (``Therefore, …``) makes the sentence before the cause.
+        A cue at its start (``Therefore, …``) makes the sentence before the cause. In a ``reference``, a page that
+        describes and instructs, what the model finds without a cue counts only in a sentence that tells of the past.
         """
         if not sentences:
             return []
@@ -105,7 +107,11 @@ class CauseFinder:
             for number, cue in enumerate(cues)
             if found[number] is None
             and not is_question(sentences[number].words)
-            and (learnt[number] >= self._model.threshold if cue is None else not _looks_back(sentences[number], cue))
+            and (
+                learnt[number] >= self._model.threshold and _may_be_learnt(sentences[number].words, reference)
+                if cue is None
+                else not _looks_back(sentences[number], cue)
+            )
         ]
         cuts = self._cuts([sentences[number] for number in chosen], [cues[number] for number in chosen])
         for number, cut in zip(chosen, cuts, strict=True):
@@ -136,6 +142,10 @@ def _told(sentences: Sequence[Sentence], number: int, cue: Cue | None) -> Cause 
     if (named := _named(sentences, number)) is not None:
         return named
     return _from_before(sentences, number, cue) if cue is not None and _looks_back(sentences[number], cue) else None
+
+
+def _may_be_learnt(words: Sequence[Word], reference: bool) -> bool:
+    return not instructs(words) and (not reference or tells_of_past(words))
 
 
 def _looks_back(sentence: Sentence, cue: Cue) -> bool:

@@ -22,6 +22,7 @@ from vicw_ingest.extraction.rules.agents import agents_of, is_main
 from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
 from vicw_ingest.extraction.rules.clauses import Phrases
 from vicw_ingest.extraction.rules.ends import Ends
+from vicw_ingest.extraction.rules.instructing import is_reference
 from vicw_ingest.extraction.rules.names import Name
 from vicw_ingest.extraction.rules.naming import Naming, written
 from vicw_ingest.extraction.rules.retelling import Event, event_in, told_again
@@ -60,7 +61,7 @@ class RulesReader:
         """Return what each text tells of, in order."""
         analysed = self._analyst.analyse([source.text for source in sources])
         return [
-            _Text(source, sentences).read(self._causes.find(sentences))
+            _Text(source, sentences).read(self._causes.find(sentences, reference=is_reference(source.text)))
             for source, sentences in zip(sources, analysed, strict=True)
         ]
 
