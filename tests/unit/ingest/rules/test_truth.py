@@ -50,6 +50,9 @@ def claimed(text: str) -> list[Claim]:
         ("Default embedding model: minnow-small", "default embedding", "model", "minnow-small"),
         ("The API is now on version 3.0.", "api", "version", "3.0"),
         ("My son turned seven yesterday.", "$speaker son", "age", "seven"),
+        ("The budget went from 900 to 1,200 euros.", "", "budget", "1,200 euros"),
+        ("budget: 900 → 1200", "", "budget", "1200"),
+        ("cache ttl 30 s -> 60 s", "cache", "ttl", "60 s"),
         ("I prefer coffee over tea these days.", "$speaker", "preference coffee or tea", "coffee"),
     ],
 )
@@ -92,6 +95,9 @@ def test_where_somebody_or_something_moved_is_a_home(text: str, subject: str, va
 @pytest.mark.parametrize(
     "text",
     [
+        "The train went from 9 to 11.",
+        "Marta went from Paris to Rome.",
+        "def rate(budget: int) -> float",
         "Do you live in Lyon?",
         "I might move to Porto.",
         "If the port is 9090, the check fails.",

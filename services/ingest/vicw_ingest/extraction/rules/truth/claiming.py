@@ -15,7 +15,7 @@ from vicw_ingest.extraction.rules.truth.topics import PATTERNS
 from vicw_shared.language.analysis import Sentence
 
 _SO = ", so "
-_WORDS = re.compile(r"[\w-]+|:")
+_WORDS = re.compile(r"→|[-=]>|[\w-]+|:")
 _TRIED: dict[str, list[int]] = {}
 for _at, _pattern in enumerate(PATTERNS):
     for _word in _pattern.words:

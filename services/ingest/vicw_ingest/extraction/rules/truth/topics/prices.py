@@ -33,6 +33,8 @@ _PER = (
     r"word|piece|kilo|litre|user|visit))"
 )
 _PRICE = rf"(?P<v>(?:{MONEY}|\d[\d,.]*\d(?=[ .,;!)]|$)|\d+)(?: {_PER})?)"
+_COSTS = rf"(?:{MONEY}|{NUMBER})(?: ?(?:%|[a-z]{{1,8}}\b))?"
+"""A price or a number, with its unit."""
 _GOODS = rf"(?P<s>(?:(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?) {CORE}|{NAME}(?: {CORE})?))"
 _FREED = frozenset(
     "delivery shipping entry admission parking entrance ticket wifi wi-fi access membership breakfast".split()
@@ -74,6 +76,12 @@ def _charges(subject: str, groups: Groups) -> Iterator[Claim]:
     yield Claim(f"{subject} {what}" if what else subject, "price", groups["v"])
 
 
+def _went(subject: str, groups: Groups) -> Iterator[Claim]:
+    """*The budget went from 900 to 1200 euros*: of attributes alone, since a train goes from one number to another."""
+    if attribute_of(subject) is not None:
+        yield from changed(subject, groups)
+
+
 def _is_price(subject: str, groups: Groups) -> Iterator[Claim]:
     """*A coffee is 1.20*: of what is no attribute of another kind, and looks like a price."""
     looks = re.search(rf"\.|{_PER}", groups["v"]) or re.match(MONEY, groups["v"], re.I)
@@ -83,6 +91,8 @@ def _is_price(subject: str, groups: Groups) -> Iterator[Claim]:
 
 PATTERNS = (
     # What something was changed to.
+    pattern("went gone", rf"^{THING} {ADV}(?:went|gone) from (?P<u>{_COSTS}) to (?P<v>{_COSTS}){END}", _went),
+    pattern("→ -> =>", rf"^{THING}:? (?:from )?(?P<u>{_COSTS}) ?(?:→|[-=]>) ?(?P<v>{_COSTS}){END}", changed),
     pattern(
         "changed increased raised reduced lowered bumped upgraded downgraded switched updated extended shortened "
         "set cut "
