@@ -1,26 +1,28 @@
 """Which thread a chat's turn goes on with, where nobody says so: topics that interleave are kept apart.
 
-A turn belongs to the thread whose latest turns it shares words with, or to the one before it if it answers that one or
-says too little by itself; words such as *by the way* begin another. Words that are in many of the latest turns tell
-nothing apart.
+A turn belongs to the thread that alone has spoken of what it speaks of, in which it is somebody else's turn, or that
+it answers; words such as *by the way* begin another. Where little tells, it goes on with what there is: chats of one
+topic are more common than mixed ones. Figures: docs/bench.md, "Extraction".
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from math import log, sqrt
 
 import Stemmer
 
 _WORD = re.compile(r"[^\W\d_][\w'’.-]*\w|\d[\w.:/-]+")
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w.-]+|\w*[\d_/.]\w+[\w./-]*")
 _AWAY = re.compile(
-    r"^\W*(?:by the way|btw|on (?:another|a different) (?:note|topic)|unrelated|off[- ]topic|changing the subject|"
-    r"different (?:topic|question|subject)|before i forget|oh,? (?:and|also|before)|speaking of|apropos|new topic)\b",
+    r"^\W*(?:[^.!?]{0,25}[.!] )?(?:by the way|btw|on (?:another|a different) (?:note|topic)|(?:totally )?unrelated|"
+    r"off[- ]topic|changing the subject|(?:a )?different (?:topic|question|subject)|before i (?:forget|look|answer|go)|"
+    r"oh,? (?:and|also|before)|also,? (?:are|did|do|have|has|can|could|who|when|where) (?!it|that|this|they)|"
+    r"speaking of|apropos|new topic|(?:one more|another) (?:thing|question)|(?:quick|different) question|"
+    r"(?:hey|hi|so|sorry)?,? ?(?:has|does|did|can) any(?:one|body)|i need (?:some |your )?advice|guess what)\b",
     re.IGNORECASE,
 )
 _BACK = re.compile(
@@ -49,16 +51,23 @@ _STOPS = frozenset(
     "week well were what when where which while who why will wish with won wonder work would wow yeah year yes "
     "yesterday yet you your".split()
 )
-_HALF_LIFE = 15
+_PRONOUNS = re.compile(
+    r"\b(?:it|its|they|them|he|him|his|she|her|that|this|those|these|one|there|then|so|too|either|both|another)\b",
+    re.IGNORECASE,
+)
+_HALF_LIFE = 20
 """Turns after which a word that is said again counts half."""
-_JOINS = 0.1
-_NAMED = 0.15
-_FOLLOWS, _ANSWERS, _SAYS_LITTLE = 0.06, 0.25, 0.30
-_CONCLUDED = 0.25
 _ASIDES = 3
 """How many turns of others may come between what somebody says and what they conclude from it."""
 _LITTLE = 2.0
 _NAME_WEIGHT = 2.0
+# What speaks for a thread, and for a new one, in log odds: chosen on chats labelled by hand (docs/bench.md).
+_SHARES, _MOST_SHARED = 3.1, 3.0
+_LAST = 0.5
+_SPEAKS_AGAIN = -1.5
+_SAYS_LITTLE, _ANSWERS = 1.3, 1.2
+_CONCLUDED = 4.0
+_NEW, _ASKS_ANEW, _POINTS_BACK, _TOO_LITTLE = -1.5, 1.4, -1.4, -1.8
 _stemmer = Stemmer.Stemmer("english")
 
 
@@ -80,43 +89,75 @@ def joins(turn: Turn, recent: Sequence[Turn]) -> str | None:
     names = {name.casefold() for one in (*recent, turn) for name in _NAME.findall(one.text)}
     said = _content(turn.text, names)
     others = [_content(other.text, names) for other in recent]
-    common = Counter(word for words in others for word in words)
-    scores: dict[str, float] = {}
-    for back, (other, words) in enumerate(zip(reversed(recent), reversed(others), strict=True)):
-        if other.thread is not None:
-            alike = _alike(said, words, common, len(recent)) * 0.5 ** (back / _HALF_LIFE)
-            scores[other.thread] = max(scores.get(other.thread, 0.0), alike)
-    for name, thread in _owners(recent, others).items():
-        if name in said:
-            scores[thread] += _NAMED
     asked_back = _BACK.match(turn.text)
-    if asked_back is not None:
-        return _named(asked_back["what"], recent, others) or _best(scores)
-    if _AWAY.match(turn.text):
+    if asked_back is not None and (named := _named(asked_back["what"], recent, others)) is not None:
+        return named
+    if asked_back is None and _AWAY.match(turn.text):
         return None
-    last = _gone_on_from(turn, recent)
-    if last.thread is not None:
-        elsewhere = max((score for name, score in scores.items() if name != last.thread), default=0.0)
-        scores[last.thread] += _adjacent(turn, last, said) * (1 - min(elsewhere, 1))
-    return _best(scores) or (last.thread if _weight(said) <= _LITTLE else None)
+    shared = _shared(said, recent, others)
+    scores = {
+        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _takes_turn(turn, said, back, recent)
+        for thread, back in _latest(recent).items()
+    }
+    if (own := _gone_on_from(turn, recent).thread) is not None and _CONCLUDES.match(turn.text):
+        scores[own] += _CONCLUDED
+    best = max(scores, key=lambda thread: scores[thread], default=None)
+    return best if best is not None and scores[best] >= _anew(turn, said) else None
 
 
-def _best(scores: dict[str, float]) -> str | None:
-    thread = max(scores, key=lambda name: scores[name], default=None)
-    return thread if thread is not None and scores[thread] >= _JOINS else None
+def _latest(recent: Sequence[Turn]) -> dict[str, int]:
+    """Return each thread with how many turns came after its latest."""
+    latest: dict[str, int] = {}
+    for back, turn in enumerate(reversed(recent)):
+        if turn.thread is not None:
+            latest.setdefault(turn.thread, back)
+    return latest
 
 
-def _adjacent(turn: Turn, last: Turn, said: dict[str, float]) -> float:
-    """Return what it counts that a turn comes right after another: most, if it answers or says little by itself."""
-    score = _FOLLOWS
-    asked = last.text.rstrip().endswith("?") and not turn.text.rstrip().endswith("?")
-    if asked and last.speaker != turn.speaker:
+def _shared(
+    said: dict[str, float], recent: Sequence[Turn], others: Sequence[dict[str, float]]
+) -> defaultdict[str, float]:
+    """Return how much of what a turn says each thread alone has spoken of; the longer ago, the less it counts."""
+    spoken: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for back, (turn, words) in enumerate(zip(reversed(recent), reversed(others), strict=True)):
+        for word in words.keys() & said.keys() if turn.thread is not None else ():
+            spoken[word].setdefault(turn.thread or "", 0.5 ** (back / _HALF_LIFE))
+    shared: defaultdict[str, float] = defaultdict(float)
+    for word, threads in spoken.items():
+        if len(threads) == 1:
+            ((thread, freshness),) = threads.items()
+            shared[thread] += said[word] * freshness
+    return shared
+
+
+def _takes_turn(turn: Turn, said: dict[str, float], back: int, recent: Sequence[Turn]) -> float:
+    """Return how well a turn comes after a thread's latest, which ``back`` turns came after.
+
+    People speak by turns (Sacks, Schegloff and Jefferson, 1974): whoever spoke last in a thread where others speak is
+    less likely to be the next. What says little by itself, and what follows a question, goes on with what is right
+    before it.
+    """
+    last = recent[-1 - back]
+    score = 0.0
+    if turn.speaker == last.speaker:
+        if any(other.thread == last.thread and other.speaker != turn.speaker for other in recent):
+            score += _SPEAKS_AGAIN
+    elif back == 0 and _asks(last) and not _asks(turn):
         score += _ANSWERS
-    if _weight(said) <= _LITTLE:
-        score += _SAYS_LITTLE
-    if _CONCLUDES.match(turn.text):
-        score += _CONCLUDED
+    if back == 0:
+        score += _LAST + (_SAYS_LITTLE if _weight(said) <= _LITTLE else 0.0)
     return score
+
+
+def _anew(turn: Turn, said: dict[str, float]) -> float:
+    """Return what speaks for a new thread: a question that points at nothing; not what says little."""
+    points_back = _PRONOUNS.search(turn.text) is not None
+    score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(said) <= _LITTLE else 0.0)
+    return score + (_ASKS_ANEW if _asks(turn) and not points_back else 0.0)
+
+
+def _asks(turn: Turn) -> bool:
+    return turn.text.rstrip().endswith("?")
 
 
 def _gone_on_from(turn: Turn, recent: Sequence[Turn]) -> Turn:
@@ -142,16 +183,6 @@ def _named(what: str, recent: Sequence[Turn], others: Sequence[dict[str, float]]
     return None
 
 
-def _owners(recent: Sequence[Turn], others: Sequence[dict[str, float]]) -> dict[str, str]:
-    """Return the names that one thread alone has spoken of, with that thread."""
-    threads: dict[str, set[str]] = {}
-    for turn, words in zip(recent, others, strict=True):
-        for word, weight in words.items():
-            if weight == _NAME_WEIGHT and turn.thread is not None:
-                threads.setdefault(word, set()).add(turn.thread)
-    return {word: next(iter(of)) for word, of in threads.items() if len(of) == 1}
-
-
 def _content(text: str, names: Set[str]) -> dict[str, float]:
     """Return the stems of the words that tell of something, with their weights: ``names`` count double."""
     found: dict[str, float] = {}
@@ -164,12 +195,3 @@ def _content(text: str, names: Set[str]) -> dict[str, float]:
 
 def _weight(words: dict[str, float]) -> float:
     return sum(words.values())
-
-
-def _alike(one: dict[str, float], two: dict[str, float], common: Counter[str], turns: int) -> float:
-    """Return how much two turns share, 0 to 1: a cosine of words, those counting less that many turns have."""
-    if not one or not two:
-        return 0.0
-    idf = {word: log(1 + turns / common[word]) for word in two if word in one}
-    shared = sum(one[word] * two[word] * idf[word] for word in idf)
-    return shared / (sqrt(_weight(one) * _weight(two)) * log(1 + turns))

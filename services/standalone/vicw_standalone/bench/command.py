@@ -42,6 +42,7 @@ from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
 from vicw_standalone.bench.supersession import StatementPair, measure_supersession
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
+from vicw_standalone.bench.threads import LabelledChat, measure_threads
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
@@ -148,8 +149,12 @@ def extract(data: Path, *, json: Path | None) -> None:
         for name, pairs in _pairs(data):
             report[name] = {kind: asdict(scores) for kind, scores in measure_supersession(pairs, progress).items()}
             texts += [said.text for pair in pairs for said in (pair.older, pair.newer)]
+        if (data / "threads").is_dir():
+            chats = load_sentences(data / "threads", LabelledChat, "chats")
+            report["threads"] = asdict(measure_threads(chats, progress))
+            texts += [turn.text for chat in chats for turn in chat.turns]
     if not report:
-        raise BenchDataError(f"{data} holds none of the folders causes, spo and supersession")
+        raise BenchDataError(f"{data} holds none of the folders causes, spo, supersession and threads")
     report["sentences_per_second"] = sentences_per_second(texts)
     print_table(reporting.extract_table(report))
     out.print(f"{report['sentences_per_second']:,.0f} sentences a second of one core")

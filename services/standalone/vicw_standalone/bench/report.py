@@ -45,11 +45,11 @@ def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) ->
 
 
 def extract_table(report: Mapping[str, Any]) -> Table:
-    """Return one row a measure of each set, in shares of its sentences."""
+    """Return one row a measure of each set, in shares of its sentences, or of its chats' pairs of turns."""
     table = Table("set", "sentences", "measure", "share")
-    for name in ("causes", "spo"):
+    for name, counted in (("causes", "sentences"), ("spo", "sentences"), ("threads", "chats")):
         scores = dict(report.get(name, {}))
-        size = scores.pop("sentences", 0)
+        size = scores.pop(counted, 0)
         for number, (measure, share) in enumerate(scores.items()):
             table.add_row(*((name, f"{size:,}") if number == 0 else ("", "")), measure, f"{share:.3f}")
         table.add_section()

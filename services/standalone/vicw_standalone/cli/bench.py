@@ -104,7 +104,9 @@ def extract(
     data: Annotated[
         Path,
         typer.Option(
-            help="Folder with the sets causes, spo and supersession, or some of them.", exists=True, file_okay=False
+            help="Folder with the sets causes, spo, supersession and threads, or some of them.",
+            exists=True,
+            file_okay=False,
         ),
     ],
     json_file: JsonOption = None,
