@@ -52,10 +52,23 @@ class Kin:
 
 
 @dataclass(frozen=True, slots=True)
+class Gist:
+    """By what an event is known when it is told again, in other words.
+
+    ``key``: what happened to what (*certificate expired*); ``described``: which one (*payment*); ``at``: the time that
+    is told with it.
+    """
+
+    key: str
+    described: frozenset[str]
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Happening:
     """Something that the text says. A statement is a whole sentence, and gets a vector of its own.
 
-    ``at`` is when it happened, where the text says so.
+    ``at`` is when it happened, where the text says so; ``gist`` is None where it takes the context to know what it was.
     """
 
     key: str
@@ -63,6 +76,7 @@ class Happening:
     subtype: str
     span: Span
     at: datetime | None = None
+    gist: Gist | None = None
 
     @property
     def is_statement(self) -> bool:

@@ -11,7 +11,19 @@ from vicw_ingest.extraction.placing.events import event_of
 from vicw_ingest.extraction.placing.known import Known, introduced_in
 from vicw_ingest.extraction.placing.model import Place, Placed
 from vicw_ingest.extraction.placing.relatives import HAS_RELATIONSHIP, Introduction
-from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Kin, Link, Reading, Thing, item_key
+from vicw_ingest.extraction.placing.retold import Retold
+from vicw_ingest.extraction.reading import (
+    ADDRESSEE,
+    ITEM,
+    PREVIOUS,
+    SPEAKER,
+    Happening,
+    Kin,
+    Link,
+    Reading,
+    Thing,
+    item_key,
+)
 from vicw_ingest.ties import Ties, describing
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
@@ -36,6 +48,7 @@ class Placing:
         self._now = now
         self._ties = Ties(registry, now)
         self.known = Known(transaction, now, root, hub_edges)
+        self._retold = Retold(transaction)
         self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
 
     async def place(self, place: Place) -> Placed:
@@ -62,7 +75,7 @@ class Placing:
             if happening.is_statement and (known := place.statements.get(happening.text)) is not None:
                 ends[happening.key] = known
                 continue
-            ends[happening.key] = event = event_of(happening, place, self._now)
+            ends[happening.key] = event = await self._event(happening, place, placed)
             placed.events.append(event)
             placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.reading.by))
         placed.edges += self._edges(place.reading.links, ends, item)
@@ -72,6 +85,17 @@ class Placing:
         placed.slots += asserted.slots
         placed.edges += asserted.edges
         return placed
+
+    async def _event(self, happening: Happening, place: Place, placed: Placed) -> Node:
+        if happening.is_statement:
+            return event_of(happening, place, self._now)
+        uid, doubtful = await self._retold.uid_of(happening, place)
+        event = event_of(happening, place, self._now, uid)
+        self._retold.note(event)
+        if doubtful is not None:
+            self._retold.correct(doubtful)
+            placed.corrected.append(doubtful)
+        return event
 
     async def _name(self, place: Place, ends: dict[str, Node | None]) -> None:
         """Find out whom the names and the relationships of a text mean: first those who are not doubtful."""

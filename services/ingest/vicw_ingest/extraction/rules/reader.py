@@ -177,9 +177,11 @@ class _Text:
         """Return the relation, and the events that were added for its ends: others are sentences before."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
-            key = self._told_before(number, span) or self._told_again(number, span)
+            event = self._event(number, span)
+            key = self._told_before(number, span) or self._told_again(number, event)
             if key is None:
-                added.append(Happening(f"{role} {number}", self._source.text[span.start : span.end], "event", span))
+                text, gist = self._source.text[span.start : span.end], event.gist() if event is not None else None
+                added.append(Happening(f"{role} {number}", text, "event", span, gist=gist))
                 key = added[-1].key
                 self._told.append(_Told(number, key, span))
             keys.append(key)
@@ -198,12 +200,11 @@ class _Text:
             return before if number > 0 else PREVIOUS
         return None
 
-    def _told_again(self, number: int, span: Span) -> str | None:
+    def _told_again(self, number: int, event: Event | None) -> str | None:
         """Return what was told before, lately and in other words, of what a cause or an effect is."""
-        lately = [told for told in self._told if number - _LATELY <= told.sentence < number]
-        event = self._event(number, span) if lately else None
         if event is None:
             return None
+        lately = [told for told in self._told if number - _LATELY <= told.sentence < number]
         before = [(told.key, self._event(told.sentence, told.span)) for told in lately if self._may_tell(told, event)]
         return told_again(event, [(key, found) for key, found in before if found is not None])
 

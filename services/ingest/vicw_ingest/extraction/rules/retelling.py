@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from vicw_ingest.extraction.reading import Gist
 from vicw_ingest.extraction.rules.clauses import Clause, Phrases
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.times import times_in
@@ -39,6 +40,11 @@ class Event:
         if same != (other.noun, other.verb, other.passive, other.object):
             return False
         return self.nests(other) and other.at in {None, self.at}
+
+    def gist(self) -> Gist:
+        """Return by what another item's text is known to tell of the same."""
+        parts = (self.noun, self.verb, "passive" if self.passive else "", self.object or "")
+        return Gist(" ".join(filter(None, parts)), self.described, self.at)
 
     def nests(self, other: Event) -> bool:
         """Tell whether one describes the noun as the other does, or less."""
