@@ -9,7 +9,15 @@ from vicw_retrieval.traversal import questions
 from vicw_retrieval.traversal.asking import ask
 from vicw_shared.ports import GraphStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
-from vicw_shared.wire.graph import FindRequest, GraphAnswer, GraphQuestion, NodeQuestion, ThreadRequest, WalkRequest
+from vicw_shared.wire.graph import (
+    FindRequest,
+    GraphAnswer,
+    GraphQuestion,
+    HistoryRequest,
+    NodeQuestion,
+    ThreadRequest,
+    WalkRequest,
+)
 
 _ASKED: dict[str, tuple[Any, type[GraphQuestion]]] = {
     "find": (questions.find, FindRequest),
@@ -18,7 +26,7 @@ _ASKED: dict[str, tuple[Any, type[GraphQuestion]]] = {
     "person": (questions.person, NodeQuestion),
     "users": (questions.users, NodeQuestion),
     "merges": (questions.merges, NodeQuestion),
-    "history": (questions.history, NodeQuestion),
+    "history": (questions.history, HistoryRequest),
     "thread": (questions.thread, ThreadRequest),
 }
 

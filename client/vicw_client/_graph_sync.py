@@ -6,7 +6,15 @@ from typing import Any, Protocol
 
 from vicw_client import _protocol
 from vicw_client._protocol import Retry, Steps
-from vicw_shared.wire.graph import FindRequest, GraphAnswer, GraphQuestion, NodeQuestion, ThreadRequest, WalkRequest
+from vicw_shared.wire.graph import (
+    FindRequest,
+    GraphAnswer,
+    GraphQuestion,
+    HistoryRequest,
+    NodeQuestion,
+    ThreadRequest,
+    WalkRequest,
+)
 
 
 class Run(Protocol):
@@ -47,9 +55,9 @@ class GraphClient:
         """Return a person and the users that are he."""
         return self._ask("users", NodeQuestion, request, fields)
 
-    def history(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
-        """Return what replaced what, of an item or about a thing, the newest first."""
-        return self._ask("history", NodeQuestion, request, fields)
+    def history(self, request: HistoryRequest | None = None, /, **fields: Any) -> GraphAnswer:
+        """Return what replaced what, the newest first: of an item, about a thing, or in all of a context."""
+        return self._ask("history", HistoryRequest, request, fields)
 
     def merges(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
         """Return what was merged into what, around a thing."""

@@ -192,12 +192,17 @@ async def test_history_is_what_replaced_what_whatever_is_believed_now(graph: Gra
     ]
     versions.append(item("expired", expires_at=AT))
     edges = [edge("SUPERSEDES", "v3", "v2"), edge("SUPERSEDES", "v2", "v1"), edge("SUPERSEDES", "v3", "expired")]
-    await fill(graph, [node("Ana"), *versions], [*edges, edge("MENTIONS", "v1", "Ana")])
+    homes = [replace(edge("BELONGS_TO", each.name, "c"), target=ROOT.uid) for each in versions]
+    await fill(graph, [node("Ana"), *versions], [*edges, *homes, edge("MENTIONS", "v1", "Ana")])
     asker = Asker(graph)
     history = await asker.ask("history", node="v")
     assert [n.name for n in history.nodes] == ["v3", "v2", "v1"]
     assert joined(history) == ["v2 SUPERSEDES v1", "v3 SUPERSEDES v2"]
     assert [n.retired_at is not None for n in history.nodes] == [False, True, True]
+    of_all = await asker.ask("history", context="c")
+    assert (sorted(n.name for n in of_all.nodes), joined(of_all)) == (["v1", "v2", "v3"], joined(history))
+    with pytest.raises(InvalidInputError, match="node: is missing, and so is `context`"):
+        await asker.ask("history")
     of_ana = await asker.ask("history", node="ana")
     assert [n.name for n in of_ana.nodes] == ["Ana", "v3", "v2", "v1"]
     assert "v1 MENTIONS Ana" in joined(of_ana)

@@ -15,6 +15,7 @@ from vicw_shared.wire.graph import (
     FindRequest,
     GraphAnswer,
     GraphQuestion,
+    HistoryRequest,
     NodeQuestion,
     ThreadRequest,
     WalkRequest,
@@ -62,7 +63,7 @@ def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
         return await put(questions.merges, request, http)
 
     @router.post("/history", response_model=GraphAnswer, summary="What replaced what")
-    async def post_history(request: NodeQuestion, http: Request) -> Response:
+    async def post_history(request: HistoryRequest, http: Request) -> Response:
         return await put(questions.history, request, http, ever=True)
 
     @router.post("/thread", response_model=GraphAnswer, summary="One flow in its order")

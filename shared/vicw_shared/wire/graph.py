@@ -37,6 +37,12 @@ class NodeQuestion(GraphQuestion):
     node: Id = Field(description=_START)
 
 
+class HistoryRequest(GraphQuestion):
+    """What replaced what: of a node, or without one of all that a context holds."""
+
+    node: Id | None = Field(None, description=f"{_START}; null: all of a context")
+
+
 class FindRequest(GraphQuestion):
     """Which nodes a name or an id means; with neither, the named things of a context."""
 

@@ -104,10 +104,18 @@ async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:
     ]
 
 
-async def test_the_help_tells_what_needs_a_node(vicw: Vicw) -> None:
-    told = " ".join((await run(vicw, "show", "--help")).stdout.replace("│", " ").split())
-    assert "--history alone needs one" in told
-    assert "needs a node" in told
+async def test_what_replaced_what_in_a_context(vicw: Vicw, memory: Memory) -> None:
+    for city in ("Lisbon", "Porto"):
+        await memory.ingest({"id": "home", "text": f"Ana lives in {city}."}, context="facts", extract="rules")
+        await memory.ingest({"id": city, "text": f"Ben moved to {city}."}, context="facts", extract="rules")
+    await memory.ingest({"text": "Ana lives in Rome."}, context="other", extract="rules")
+    shown = await run(vicw, "show", "--history", "--context", "facts")
+    assert {(a, b) for a, _, label, b in plain(shown.stdout) if label == "SUPERSEDES"} == {
+        ("Ana lives in Porto.", "Ana lives in Lisbon."),
+        ("Ben moved to Porto.", "Ben moved to Lisbon."),
+    }
+    as_json = await run(vicw, "show", "--history", "--context", "other", "--json")
+    assert json.loads(as_json.stdout)["nodes"] == []
 
 
 async def test_the_json_is_the_answer_of_the_server(vicw: Vicw) -> None:
@@ -133,7 +141,7 @@ async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory
     ("arguments", "told"),
     [
         (["show"], "name a node, or --context CONTEXT"),
-        (["show", "--history", "--context", "chat"], "--history needs a node besides --context: name what"),
+        (["show", "--history"], "name a node, or --context CONTEXT"),
         (["show", "t1", "--causes", "--people"], "--causes and --people are two pictures; ask for one"),
         (["show", "t1", "--as-of", "yesterday"], "--as-of: 'yesterday' is no time; give one such as 2026-01-19"),
         (["show", "t1", "--types", "EATS"], "edge type 'EATS' is not registered. Use one of CAUSED"),

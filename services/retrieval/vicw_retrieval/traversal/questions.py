@@ -17,6 +17,7 @@ from vicw_shared.wire.graph import (
     LEFT_OUT,
     FindRequest,
     GraphAnswer,
+    HistoryRequest,
     NodeQuestion,
     ThreadRequest,
     WalkRequest,
@@ -76,7 +77,8 @@ async def walk_from(request: WalkRequest, inquiry: Inquiry) -> GraphAnswer:
         min_weight=request.min_weight,
         sentences=request.sentences,
     )
-    await walk.run(starts if starts or request.query is not None else await _all_of(inquiry, walk, request))
+    begins = starts if starts or request.query is not None else await _all_of(inquiry, walk, request.types.only or ())
+    await walk.run(begins)
     return await inquiry.answer(walk, starts)
 
 
@@ -93,13 +95,13 @@ async def _pages_of(inquiry: Inquiry, starts: Sequence[Node]) -> list[Node]:
     )
 
 
-async def _all_of(inquiry: Inquiry, walk: Walk, request: WalkRequest) -> list[Node]:
-    """Return what is in the context and leads anywhere, the newest first; by a mere mention if that was asked for."""
+async def _all_of(inquiry: Inquiry, walk: Walk, asked: Sequence[str] = ()) -> list[Node]:
+    """Return what is in the context and leads anywhere, the newest first; by a mere mention if ``asked`` for."""
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
     seen = [n.node for n in await inquiry.sight.visible(inside) if n.node.label is not Label.CHUNK]
-    leading = await walk.leading(seen, request.types.only or ())
+    leading = await walk.leading(seen, asked)
     known = await inquiry.finder.allowed(leading)
     return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
 
@@ -130,11 +132,22 @@ async def merges(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
     return await inquiry.answer(walk, [start])
 
 
-async def history(request: NodeQuestion, inquiry: Inquiry) -> GraphAnswer:
+async def history(request: HistoryRequest, inquiry: Inquiry) -> GraphAnswer:
     """Return what replaced what, the newest first: of an item, of what its text tells, or of what tells of a thing.
 
-    What is not believed any more is in it; what the asker may not see, and what has expired, is not.
+    Without a node: of all that a context holds. What is not believed any more is in it; what the asker may not see,
+    and what has expired, is not. Raises InvalidInputError if neither is given.
     """
+    if request.node is None:
+        if request.context is None:
+            raise InvalidInputError(
+                FieldProblem(
+                    "node", "is missing, and so is `context`", "Name a node, or the context whose history to see"
+                )
+            )
+        walk = inquiry.walk(_REPLACED, hops=0, limit=request.limit, sentences=True)
+        await walk.run(await _all_of(inquiry, walk))
+        return await inquiry.answer(walk, [], order=_newest_first)
     start = await inquiry.finder.one(request.node, "node")
     starts, around = [start], None
     if is_named(start):

@@ -52,7 +52,10 @@ def show(
     thread: Annotated[str | None, typer.Option(help="This flow, in its order.", metavar="FLOW")] = None,
     people: Annotated[bool, typer.Option("--people", help="Who is whose.")] = False,
     history: Annotated[
-        bool, typer.Option("--history", help="What replaced NODE, and what it replaced; needs a node.")
+        bool,
+        typer.Option(
+            "--history", help="What replaced NODE, and what it replaced; without one, what replaced what in --context."
+        ),
     ] = False,
     knowledge: Annotated[
         bool, typer.Option("--knowledge", help="What contains, links to, needs, or governs what.")
@@ -62,9 +65,8 @@ def show(
 ) -> None:
     """Draw what is around a node, or in a context, as a Mermaid flowchart.
 
-    Without a node it is all of --context that the types asked for join; --history alone needs one. Several words that
-    are no name begin at the items that have them. Exit code 2 if a name may mean several things: they are listed with
-    their uids.
+    Without a node it is all of --context that the types asked for join. Several words that are no name begin at the
+    items that have them. Exit code 2 if a name may mean several things: they are listed with their uids.
     """
     chosen = {"causes": causes, "thread": thread is not None, "people": people, "history": history}
     named = [name for name, wanted in {**chosen, "knowledge": knowledge}.items() if wanted]
@@ -73,8 +75,6 @@ def show(
     preset = PRESETS[named[0] if named else "around"]
     if thread is None and node is None and context is None:
         fail("name a node, or --context CONTEXT", code=2)
-    if preset.needs_node and node is None:
-        fail(f"--{named[0]} needs a node besides --context: name what was replaced, or what replaced it", code=2)
     fields = _fields(context=context, as_of=_instant(as_of), limit=limit, viewer={"user": viewer} if viewer else None)
     with connect(url) as client:
         try:

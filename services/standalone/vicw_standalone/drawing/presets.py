@@ -23,11 +23,6 @@ class Preset:
     hops: int = 1
     style: Style = DEFAULT
 
-    @property
-    def needs_node(self) -> bool:
-        """Whether a context alone is not enough."""
-        return self.question == "history"
-
     def ask(
         self,
         client: VicwClient,
@@ -42,7 +37,7 @@ class Preset:
         if self.question == "thread":
             return client.graph.thread(flow=thread, **fields)
         if self.question == "history":
-            return client.graph.history(node=node, **fields)
+            return client.graph.history(**({"node": node} if node is not None else {}), **fields)
         return self.walk(client, hops, types, left_out, {"start": (node,) if node is not None else (), **fields})
 
     def walk(
