@@ -12,7 +12,9 @@ ITEM = "$item"
 SPEAKER = "$speaker"
 ADDRESSEE = "$addressee"
 PREVIOUS = "$previous"
-"""Ends of links that no text names: the item itself, who says it, to whom, and what was said before."""
+HE = "$he"
+SHE = "$she"
+"""Ends of links that no text names: the item itself, who says it, to whom, what was said before, of whom that was."""
 
 
 def item_key(source_id: str) -> str:

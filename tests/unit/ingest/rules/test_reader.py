@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Happening, Reading, Source
+from vicw_ingest.extraction.reading import ADDRESSEE, HE, ITEM, PREVIOUS, SPEAKER, Happening, Reading, Source
 from vicw_ingest.extraction.rules.reader import RulesReader
 
 AT = datetime(2026, 1, 20, 10, tzinfo=UTC)  # a Tuesday
@@ -230,7 +230,7 @@ def relationships(reading: Reading) -> set[tuple[str, str | None, str]]:
         ("that made my dad proud", set()),
         ("I have two sisters, Ana and Eva.", {(SPEAKER, "sister", "Ana"), (SPEAKER, "sister", "Eva")}),
         ('Tom said: "My brother Max is ill."', {("Tom", "brother", "Max")}),
-        ('He said: "My brother Max is ill."', set()),
+        ('He said: "My brother Max is ill."', {(HE, "brother", "Max")}),  # whom the turn before speaks of
         ('"It all went really bad today," he said. "We ate. My brother Max is ill now."', set()),
     ],
 )

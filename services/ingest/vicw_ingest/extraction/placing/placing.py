@@ -10,6 +10,7 @@ from vicw_ingest.extraction.placing.asserting import Asserting
 from vicw_ingest.extraction.placing.events import event_of
 from vicw_ingest.extraction.placing.known import Known, introduced_in
 from vicw_ingest.extraction.placing.model import Place, Placed
+from vicw_ingest.extraction.placing.pronouns import Pronouns
 from vicw_ingest.extraction.placing.relatives import HAS_RELATIONSHIP, Introduction
 from vicw_ingest.extraction.placing.retold import Retold
 from vicw_ingest.extraction.reading import (
@@ -49,6 +50,7 @@ class Placing:
         self._ties = Ties(registry, now)
         self.known = Known(transaction, now, root, hub_edges)
         self._retold = Retold(transaction)
+        self._pronouns = Pronouns(transaction, self.known.relatives)
         self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
 
     async def place(self, place: Place) -> Placed:
@@ -56,6 +58,8 @@ class Placing:
         placed, item = Placed(), place.item
         ends: dict[str, Node | None] = {ITEM: item, SPEAKER: place.speaker}
         ends |= {ADDRESSEE: place.addressee, PREVIOUS: place.previous}
+        meant = await self._pronouns.meant(place)
+        ends |= meant
         starts = list(accumulate((len(chunk.text or "") for chunk in place.chunks), initial=0))
 
         def proof(span: Span) -> Node:
@@ -78,6 +82,8 @@ class Placing:
             ends[happening.key] = event = await self._event(happening, place, placed)
             placed.events.append(event)
             placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.reading.by))
+        placed.named += [person for person in meant.values() if person is not None]
+        self._pronouns.note(item, placed.named)
         placed.edges += self._edges(place.reading.links, ends, item)
         placed.edges += self._item_mentions(placed, item, described, place.reading.by)
         about = frozenset(person.uid for person in place.whom)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_ingest.extraction.reading import ADDRESSEE, PREVIOUS, Reading
+from vicw_ingest.extraction.placing.pronouns import ends_of
+from vicw_ingest.extraction.reading import ADDRESSEE, HE, PREVIOUS, SHE, Reading
 from vicw_shared.model import Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import GraphTransaction
@@ -23,7 +24,7 @@ class Preceding:
         found: dict[str, Node] = {}
         for node in self._nodes:
             reading = readings.get(node.uid)
-            if reading is not None and {ADDRESSEE, PREVIOUS} & _ends(reading):
+            if reading is not None and {ADDRESSEE, PREVIOUS, HE, SHE} & ends_of(reading):
                 before = await self._before(node)
                 if before is not None:
                     found[node.uid] = before
@@ -52,7 +53,7 @@ class Preceding:
         """
         found: dict[str, str] = {}
         for node in self._nodes:
-            if node.uid in readings and ADDRESSEE in _ends(readings[node.uid]):
+            if node.uid in readings and ADDRESSEE in ends_of(readings[node.uid]):
                 name = self._addressee(node, before.get(node.uid))
                 if name is not None:
                     found[node.uid] = name
@@ -67,8 +68,3 @@ class Preceding:
             if other.speaker is not None and fold(other.speaker) != fold(node.speaker):
                 return other.speaker
         return None
-
-
-def _ends(reading: Reading) -> set[str]:
-    ends = {end for link in reading.links for end in (link.source, link.target)}
-    return ends | {kin.whose for kin in reading.kin} | {said.whose for said in reading.asserted if said.whose}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from vicw_ingest.extraction.reading import SPEAKER, Kin, Link
+from vicw_ingest.extraction.rules.genders import gender_of
 from vicw_ingest.extraction.rules.relationships import canonical, excludes, kind_of, shares
 from vicw_shared.merging import canonical_in
 from vicw_shared.model import Edge, Node
@@ -58,6 +59,14 @@ class Relatives:
         for edge in edges:
             told = owners[edge.source], canonical(_said(edge))
             self._owners.setdefault(stands_for[edge.target], set()).add(told)
+
+    async def genders(self, people: Sequence[Node]) -> dict[str, str]:
+        """Return who of these is known to be a man or a woman, by uid, ``m`` or ``f``: as somebody's brother, …"""
+        uids = [node.uid for node in people]
+        edges = await self._holding(await self.lookups.edges(uids, [HAS_RELATIONSHIP], Direction.IN))
+        said = [(edge.target, _said(edge)) for edge in edges]
+        said += [(uid, relationship) for uid in uids for _, relationship in self._owners.get(uid, ())]
+        return {uid: gender for uid, relationship in said if (gender := gender_of(relationship)) is not None}
 
     def is_of(self, person: Node, owner: Node | None) -> bool:
         """Tell whether somebody is known as a relative of an owner."""

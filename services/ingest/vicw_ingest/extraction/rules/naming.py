@@ -38,7 +38,7 @@ class Naming:
     def __init__(self, source: Source, sentences: Sequence[Sentence]) -> None:
         self._source = source
         self.things = Things()
-        self.people = People()
+        self.people = People(chat=source.speaker is not None)
         self.kin: list[Kin] = []
         common = {word.text for sentence in sentences for word in sentence.words}
         self._doubtful: set[Name] = set()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from vicw_ingest.extraction.reading import HE, SHE
 from vicw_ingest.extraction.rules.genders import gender_meant
 from vicw_ingest.extraction.rules.names import TITLES, Kind, Name
 from vicw_ingest.extraction.rules.relationships import kind_of, shares
@@ -67,9 +68,13 @@ class _Spoken:
 
 
 class People:
-    """Who has been spoken of so far; keys are those of things and relatives."""
+    """Who has been spoken of so far; keys are those of things and relatives.
 
-    def __init__(self) -> None:
+    In a chat, a pronoun in the first sentences means whom the turn before speaks of, where nobody was named yet.
+    """
+
+    def __init__(self, *, chat: bool = False) -> None:
+        self._chat = chat
         self._spoken_of: list[list[_Spoken]] = []
         self._gender: dict[str, str] = {}
         self._pairs: list[list[tuple[str, str, str]]] = []
@@ -119,7 +124,8 @@ class People:
         here = [one for one in self._spoken_of[-1] if at is not None and one.start < at]
         near = [fitting for spoken in self._before(here, _SENTENCES_BACK) if (fitting := self._fitting(spoken, gender))]
         if not near:
-            return None
+            nobody = not here and not any(self._spoken_of[:-1]) and len(self._spoken_of) <= _SENTENCES_BACK
+            return {"m": HE, "f": SHE}[gender] if self._chat and nobody else None
         nearest = near[0]
         sure = [one for one in nearest if self._is_known(one, gender)]
         if sure:

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vicw_ingest.extraction.reading import (
+    HE,
     ITEM,
     PREVIOUS,
+    SHE,
     STATEMENT,
     Asserted,
     Happening,
@@ -101,8 +103,10 @@ class _Text:
             yield from (Link(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._statement(number, mentioned)
-        self._reading.asserted += self._asserted(said, statement, ends)
+        self._reading.asserted += self._asserted(number, said, statement, ends)
         yield from (Link(statement, "MENTIONS", key, "rules:name") for key in mentioned)
+        meant = {self._people.meant_by(word.lower, word.start) for word in sentence.words if word.tag == "PRON"}
+        yield from (Link(statement, "MENTIONS", key, "rules:pronoun") for key in sorted({HE, SHE} & meant))
         events: list[Happening] = []
         if cause is not None:
             caused, events = self._caused(number, cause)
@@ -128,7 +132,7 @@ class _Text:
         self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
         return key
 
-    def _asserted(self, said: Sequence[Claim], statement: str, ends: Ends) -> Iterator[Asserted]:
+    def _asserted(self, number: int, said: Sequence[Claim], statement: str, ends: Ends) -> Iterator[Asserted]:
         """Yield what the sentence says of attributes of things that are known."""
         doubtful = self._things.is_doubtful
         here = {fold(written(name)): key for name, key in ends.keys.items() if said and not doubtful(key)}
@@ -144,6 +148,8 @@ class _Text:
                 found = whose_and_of(claim.subject, named)
             if found is None:
                 continue
+            if found[0] is not None and not found[1] and _lives_there(claim, self._sentences[number]):
+                self._things.is_person(found[0])
             source = named.get(claim.source, "") if claim.source is not None else None
             yield Asserted(
                 statement,
@@ -240,6 +246,12 @@ def _says_something(sentence: Sentence, names: dict[Name, str]) -> bool:
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells
+
+
+def _lives_there(claim: Claim, sentence: Sentence) -> bool:
+    """Tell whether it is said that somebody lives in a place that has a name."""
+    lives = any(word.lower in {"live", "lives", "lived"} for word in sentence.words)
+    return lives and claim.attribute == "home" and claim.value[:1].isupper()
 
 
 def _within(inner: Span, outer: Span) -> bool:
