@@ -1,8 +1,9 @@
-"""Names that the tagger took for nouns, found by the rest of their text.
+"""Names that the tagger took for other words, found by the rest of their text.
 
 The tagger sees a word and its neighbours. Where a sentence begins, every word has a capital letter, and a name that it
-has never seen may pass for a noun; elsewhere in the text the same word is plainly a name. In a sentence that is left
-without a verb then, what is told of somebody in the past is one.
+has never seen may pass for a noun; elsewhere in the text the same word is plainly a name. It may pass for a little
+word as well (*Ingrid moved*, an auxiliary): of these all are known. In a sentence that is left without a verb then,
+what is told of somebody in the past is one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,26 @@ type Tagged = tuple[Sequence[str], Sequence[int]]
 
 _NOUN, _PROPN, _VERB, _X = (TAGS.index(tag) for tag in ("NOUN", "PROPN", "VERB", "X"))
 _TAKEN_FOR = frozenset({_NOUN, _X})
+_CLOSED = frozenset(map(TAGS.index, ("AUX", "PRON", "DET", "ADP", "CCONJ", "SCONJ", "PART", "INTJ")))
+_LITTLE = frozenset(
+    "a about above across after again against ah aha albeit all along alongside alright although am amen amid among "
+    "an and another any anybody anyone anything are around as aside at aw bah be because been before behind being "
+    "below beneath beside besides between beyond both boy bravo but by bye ca can cause cheers congrats "
+    "congratulations considering could damn dang dare dear despite did do does done down due during each either "
+    "else enough every everybody everyone everything except few following for from gee get given go god goddamn "
+    "goodbye gosh got gotta had haha hallelujah has have having he hell hello her here hers herself hey hi him "
+    "himself his hmm hooray how hurrah i if in including inside instead into is it its itself lest let like lol "
+    "lots man many may me mean might mine minus more most much must my myself nah neither never nice no nobody none "
+    "nope nor not nothing notwithstanding of off oh okay on once one oneself onto oops opposite or other ouch our "
+    "ours ourselves out outside over own past pending per phew please plus provided regarding right round same save "
+    "shall she should since so some somebody someone something sorry such sure than thank thanks that the thee "
+    "their theirs them themselves then there these they thine this those thou though three through throughout till "
+    "to together top toward towards two ugh uh um under underneath unless unlike until up upon us used versus via "
+    "wait was we welcome well were what whatever when whenever where whereas wherever whether which whichever while "
+    "whilst who whoa whoever whom whose why will with within without worth would wow ya yay yea yeah yep yes yet "
+    "you your yours yourself yourselves yup".split()
+)
+"""The words of these classes, with those that the treebank has among them now and then."""
 _VERBAL = frozenset({_VERB, TAGS.index("AUX")})
 _BEHIND_NAME = frozenset(map(TAGS.index, ("VERB", "AUX", "PROPN", "CCONJ", "PUNCT", "PART", "ADV")))
 """What follows a name at the start of a sentence; behind another noun it would be a part of what that names."""
@@ -31,7 +52,8 @@ _FEWEST_LETTERS = 2
 
 def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
     """Yield (sentence, word, tag): the tags of one text that are to be others, as places."""
-    found = set(_names(sentences)) if len(sentences) > 1 else set()
+    found = {(number, 0) for number, (words, tags) in enumerate(sentences) if _is_stranger(words, tags)}
+    found |= set(_names(sentences)) if len(sentences) > 1 else set()
     yield from ((sentence, place, _PROPN) for sentence, place in found)
     for number, (words, tags) in enumerate(sentences):
         if _VERBAL.isdisjoint(tags):
@@ -59,6 +81,13 @@ def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
             for number, place in doubtful
             if (word := sentences[number][0][place]) in named and word.lower() not in small
         )
+
+
+def _is_stranger(words: Sequence[str], tags: Sequence[int]) -> bool:
+    """Tell whether a sentence begins with a name that was taken for a little word: it is none that there is."""
+    if len(tags) < 2 or tags[0] not in _CLOSED or tags[1] not in _BEHIND_NAME:
+        return False
+    return _is_capital(words[0]) and words[0].isalpha() and words[0].lower() not in _LITTLE
 
 
 def _is_capital(word: str) -> bool:

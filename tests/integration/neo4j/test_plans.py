@@ -15,7 +15,7 @@ import pytest
 from contract.graphs import AT, edge, node
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox, records, text, wording
+from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox, records, text, unread, wording
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
@@ -37,7 +37,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (edges, names, nodes, outbox, records, text, wording):
+    for module in (edges, names, nodes, outbox, records, text, unread, wording):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
@@ -56,6 +56,12 @@ def statements() -> Iterator[tuple[str, str]]:
     yield "edges.told", edges.told(TYPES)
     yield "edges.expand", edges.expand(SPREADS)
     yield from ((f"edges.leads {spread}", edges.leads(spread)) for spread in SPREADS)
+    yield "edges.isolated", edges.isolated(TYPES)
+    yield from ((f"unread.failures {one}", unread.failures(of_tenant=one)) for one in (True, False))
+    yield from ((f"unread.backlog {one}", unread.backlog(of_tenant=one)) for one in (True, False))
+    for of_items in (True, False):
+        for of_tenant in (True, False):
+            yield f"unread.replay {of_items} {of_tenant}", unread.replay(of_items=of_items, of_tenant=of_tenant)
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     for of_items in (True, False):

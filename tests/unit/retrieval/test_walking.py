@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from contract.graphs import node
 from memory import Memory
+from vicw_retrieval.channels.graph import walking
 from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.reach import Reach, Reached, SubGraph
+from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
 
@@ -111,3 +118,48 @@ async def test_a_crowd_hands_on_little_and_no_more_than_twenty_are_come_to(memor
     ways = [h.score for r in answer.results for h in r.channels if h.channel == "graph" and h.depth]
     assert 0 < len(ways) <= 20
     assert max(ways) < 0.3
+
+
+def _reached(part: SubGraph, count: int, gain: float) -> list[tuple[Node, Reach]]:
+    nodes = [node(f"{part} {n}", content_hash="h") for n in range(count)]
+    return [(one, Reach(one.uid, gain, 1, "CAUSED", part)) for one in nodes]
+
+
+@pytest.mark.parametrize(
+    ("causal", "knowledge", "come_to"),
+    [
+        ((25, 0.6), None, {SubGraph.CAUSAL: 20}),  # the list is full of high scores: nobody waits for the other
+        ((25, 0.4), (5, 0.4), {SubGraph.CAUSAL: 10, SubGraph.KNOWLEDGE: 5}),
+        ((19, 0.9), (25, 0.9), {SubGraph.CAUSAL: 10, SubGraph.KNOWLEDGE: 10}),
+        (None, (5, 0.4), {SubGraph.KNOWLEDGE: 5}),  # what one has found counts when time is over
+    ],
+)
+async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
+    monkeypatch: pytest.MonkeyPatch,
+    causal: tuple[int, float] | None,
+    knowledge: tuple[int, float] | None,
+    come_to: dict[SubGraph, int],
+) -> None:
+    found = {SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge}
+
+    async def walk_part(_: object, __: object, ___: object, part: SubGraph) -> list[tuple[Node, Reach]]:
+        said = found[part]
+        if said is None:
+            await asyncio.Event().wait()
+        assert said is not None
+        return _reached(part, *said)
+
+    async def seeds(*_: object) -> dict[str, float]:
+        return {"seed": 1.0}
+
+    monkeypatch.setattr(walking, "_walk_part", walk_part)
+    monkeypatch.setattr(walking, "_seeds", seeds)
+    question, reached = SimpleNamespace(best=1.0), Reached()
+    plan = walking.Plan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)
+    waited = asyncio.wait_for(walking.walk(question, (), plan, reached), 0.5)  # type: ignore[arg-type]
+    if causal is None:
+        with pytest.raises(TimeoutError):
+            await waited
+    else:
+        await waited
+    assert Counter(way.sub_graph for way in reached.ways.values()) == come_to

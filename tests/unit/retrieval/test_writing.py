@@ -6,12 +6,15 @@ import re
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from memory import Memory
 from vicw_retrieval.synthesis.meter import Meter
 from vicw_retrieval.synthesis.template import fill
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.tokens import estimate_tokens
+from vicw_shared.wire.faults import describe
+from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_shared.wire.writing import Budget
 
 CHAT = [
@@ -107,6 +110,21 @@ async def test_tokens_are_three_bytes_and_the_default_is_8000_characters(memory:
 async def test_what_cannot_be_written_is_refused(memory: Memory, fields: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         await memory.retrieve("x", **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "fix"),
+    [
+        ({"template": {"result": "{text} {teller}"}}, "template.result", "Mend the template's places"),
+        ({"template": {"whole": "none"}}, "template.whole", "Mend the template's places"),
+        ({"budget": {"chars": 10, "tokens": 10}}, "budget", "Leave one of them out"),
+    ],
+)
+def test_the_fix_is_told(fields: dict[str, Any], field: str, fix: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        RetrieveRequest.model_validate({"query": "x", **fields})
+    (problem,) = describe(refused.value.errors())
+    assert (problem.field, problem.fix[: len(fix)]) == (field, fix)
 
 
 @pytest.mark.parametrize(

@@ -94,3 +94,14 @@ def test_a_word_with_a_small_letter_elsewhere_is_no_name(analyst: Analyst) -> No
 def test_what_somebody_did_is_the_verb_of_a_sentence_without_one(analyst: Analyst) -> None:
     ((sentence,),) = analyst.analyse(["Mrs Lund brought soup."])
     assert (words_in(sentence, "root"), words_in(sentence, "obj")) == (["brought"], ["soup"])
+
+
+@pytest.mark.parametrize("name", ["Ingrid", "Rashid", "Igor", "Bo", "Kenji", "Elias", "Uwe", "Marta"])
+def test_a_name_that_begins_a_sentence_is_taken_for_no_little_word(analyst: Analyst, name: str) -> None:
+    (first, *_) = analyst.analyse([f"{name} moved to Oslo last week."])[0][0].words
+    assert (first.tag, first.relation) == ("PROPN", "nsubj")
+
+
+@pytest.mark.parametrize("sentence", ["They moved to Oslo.", "Did you move?", "Yes, we moved.", "Nobody moved."])
+def test_little_words_stay_what_they_are(analyst: Analyst, sentence: str) -> None:
+    assert analyst.analyse([sentence])[0][0].words[0].tag != "PROPN"

@@ -28,6 +28,8 @@ LEAST_WEIGHT = 0.05
 """The weight under which nothing is walked (seed 002 §11.2)."""
 PART_OF_NAME = 0.5
 """What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
+_HIGH = 0.5
+"""The score of an item from which the other sub-graph could hardly better it."""
 _DAMPING = 0.5
 _ANCHORS = 10
 _FANOUT = 10
@@ -64,26 +66,42 @@ class Plan:
 
 
 async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reached: Reached) -> None:
-    """Come to the items that typed edges lead to from ``anchors``, best first, and from what the question names."""
+    """Come to the items that typed edges lead to from ``anchors``, best first, and from what the question names.
+
+    Of the sub-graphs that which has more places is the first, the causal one of equals. Where it fills the list with
+    high scores the other is not waited for (seed 002 §11.2). When time is over, what either has found by then counts.
+    """
     seeds = await _seeds(question, anchors) if plan.weight >= LEAST_WEIGHT else {}
-    parts = [part for part in SubGraph if plan.places(part) > 0 and seeds]
-    running = [asyncio.create_task(_walk_part(question, seeds, plan, part, reached)) for part in parts]
+    parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
+    running = {part: asyncio.create_task(_walk_part(question, seeds, plan, part)) for part in parts}
+    places = {part: plan.places(part) for part in parts}
     try:
-        await asyncio.gather(*running)
+        for part, task in running.items():
+            found = await task
+            if part is parts[0] and len(found) >= MOST and found[MOST - 1][1].gain >= _HIGH:
+                places = {part: MOST}
+                break
     finally:
-        for task in running:
+        for task in running.values():
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*running.values(), return_exceptions=True)
+        for part, most in places.items():
+            task = running[part]
+            if not task.cancelled() and task.exception() is None:
+                _take(question, task.result()[:most], plan, reached)
 
 
 async def _walk_part(
-    question: Question, seeds: Mapping[str, float], plan: Plan, part: SubGraph, reached: Reached
-) -> None:
-    """Walk a sub-graph, and come to its best items."""
+    question: Question, seeds: Mapping[str, float], plan: Plan, part: SubGraph
+) -> list[tuple[Node, Reach]]:
+    """Walk a sub-graph; return the items that it leads to, best first."""
     ways = await _spread(question, seeds, plan, part)
     found = await carry(question, ways, _SPARE * plan.places(part))
-    best = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: plan.places(part)]
-    for item, way in best:
+    return sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))
+
+
+def _take(question: Question, found: Sequence[tuple[Node, Reach]], plan: Plan, reached: Reached) -> None:
+    for item, way in found:
         reached.know([item])
         gain = BOOST * plan.weight * question.best * way.gain
         reached.add(replace(way, uid=item.uid, gain=gain))
