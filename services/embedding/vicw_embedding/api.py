@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Header, Request, Response, Security
 
 from vicw_embedding import metrics
+from vicw_embedding.serving import CLIENT_GONE, unless_gone
 from vicw_shared.errors import OverloadedError
 from vicw_shared.http import PROBES, Gate, documented, refusals
 from vicw_shared.ports.embedder import Lane
@@ -24,15 +24,10 @@ from vicw_shared.wire.embeddings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from vicw_embedding.lane import Embedded
     from vicw_embedding.wiring import Served
-
-_CLIENT_GONE = 499
 
 
 def create_router(gate: Gate) -> APIRouter:
@@ -68,12 +63,12 @@ async def embeddings(
     texts = [body.input] if isinstance(body.input, str) else body.input
     try:
         with span(f"embed.{lane}"), metrics.SECONDS.labels(lane.value).time():
-            embedded = await _unless_gone(request, served.batcher.embed(texts, lane, body.dimensions))
+            embedded = await unless_gone(request, served.batcher.embed(texts, lane, body.dimensions))
     except OverloadedError:
         metrics.REJECTED.labels(lane.value).inc()
         raise
     if embedded is None:
-        return Response(status_code=_CLIENT_GONE)
+        return Response(status_code=CLIENT_GONE)
     metrics.TEXTS.labels(lane.value).inc(len(texts))
     packed = body.encoding_format == "base64"
     answer = EmbeddingsResponse(
@@ -89,18 +84,6 @@ async def models(request: Request) -> ModelsResponse:
     served: Served = request.app.state.served
     row = ModelRow(id=served.file.card.name, size=served.batcher.size, digest=served.file.digest)
     return ModelsResponse(data=[row])
-
-
-async def _unless_gone(request: Request, work: Coroutine[None, None, Embedded]) -> Embedded | None:
-    """Return the result, or None if the client hung up first: its texts must not hold up the lane."""
-    task = asyncio.create_task(work)
-    gone = asyncio.ensure_future(request.receive())  # the body is read: only the end can follow
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
-    finally:
-        task.cancel()
-        gone.cancel()
 
 
 def _encoded(row: NDArray[np.float32], packed: bool) -> str | list[float]:

@@ -49,7 +49,7 @@ class Engine:
         """Load the model. Raises SettingsError if the file and its card do not fit each other."""
         self.file = model_file
         card = model_file.card
-        if (options.threads or _cores()) == _processors():
+        if (options.threads or usable_cores()) == _processors():
             pin_workers()
         self._model = NativeModel(model_file.path)
         if self._model.size != card.size:
@@ -99,7 +99,7 @@ class Engine:
                 pooling=card.pooling,
                 max_tokens=min(card.max_tokens, self._model.context_length, BATCH_TOKENS[lane]),
                 batch_tokens=BATCH_TOKENS[lane],
-                threads=options.threads or _cores(),
+                threads=options.threads or usable_cores(),
                 queue_texts=options.queue_texts,
                 niceness=BULK_NICENESS if lane is Lane.BULK else 0,
                 observe=lambda *batch: options.observe(lane, *batch),
@@ -112,7 +112,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _cores() -> int:
+def usable_cores() -> int:
     """Return how many processors' worth of time this process may take: a container may have a share of many."""
     try:
         allowed, period = _QUOTA.read_text("ascii").split()

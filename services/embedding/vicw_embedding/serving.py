@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,12 @@ from vicw_shared.errors import FatalError
 
 if TYPE_CHECKING:
     import uvicorn
-    from fastapi import FastAPI
+    from fastapi import FastAPI, Request
 
 READY = "vicw-embedding ready"
 FATAL = "vicw-embedding fatal"
+CLIENT_GONE = 499
+"""The status that nobody reads: the client hung up."""
 
 
 def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, arguments: list[str] | None) -> int:
@@ -65,6 +68,18 @@ def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_second
     finally:
         if uds:
             uds.unlink(missing_ok=True)
+
+
+async def unless_gone[T](request: Request, work: Coroutine[None, None, T]) -> T | None:
+    """Return the result, or None if the client hung up first: its work is cancelled, to hold up nobody."""
+    task = asyncio.create_task(work)
+    gone = asyncio.ensure_future(request.receive())  # the body is read: only the end can follow
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
+        gone.cancel()
 
 
 def _parser(program: str, about: str) -> argparse.ArgumentParser:

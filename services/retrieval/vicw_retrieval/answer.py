@@ -12,7 +12,15 @@ from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.timing.placing import Placed
 from vicw_shared.model import Node
-from vicw_shared.wire.explanation import AskedEvent, AskedSpan, AskedTime, Explanation, GraphChannel, ProfileWeights
+from vicw_shared.wire.explanation import (
+    AskedEvent,
+    AskedSpan,
+    AskedTime,
+    Explanation,
+    GraphChannel,
+    JudgedResult,
+    ProfileWeights,
+)
 from vicw_shared.wire.retrieve import ChannelHit, Passage, Result, Via
 
 _EXPLAINED_HITS = 50
@@ -136,9 +144,19 @@ def explain(
             sub_graphs={part.value: count for part, count in spreads.reached().items()},
         ),
         time=_time(second.placed),
+        rerank=_rerank(second, top),
         boosts={candidate.item.uid: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=tuple(cut),
     )
+
+
+def _rerank(second: SecondWave, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
+    """Return what the re-ranker said of the results; None: it was not asked, or did not answer."""
+    reranked = second.reranked
+    if reranked is None or not reranked.in_time:
+        return None
+    uids = [candidate.item.uid for candidate in top if candidate.item.uid in reranked.scores]
+    return {uid: JudgedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
 
 
 def _time(placed: Placed | None) -> AskedTime | None:

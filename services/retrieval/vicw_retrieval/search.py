@@ -26,7 +26,17 @@ from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Embedder, GraphStore, Scope, ScoreQuery, VectorHit, VectorQuery, VectorStore, WordIndex
+from vicw_shared.ports import (
+    Embedder,
+    GraphStore,
+    Reranker,
+    Scope,
+    ScoreQuery,
+    VectorHit,
+    VectorQuery,
+    VectorStore,
+    WordIndex,
+)
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 
@@ -43,7 +53,8 @@ class RetrievalPorts:
     """What the read path works with. ``query_prefix`` is the embedding model's.
 
     While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
-    weighs, and the graph's full text is the only channel of the first wave.
+    weighs, and the graph's full text is the only channel of the first wave. A ``reranker`` has the last word on the
+    order, where there is one.
     """
 
     graph: GraphStore
@@ -57,6 +68,7 @@ class RetrievalPorts:
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     prototypes: Prototypes = field(default_factory=Prototypes)
     words: WordIndex | None = None
+    reranker: Reranker | None = None
 
 
 class Search:

@@ -18,6 +18,7 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.merging import merge_duplicates
 from vicw_retrieval.reach import Anchor
 from vicw_retrieval.recent import prefer_recent
+from vicw_retrieval.reranking import RERANK, Reranked, rerank
 from vicw_retrieval.search import RetrievalPorts, Search
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
@@ -41,6 +42,7 @@ class SecondWave:
     spreads: Spread = field(default_factory=Spread)
     placed: Placed | None = None
     associates: list[tags.Associate] = field(default_factory=list)
+    reranked: Reranked | None = None
 
     async def run(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> list[Candidate]:
         """Return the results: what stands after all stages, at most as many as are asked for."""
@@ -50,6 +52,7 @@ class SecondWave:
             found = await self._place(question, found)
             found = prefer_recent(found, self.ports.settings)
         found = await self._merge(found)
+        found = await self._rerank(found)
         top = chosen(found, wave, self.request.limit)
         if self.request.channels is None and self.request.expand.hops > 0:
             await self._walk_tags(question, top)
@@ -102,6 +105,25 @@ class SecondWave:
         with self.search.watch.stage("merge"):
             least, limit = self.ports.settings.duplicates, self.request.limit
             return await merge_duplicates(self.ports.graph, self.search.scope, found, limit, least)
+
+    async def _rerank(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let the re-ranker order what would be the answer; of what nobody may see nothing came this far."""
+        reranker, settings = self.ports.reranker, self.ports.settings
+        if reranker is None or not settings.rerank_top or self.request.channels is not None:
+            return found
+        with self.search.watch.stage(RERANK):
+            found, self.reranked = await rerank(
+                reranker,
+                self.ports.graph,
+                self.search.scope,
+                self.request.query,
+                found,
+                top=settings.rerank_top,
+                budget_ms=settings.rerank_ms,
+            )
+        if not self.reranked.in_time:
+            self.search.degraded.append(RERANK)
+        return found
 
     async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
         """Let the tags of the results lead on."""

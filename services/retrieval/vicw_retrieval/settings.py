@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_shared.platform.settings import PlatformSettings
-from vicw_shared.settings import LimitSettings, LogSettings, RetrievalSettings, ServerSettings
+from vicw_shared.settings import LimitSettings, LogSettings, RerankSettings, RetrievalSettings, ServerSettings
 from vicw_shared.settings.variables import named_by_variable
 
 
@@ -18,9 +18,17 @@ class Settings:
     limits: LimitSettings
     retrieval: RetrievalSettings
     log: LogSettings
+    rerank: RerankSettings
 
     @classmethod
     def read(cls) -> Settings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
-            return cls(ServerSettings(), PlatformSettings.read(), LimitSettings(), RetrievalSettings(), LogSettings())
+            return cls(
+                ServerSettings(),
+                PlatformSettings.read(),
+                LimitSettings(),
+                RetrievalSettings(),
+                LogSettings(),
+                RerankSettings(),
+            )

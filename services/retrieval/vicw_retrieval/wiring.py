@@ -8,6 +8,7 @@ from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.settings import Settings
+from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.platform.wiring import PlatformWiring
 
 
@@ -20,6 +21,12 @@ class Wiring(PlatformWiring):
         self.settings = settings
         self._outage = Outage()
         self._prototypes = Prototypes()
+        self._reranker: HttpReranker | None = None
+
+    async def _build(self) -> None:
+        if self.settings.rerank.enabled:
+            self._reranker = open_reranker(self.settings.rerank)
+            self._stack.push_async_callback(self._reranker.close)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -42,4 +49,5 @@ class Wiring(PlatformWiring):
             indexes.rebuilding is not None,
             self.registry,
             self._prototypes,
+            reranker=self._reranker,
         )

@@ -12,6 +12,7 @@ from vicw_shared.settings import (
     LlmSettings,
     LogSettings,
     ReindexSettings,
+    RerankSettings,
     RetrievalSettings,
     ServerSettings,
     StorageSettings,
@@ -36,6 +37,7 @@ class Settings:
     traces: TraceSettings
     reindex: ReindexSettings = field(default_factory=ReindexSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -51,6 +53,7 @@ class Settings:
             TraceSettings(),
             ReindexSettings(),
             LlmSettings(),
+            RerankSettings(),
         )
 
     @property

@@ -32,7 +32,7 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
-from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, VectorStore
+from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
@@ -41,6 +41,7 @@ from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.language import open_language_model
 from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
+from vicw_standalone.reranker import open_reranker
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
@@ -69,6 +70,7 @@ class Standalone:
         self.indexer: Indexer
         self.reindexing: Reindexing
         self.extractor: Extractor | None
+        self._reranker: Reranker | None
         self._ingest: IngestPorts
 
     async def open(self) -> None:
@@ -109,6 +111,7 @@ class Standalone:
             require_room=self.data_dir.require_room_to_index,
             bridges=bridges_of(self.graph, self.registry, self.settings.ingest),
         )
+        self._reranker = await open_reranker(self.settings.rerank, self._stack)
         self.extractor = await self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
@@ -232,6 +235,7 @@ class Standalone:
             words=None if index.model.has_vectors else self.graph,
             registry=self.registry,
             prototypes=self._prototypes,
+            reranker=self._reranker,
         )
 
     async def probe_embedding(self) -> None:

@@ -30,6 +30,7 @@ from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, 
 from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
+from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
@@ -72,6 +73,7 @@ __all__ = [
     "Puts",
     "Receipt",
     "Receipts",
+    "Reranker",
     "Role",
     "Scope",
     "ScoreQuery",

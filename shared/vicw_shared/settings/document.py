@@ -21,6 +21,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.LlmSettings,
     settings.ReindexSettings,
     settings.RetrievalSettings,
+    settings.RerankSettings,
     settings.LimitSettings,
     settings.WorkerSettings,
     settings.SleepSettings,

@@ -108,4 +108,13 @@ class RetrievalSettings(BaseSettings):
         description="Of what a result is worth, what the latest one gains; 0: it does not count when",
     )
     recency_days: float = Field(30.0, gt=0, description="Days after which that is half as much")
+    rerank_top: int = Field(
+        20,
+        ge=0,
+        le=200,
+        description="Results that a re-ranker (VICW_RERANK_*) orders anew, where there is one; 0: none",
+    )
+    rerank_ms: int = Field(
+        1000, gt=0, description="Time that it may take, in ms; after that the order stands as it was"
+    )
     infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")

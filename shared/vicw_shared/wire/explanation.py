@@ -62,6 +62,13 @@ class ProfileWeights(Message):
     recency_weight: float
 
 
+class JudgedResult(Message):
+    """What a re-ranker said of a result: its score, whose scale is the model's, and the rank before it, from 1."""
+
+    score: float
+    rank_before: int
+
+
 class Explanation(Message):
     """How the answer came about; only with ``explain``."""
 
@@ -72,6 +79,9 @@ class Explanation(Message):
     channels: dict[str, tuple[dict[str, Any], ...]]
     graph: GraphChannel
     time: AskedTime | None = None
+    rerank: dict[str, JudgedResult] | None = Field(
+        None, description="What the re-ranker said of the results, by uid; null where none was asked, or none answered"
+    )
     boosts: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="What results gained beside the channels, by uid and by what"
     )

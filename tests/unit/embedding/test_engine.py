@@ -42,7 +42,7 @@ def test_a_container_takes_no_more_processors_than_it_may(
     (tmp_path / "cpu.max").write_text(told)
     monkeypatch.setattr(engine_module, "_QUOTA", tmp_path / "cpu.max")
     monkeypatch.setattr(engine_module, "_processors", lambda: 4)
-    assert engine_module._cores() == cores
+    assert engine_module.usable_cores() == cores
 
 
 def test_no_texts_give_no_rows_of_the_right_size(engine: Engine) -> None:

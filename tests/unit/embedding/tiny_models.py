@@ -30,16 +30,21 @@ _VOCABULARY = [
 _BYTES = [f"<0x{byte:02X}>" for byte in range(256)]  # a SentencePiece model without them aborts on rare text
 
 
-def encoder(path: Path) -> ModelFile:
+def cross_encoder(path: Path) -> Path:
+    """Write the same encoder with a head that gives one score, as re-rankers have it."""
+    return encoder(path, ranks=True).path
+
+
+def encoder(path: Path, *, ranks: bool = False) -> ModelFile:
     """Write a one-layer, 1024-d, XLM-R shaped encoder with CLS pooling, like the production model."""
     writer = gguf.GGUFWriter(path, "bert")
     _architecture(writer, feed_forward=256)
     writer.add_layer_norm_eps(1e-5)
     writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.CLS)
+    writer.add_pooling_type(gguf.PoolingType.RANK if ranks else gguf.PoolingType.CLS)
     writer.add_token_type_count(1)
     _tokenizer(writer, "t5", [])
-    shapes = {
+    shapes: dict[str, tuple[int, ...]] = {
         "token_embd.weight": (len(_VOCABULARY), SIZE),
         "position_embd.weight": (512, SIZE),
         "token_types.weight": (1, SIZE),
@@ -52,6 +57,8 @@ def encoder(path: Path) -> ModelFile:
         "blk.0.ffn_up.bias": (256,),
         **{f"blk.0.{name}.bias": (SIZE,) for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_down")},
     }
+    head = {"cls.weight": (SIZE, SIZE), "cls.bias": (SIZE,), "cls.output.weight": (1, SIZE), "cls.output.bias": (1,)}
+    shapes |= head if ranks else {}
     norms = ("token_embd_norm", "blk.0.attn_output_norm", "blk.0.layer_output_norm")
     _write(writer, shapes, norms, keep_f32={"position_embd.weight", "token_types.weight"})
     return _card(path, Pooling.CLS, smallest_size=256)

@@ -12,10 +12,9 @@ from fastapi import APIRouter, FastAPI, Request, Response, Security
 from pydantic import BaseModel, Field
 
 from vicw_embedding.chat.engine import Answered, ChatEngine
+from vicw_embedding.serving import CLIENT_GONE, unless_gone
 from vicw_shared import http
 from vicw_shared.settings import LimitSettings
-
-_CLIENT_GONE = 499
 
 
 class _Message(BaseModel):
@@ -64,14 +63,9 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
     async def complete(body: _Request, request: Request) -> dict[str, Any] | Response:
         messages = [message.model_dump() for message in body.messages]
         held = body.response_format.json_schema
-        work = asyncio.create_task(engine.answer(messages, held.schema_ if held is not None else None, body.max_tokens))
-        gone = asyncio.ensure_future(request.receive())  # the body is read: only the end can follow
-        try:
-            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            return _told(engine.name, work.result()) if work.done() else Response(status_code=_CLIENT_GONE)
-        finally:
-            work.cancel()
-            gone.cancel()
+        schema = held.schema_ if held is not None else None
+        answered = await unless_gone(request, engine.answer(messages, schema, body.max_tokens))
+        return Response(status_code=CLIENT_GONE) if answered is None else _told(engine.name, answered)
 
     @router.get("/models", responses=http.refusals(401))
     async def models() -> dict[str, Any]:

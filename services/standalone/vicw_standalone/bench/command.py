@@ -28,6 +28,7 @@ from vicw_standalone.bench.fidelity import (
     AS_SET,
     BM25,
     DENSE,
+    WITHOUT_RERANKING,
     WITHOUT_VECTORS,
     SetReport,
     Variant,
@@ -72,6 +73,7 @@ def fidelity(
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # How a server fuses is its own setting: from outside it is asked as it is.
     here = WITHOUT_VECTORS if settings.storage.embedder == "none" else ABLATION
+    here = (*here, WITHOUT_RERANKING) if settings.rerank.enabled else here
     variants = (AS_SET,) if not ablate else here if url is None else (DENSE, BM25, AS_SET)
     try:
         with progress_bars() as progress:

@@ -70,6 +70,8 @@ _ON: Mapping[str, Mapping[str, Any]] = {
 }
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
 """All of the read path and one mechanism that is off as a rule."""
+WITHOUT_RERANKING = Variant("without re-ranking", retrieval={"rerank_top": 0})
+"""Where a re-ranker is configured."""
 NO_VECTORS = Variant("no vectors", vectors=False)
 ANYWHERE = Variant("any context", anywhere=True)
 ABLATION = (DENSE, BM25, NO_VECTORS, AS_SET, ANYWHERE, *FUSIONS, *WITHOUT, *WITH)

@@ -103,6 +103,7 @@ class LocalTarget:
             "wrapper_version": identity.wrapper_version,
             "ingest": settings.ingest.model_dump(mode="json"),
             "retrieval": settings.retrieval.model_dump(mode="json"),
+            "rerank": settings.rerank.model_dump(mode="json", include={"url", "model"}),
         }
 
 
@@ -143,7 +144,7 @@ async def open_local(settings: Settings, store: Path, embedder: Embedder | None 
     storage = settings.storage.model_copy(update={"data_dir": store})
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
     retrieval = settings.retrieval.model_copy(
-        update={"budget_ms": _BUDGET_MS, "spread_ms": _BUDGET_MS, "chain_ms": _BUDGET_MS}
+        update={"budget_ms": _BUDGET_MS, "spread_ms": _BUDGET_MS, "chain_ms": _BUDGET_MS, "rerank_ms": _BUDGET_MS}
     )
     settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval)
     standalone = Standalone(settings, embedder)

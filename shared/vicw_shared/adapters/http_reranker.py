@@ -1,0 +1,74 @@
+"""The Reranker port over any server that speaks the wire of re-ranking, ours for GGUF files among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from vicw_shared.adapters.openai_connection import OpenAIConnection, Peer
+from vicw_shared.errors import BrokenError, SettingsError
+from vicw_shared.telemetry.engines import measured
+from vicw_shared.wire.rerank import RerankRequest, RerankResponse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vicw_shared.settings import RerankSettings
+
+PEER = Peer("rerank", "the re-ranking server", "VICW_RERANK_")
+
+
+@measured("rerank")
+class HttpReranker:
+    """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        uds: Path | None = None,
+        model: str | None = None,
+        api_key: str | None = None,
+        timeout_seconds: float = 10.0,
+    ) -> None:
+        # A failing call costs a question its time: none is repeated.
+        self._connection = OpenAIConnection(
+            base_url=base_url, uds=uds, api_key=api_key, timeout_seconds=timeout_seconds, retry_seconds=0.0, peer=PEER
+        )
+        self._model = model
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score for each text; see the port."""
+        if not texts:
+            return []
+        asked = RerankRequest(query=query, documents=list(texts), model=self._model, top_n=len(texts))
+        answer = await self._connection.send("POST", "/rerank", json=asked.model_dump(exclude_none=True))
+        try:
+            rows = RerankResponse.model_validate(answer.json()).results
+        except (ValueError, ValidationError) as error:
+            raise BrokenError(PEER.dependency, "the answer is no list of scores") from error
+        scores = {row.index: row.relevance_score for row in rows}
+        if len(rows) != len(texts) or scores.keys() != set(range(len(texts))):
+            raise BrokenError(PEER.dependency, f"{len(rows)} scores came for {len(texts)} texts, or not one for each")
+        return [scores[at] for at in range(len(texts))]
+
+    async def close(self) -> None:
+        """Close connections. Safe to call twice."""
+        await self._connection.close()
+
+
+def open_reranker(settings: RerankSettings) -> HttpReranker:
+    """Return the model behind VICW_RERANK_URL. Raises SettingsError if there is no URL."""
+    if settings.url is None:
+        raise SettingsError(
+            f"VICW_RERANK_MODEL is {settings.model}, and VICW_RERANK_URL is not set: only `vicw serve` runs a GGUF "
+            "file by itself. Set VICW_RERANK_URL to a server that has it (`python -m vicw_embedding.rerank` is one)"
+        )
+    return HttpReranker(
+        base_url=settings.url.strip(),
+        model=settings.model,
+        api_key=settings.api_key.get_secret_value() if settings.api_key is not None else None,
+        timeout_seconds=settings.timeout_seconds,
+    )

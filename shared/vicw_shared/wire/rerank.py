@@ -1,0 +1,36 @@
+"""The wire of re-ranking, as Jina and Cohere have it, and llama.cpp's server after them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+
+class RerankRequest(BaseModel):
+    """A question and the texts to judge by it. ``top_n``: how many of the best are answered; None: all."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: str
+    documents: list[str]
+    model: str | None = None
+    top_n: Annotated[int, Field(gt=0)] | None = None
+
+
+class RerankRow(BaseModel):
+    """The score of the text at ``index`` of the request, counted from 0."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    index: Annotated[int, Field(ge=0)]
+    relevance_score: FiniteFloat
+
+
+class RerankResponse(BaseModel):
+    """Scores, best first."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    results: list[RerankRow]
+    model: str | None = None

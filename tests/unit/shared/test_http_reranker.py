@@ -1,0 +1,104 @@
+"""The adapter of re-ranking servers: what it sends, what it takes for an answer, and what for none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
+from vicw_shared.errors import OverloadedError, SettingsError, TooSlowError, UnavailableError
+from vicw_shared.settings import RerankSettings
+
+TEXTS = ["one", "two", "three"]
+type Said = Callable[[dict[str, Any]], Any]
+
+
+@asynccontextmanager
+async def server(answer: Said, status: int = 200, seconds: float = 0.0) -> AsyncIterator[tuple[str, list[Any]]]:
+    asked: list[Any] = []
+
+    async def rerank(request: web.Request) -> web.Response:
+        asked.append((request.headers.get("Authorization"), await request.json()))
+        await asyncio.sleep(seconds)
+        return web.json_response(answer(asked[-1][1]), status=status)
+
+    app = web.Application()
+    app.router.add_post("/v1/rerank", rerank)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1", asked
+    finally:
+        await runner.cleanup()
+
+
+def rows(*scores: tuple[int, Any]) -> dict[str, Any]:
+    return {
+        "results": [{"index": index, "relevance_score": score, "document": {"text": ""}} for index, score in scores]
+    }
+
+
+@pytest.fixture
+async def connect() -> AsyncIterator[Callable[..., HttpReranker]]:
+    opened: list[HttpReranker] = []
+
+    def open_one(url: str, **fields: Any) -> HttpReranker:
+        opened.append(HttpReranker(base_url=url, **fields))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        await one.close()
+
+
+async def test_scores_come_back_in_the_order_of_the_texts(connect: Callable[..., HttpReranker]) -> None:
+    async with server(lambda _: rows((2, 7.5), (0, -1), (1, -3.25))) as (url, asked):
+        model = connect(url, model="m", api_key="secret")
+        assert await model.rerank("q?", TEXTS) == [-1.0, -3.25, 7.5]
+        assert await model.rerank("q?", []) == []
+    assert asked == [("Bearer secret", {"query": "q?", "documents": TEXTS, "model": "m", "top_n": 3})]
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {},
+        [],
+        rows((0, 1.0), (1, 2.0)),
+        rows((0, 1.0), (1, 2.0), (1, 3.0)),
+        rows((0, 1.0), (1, 2.0), (3, 3.0)),
+        rows((0, 1.0), (1, 2.0), (-1, 3.0)),
+        rows((0, 1.0), (1, 2.0), (2, None)),
+        rows((0, 1.0), (1, 2.0), (2, "NaN")),
+    ],
+)
+async def test_what_is_no_score_for_each_text_is_no_answer(connect: Callable[..., HttpReranker], nonsense: Any) -> None:
+    async with server(lambda _: nonsense) as (url, _):
+        with pytest.raises(UnavailableError):
+            await connect(url).rerank("q", TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "error"),
+    [(429, 0, OverloadedError), (503, 0, UnavailableError), (401, 0, SettingsError), (200, 5, TooSlowError)],
+)
+async def test_refusals_say_what_they_are(
+    connect: Callable[..., HttpReranker], status: int, seconds: float, error: type[Exception]
+) -> None:
+    async with server(lambda _: rows(), status, seconds) as (url, asked):
+        with pytest.raises(error):
+            await connect(url, timeout_seconds=0.3).rerank("q", TEXTS)
+        assert len(asked) == 1, "what failed is not asked again: it costs a question its time"
+
+
+async def test_without_a_url_a_model_is_for_vicw_serve_alone() -> None:
+    assert not RerankSettings().enabled
+    with pytest.raises(SettingsError, match="only `vicw serve` runs a GGUF"):
+        open_reranker(RerankSettings(model="some.gguf"))
