@@ -33,7 +33,7 @@ from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.indexes import Index, Indexes

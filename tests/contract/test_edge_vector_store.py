@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.ports import Point
 
 SIZE = 4

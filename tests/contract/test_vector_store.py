@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from qdrant_servers import collections_for_tests, server_if_any
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.clock import to_ms
 from vicw_shared.errors import UnavailableError

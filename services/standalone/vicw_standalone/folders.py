@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.ports import ModelIdentity
 

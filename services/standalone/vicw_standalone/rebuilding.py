@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import structlog
 
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError

@@ -20,7 +20,7 @@ from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.search import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
 from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore

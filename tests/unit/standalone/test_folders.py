@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.folders import folder_of, noted_in, open_folder, others
@@ -51,7 +51,7 @@ async def test_when_the_first_is_dropped_the_other_is_found_still(tmp_path: Path
 async def test_what_cannot_be_opened_is_made_anew_only_when_told(tmp_path: Path) -> None:
     folder = tmp_path / "vectors"
     await make(folder, A)
-    (folder / "edge_config.json").write_text("not json")
+    (folder / "passages" / "edge_config.json").write_text("not json")
     with pytest.raises(DataDirError, match="vicw reindex"):
         open_folder(folder, A, anew=False)
     await make(folder, A)

@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 
 from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import PendingPoint
@@ -188,7 +188,7 @@ async def test_reindexing_by_hand_that_is_cut_off_leaves_the_mark(lost: Path, br
     if broken:
         async with open_memory(lost) as memory:
             await rebuilt(memory)
-        (lost / "vectors" / "edge_config.json").write_text("not json")
+        (lost / "vectors" / "passages" / "edge_config.json").write_text("not json")
 
     class Unable(HashEmbedder):
         async def embed(self, *_: Any) -> NoReturn:

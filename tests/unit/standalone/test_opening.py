@@ -25,7 +25,7 @@ async def test_another_file_of_the_same_model_is_told_apart_and_the_remedy_named
 
 
 async def test_an_index_whose_making_was_killed_is_made_again(store: Path) -> None:
-    half_made = store / "vectors.new" / "segments"
+    half_made = store / "vectors.new" / "passages" / "segments"
     half_made.mkdir(parents=True)
     (store / "models").mkdir()
     (half_made / "torn").write_bytes(b"\0" * 100)

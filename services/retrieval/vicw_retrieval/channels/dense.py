@@ -77,8 +77,7 @@ async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scop
     """Return the best statement of each passage; ``full``: there are more statements than were found."""
     scores = {hit.id: hit.score for hit in statements}
     best: dict[str, float] = {}
-    spread = [("EVIDENCED_BY", Direction.OUT)]
-    for proof in await graph.expand(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
-        passage = proof.node.uid
-        best[passage] = max(best.get(passage, -1.0), scores[proof.origin])
+    spread = ("EVIDENCED_BY", Direction.OUT)
+    for proof in await graph.leads(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
+        best[proof.uid] = max(best.get(proof.uid, -1.0), scores[proof.origin])
     return Told(best, min(scores.values()) if full and scores else None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vicw_embedding import library, minilm
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import open_embedder
 from vicw_shared.adapters.sqlite.glance import Glance, glance
 from vicw_shared.embedding_models import MODELS

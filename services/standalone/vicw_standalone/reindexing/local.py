@@ -10,7 +10,7 @@ from pathlib import Path
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import ConflictError, DataDirError, ModelMismatchError, SettingsError
 from vicw_shared.extensions import load_registries

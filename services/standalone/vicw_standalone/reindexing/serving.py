@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from vicw_ingest.reindexing import Reindex, Reindexed, Steps
-from vicw_shared.adapters.edge_vector_store import EdgeVectorStore
+from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.errors import ConflictError, FatalError, FieldProblem, InvalidInputError, VicwError
 from vicw_shared.indexes import Index
 from vicw_shared.model import Label

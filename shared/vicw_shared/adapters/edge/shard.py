@@ -1,0 +1,216 @@
+"""One shard of Qdrant Edge: the points of one kind of node. Everything blocks, and holds the GIL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from qdrant_edge import (
+    CountRequest,
+    Distance,
+    EdgeConfig,
+    EdgeShard,
+    EdgeSparseVectorParams,
+    EdgeVectorParams,
+    FacetRequest,
+    FieldCondition,
+    Filter,
+    HasIdCondition,
+    HnswIndexConfig,
+    IntegerIndexParams,
+    KeywordIndexParams,
+    Modifier,
+    Query,
+    QueryBatchRequest,
+    QueryRequest,
+    RangeFloat,
+    ScrollRequest,
+    UpdateOperation,
+    VectorStorageDatatype,
+)
+from qdrant_edge import Point as EdgePoint
+from qdrant_edge import SparseVector as EdgeSparseVector
+
+from vicw_shared.adapters.conditions import (
+    DOMAIN,
+    FLAGS,
+    INSTANTS,
+    KEYWORDS,
+    TENANT,
+    Condition,
+    of_items,
+    of_tenant,
+    within,
+)
+from vicw_shared.adapters.edge.filters import EdgeCondition, edge_conditions
+from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+
+_DENSE, _SPARSE = "dense", "bm25"
+_BEFORE_ALL = -1e18
+"""Milliseconds since 1970: before every instant."""
+
+
+class Shard:
+    """Points in a folder, and what is known of all of them, so that no search asks for it again."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the shard that ``create`` made."""
+        self._edge = EdgeShard.load(str(path))
+        self._tenants = {str(hit.value) for hit in self._edge.facet(FacetRequest(TENANT, 10_000, True)).hits}
+        self._idf: dict[int, float] = {}
+        self._domains: dict[str, dict[str, int]] = {}
+        self._empty: dict[str, bool] = {}
+        self._counted_points = 0
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Tell whether there is a shard at ``path``."""
+        return (path / "segments").exists()
+
+    @staticmethod
+    def create(path: Path, size: int) -> None:
+        """Make an empty shard for vectors of ``size`` dimensions in a folder that is not there yet."""
+        path.mkdir(mode=0o700, parents=True)
+        edge = EdgeShard.create(str(path), _config(size))
+        _create_indexes(edge)
+        edge.close()
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        self._tenants.update(str(point.payload[TENANT]) for point in points)
+        self._update(UpdateOperation.upsert_points([_edge_point(point) for point in points]))
+
+    def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        for point in self.present(list(payloads)):
+            self._edge.update(UpdateOperation.overwrite_payload([point], dict(payloads[point])))
+        self._empty.clear()
+
+    def delete(self, ids: Sequence[str]) -> None:
+        self._update(UpdateOperation.delete_points(list(ids)))
+
+    def search(self, query: VectorQuery) -> list[VectorHit]:
+        nearest = _nearest(query)
+        if nearest is None or query.scope.tenant not in self._tenants:
+            return []
+        request = QueryRequest(query.limit, query=nearest, filter=self._filter(query), with_payload=False)
+        return [VectorHit(str(hit.id), hit.score) for hit in self._edge.query(request)]
+
+    def score(self, query: ScoreQuery) -> dict[str, float]:
+        nearest = _nearest(query)
+        if nearest is None or not query.ids:
+            return {}
+        chosen = Filter(must=[HasIdCondition(set(query.ids))])
+        request = QueryRequest(len(query.ids), query=nearest, filter=chosen, with_payload=False)
+        return {str(hit.id): hit.score for hit in self._edge.query(request)}
+
+    def idf(self, terms: Sequence[int]) -> list[float]:
+        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
+        missing = [term for term in terms if term not in self._idf]
+        self._idf.update(zip(missing, _probe_idf(self._edge, missing), strict=True))
+        return [self._idf[term] for term in terms]
+
+    def domains(self, tenant: str) -> dict[str, int]:
+        if tenant not in self._domains:
+            mine = edge_conditions(self._of(tenant))
+            request = FacetRequest(DOMAIN, 1000, False, Filter(must=mine) if mine else None)
+            self._domains[tenant] = {str(hit.value): hit.count for hit in self._edge.facet(request).hits}
+        return dict(self._domains[tenant])
+
+    def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        return {str(record.id): record.payload or {} for record in self._edge.retrieve(list(ids), True, False)}
+
+    def present(self, ids: Sequence[str]) -> set[str]:
+        return {str(record.id) for record in self._edge.retrieve(list(ids), False, False)}
+
+    def ids(self, after: str | None, limit: int) -> list[str]:
+        """Return ids in ascending order. The engine begins with ``after`` itself, which is left out here."""
+        request = ScrollRequest(after, limit + 1, with_payload=False, with_vector=False)
+        records, _ = self._edge.scroll(request)
+        return [str(record.id) for record in records if str(record.id) != after][:limit]
+
+    def close(self) -> None:
+        self._edge.close()
+
+    def _update(self, operation: UpdateOperation) -> None:
+        self._edge.update(operation)
+        self._empty.clear()
+        # Counts are kept until the shard has changed by a hundredth, which moves an IDF by about 0.01.
+        points = self._edge.count(CountRequest(exact=False))
+        if abs(points - self._counted_points) > self._counted_points // 100:
+            self._idf.clear()
+            self._domains.clear()
+            self._counted_points = points
+
+    def _filter(self, query: VectorQuery) -> Filter | None:
+        """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
+        wanted = within(query.scope)
+        must = edge_conditions([*wanted.must, *self._of(query.scope.tenant)])
+        must_not = [condition for condition in edge_conditions(wanted.must_not) if not self._is_idle(condition)]
+        if query.without:
+            must_not += edge_conditions([of_items(query.without)])
+        return Filter(must=must, must_not=must_not) if must or must_not else None
+
+    def _of(self, tenant: str) -> list[Condition]:
+        """Return what tells a tenant's points from others; nothing while there are no others."""
+        return [] if self._tenants == {tenant} else [of_tenant(tenant)]
+
+    def _is_idle(self, condition: EdgeCondition) -> bool:
+        """Tell whether no point has the instant that a condition is about."""
+        if not isinstance(condition, FieldCondition) or condition.range is None:
+            return False
+        field = condition.key
+        if field not in self._empty:
+            ever = Filter(must=[FieldCondition(field, range=RangeFloat(gte=_BEFORE_ALL))])
+            self._empty[field] = self._edge.count(CountRequest(filter=ever, exact=True)) == 0
+        return self._empty[field]
+
+
+def _config(size: int) -> EdgeConfig:
+    # m = 0: no HNSW graph. An exact scan takes milliseconds at this store's sizes, and filters stay exact.
+    # Turbo8 is a byte a dimension: scores are right to .001, and it is scanned five times as fast as Float16.
+    flat = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
+    dense = EdgeVectorParams(size, Distance.Dot, datatype=VectorStorageDatatype.Turbo8, hnsw_config=flat)
+    return EdgeConfig(vectors={_DENSE: dense}, sparse_vectors={_SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)})
+
+
+def _create_indexes(shard: EdgeShard) -> None:
+    create = UpdateOperation.create_field_index
+    for field in KEYWORDS:
+        shard.update(create(field, KeywordIndexParams(is_tenant=field == TENANT)))
+    for field in INSTANTS:
+        shard.update(create(field, IntegerIndexParams(lookup=False, range=True)))
+    for field in FLAGS:
+        shard.update(create(field, IntegerIndexParams(lookup=True, range=False)))
+
+
+def _edge_point(point: Point) -> EdgePoint:
+    vectors: dict[str, list[float] | EdgeSparseVector] = {_DENSE: point.dense.tolist()}
+    if point.sparse is not None:
+        vectors[_SPARSE] = EdgeSparseVector(list(point.sparse.indices), list(point.sparse.values))
+    return EdgePoint(point.id, vectors, dict(point.payload))  # type: ignore[arg-type]
+
+
+def _nearest(query: VectorQuery | ScoreQuery) -> Query | None:
+    """Return what the engine searches by; None for a sparse vector without a term."""
+    if query.dense is not None:
+        return Query.Nearest(query.dense.tolist(), using=_DENSE)
+    if query.sparse is None or not query.sparse.indices:
+        return None
+    return Query.Nearest(EdgeSparseVector(list(query.sparse.indices), list(query.sparse.values)), using=_SPARSE)
+
+
+def _probe_idf(shard: EdgeShard, terms: Sequence[int]) -> list[float]:
+    if not terms:
+        return []
+    requests = [
+        QueryRequest(1, query=Query.Nearest(EdgeSparseVector([term], [1.0]), using=_SPARSE), with_vector=[_SPARSE])
+        for term in terms
+    ]
+    values: list[float] = []
+    for term, hits in zip(terms, shard.query_batch(QueryBatchRequest(requests)), strict=True):
+        if not hits:
+            values.append(0.0)
+            continue
+        vector = hits[0].vector[_SPARSE]  # type: ignore[index, call-overload]
+        weight = dict(zip(vector.indices, vector.values, strict=True))[term]  # type: ignore[union-attr]
+        values.append(hits[0].score / weight)
+    return values

@@ -1,0 +1,169 @@
+"""EdgeVectorStore: Qdrant's engine in this process, as the embedded default's rebuildable index.
+
+Edge is beta and holds the GIL in every call (design: "What was tried"), so calls are kept short: updates go
+in small parts, conditions that match nothing are left out of searches, ``optimize`` is never called online.
+Passages and statements have a shard each: a condition that tells them apart would cost more than the search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import batched
+from pathlib import Path
+
+from vicw_shared.adapters.conditions import LABEL
+from vicw_shared.adapters.edge.shard import Shard
+from vicw_shared.errors import DataDirError, UnavailableError
+from vicw_shared.model import Label
+from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.telemetry.engines import measured
+
+_FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
+_CLEAN = "clean"
+_PART = 64
+"""Points of one update."""
+
+type _Shards = Mapping[Label, Shard]
+
+
+@measured("edge")
+class EdgeVectorStore:
+    """VectorStore in a folder of the data directory."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if it is not there.
+
+        ``unclean`` then tells whether it was not closed in order, so that it has to be compared with the graph.
+        It stays so, over closing and opening, until ``agreed`` is called.
+        """
+        self._path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
+        created = not self.exists(path)
+        self.unclean = not created and not self.closed_in_order(path)
+        try:
+            if created:
+                self._create(size)
+            self._shards: _Shards | None = {label: Shard(path / name) for label, name in _FOLDERS.items()}
+        except Exception as error:
+            raise DataDirError(
+                f"The vector index {path} cannot be opened ({error}). `vicw reindex` builds it anew"
+            ) from error
+        (path / _CLEAN).unlink(missing_ok=True)
+
+    def agreed(self) -> None:
+        """Note that the index has been compared with the graph."""
+        self.unclean = False
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Tell whether there is an index at ``path``."""
+        return all(Shard.exists(path / name) for name in _FOLDERS.values())
+
+    @staticmethod
+    def closed_in_order(path: Path) -> bool:
+        """Tell whether opening the index at ``path`` has nothing to create and nothing to replay."""
+        return (path / _CLEAN).exists()
+
+    @staticmethod
+    def destroy(path: Path) -> None:
+        """Remove an index that no process has open."""
+        shutil.rmtree(path, ignore_errors=True)
+
+    def _create(self, size: int) -> None:
+        """Make it aside and move it: a kill in the middle leaves no index that lacks half of its own."""
+        aside = self._path.with_name(f"{self._path.name}.new")
+        shutil.rmtree(aside, ignore_errors=True)
+        for name in _FOLDERS.values():
+            Shard.create(aside / name, size)
+        shutil.rmtree(self._path, ignore_errors=True)
+        aside.rename(self._path)
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        for label, shard_points in _by_label(points).items():
+            for part in batched(shard_points, _PART):
+                await self._do(partial(_upsert, label=label, part=part))
+
+    async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
+        def work(shards: _Shards) -> None:
+            for shard in shards.values():
+                shard.set_payload(payloads)
+
+        await self._do(work)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        def work(shards: _Shards) -> None:
+            for shard in shards.values():
+                shard.delete(ids)
+
+        await self._do(work)
+
+    async def search(self, query: VectorQuery) -> list[VectorHit]:
+        if query.scope.contexts == () or query.scope.domains == ():
+            return []
+        return await self._do(lambda shards: shards[query.label].search(query))
+
+    async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        def work(shards: _Shards) -> list[dict[str, float]]:
+            return [_united([shard.score(query) for shard in shards.values()]) for query in queries]
+
+        return await self._do(work)
+
+    async def idf(self, terms: Sequence[int]) -> list[float]:
+        return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))
+
+    async def domains(self, tenant: str) -> dict[str, int]:
+        return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant))
+
+    async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+        return await self._do(lambda shards: _united([shard.payloads(ids) for shard in shards.values()]))
+
+    async def present(self, ids: Sequence[str]) -> set[str]:
+        return await self._do(lambda shards: set().union(*(shard.present(ids) for shard in shards.values())))
+
+    async def ids(self, *, after: str | None, limit: int) -> list[str]:
+        def work(shards: _Shards) -> list[str]:
+            return list(heapq.merge(*(shard.ids(after, limit) for shard in shards.values())))[:limit]
+
+        return await self._do(work)
+
+    async def close(self) -> None:
+        if self._shards is not None:
+            await self._do(_close)
+            self._shards = None
+            if not self.unclean:
+                (self._path / _CLEAN).touch()
+        self._thread.shutdown()
+
+    async def _do[T](self, work: Callable[[_Shards], T]) -> T:
+        shards = self._shards
+        if shards is None:
+            raise UnavailableError("vectors", "the store is closed")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, shards)
+        except Exception as error:
+            raise UnavailableError("vectors", f"Qdrant Edge: {error}") from error
+
+
+def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
+    sorted_out: dict[Label, list[Point]] = {}
+    for point in points:
+        sorted_out.setdefault(Label(str(point.payload[LABEL])), []).append(point)
+    return sorted_out
+
+
+def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
+    shards[label].upsert(part)
+
+
+def _close(shards: _Shards) -> None:
+    for shard in shards.values():
+        shard.close()
+
+
+def _united[T](found: Sequence[Mapping[str, T]]) -> dict[str, T]:
+    return {uid: value for part in found for uid, value in part.items()}
