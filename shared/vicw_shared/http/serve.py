@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -100,8 +101,15 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            _spare_the_collector()
             self.on_ready()
             print(self.announcement, flush=True)  # the line that a person, or a script, waits for
+
+
+def _spare_the_collector() -> None:
+    """Take what has been loaded out of the collector's sight: it stays, and to look through it stops every request."""
+    gc.collect()
+    gc.freeze()
 
 
 def listen(host: str, port: int) -> socket.socket:

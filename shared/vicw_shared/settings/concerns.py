@@ -54,6 +54,12 @@ class StorageSettings(BaseSettings):
     min_free_mb: int = Field(
         64, ge=0, description="Writes are refused while the data directory's disk has less room, in MiB"
     )
+    cached_nodes: int = Field(
+        20_000,
+        ge=0,
+        description="Nodes of the graph, and three times as many edges, that stay in memory once they were read, until "
+        "a write touches them: 2 KB a node; 0: none",
+    )
     embedder: Literal["model", "none"] = Field(
         "model",
         description="`model`: what VICW_EMBEDDING_… name makes vectors. `none`: no vectors at all, full text, tags and "

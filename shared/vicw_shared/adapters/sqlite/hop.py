@@ -5,30 +5,40 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from itertools import batched
-from typing import Any
+from typing import NamedTuple
 
-from vicw_shared.adapters.sqlite.rows import columns_of, edge_of, marks, node_of, pack, unpack
-from vicw_shared.model import Label, Node
+from vicw_shared.adapters.sqlite.rows import edge_between, marks, pack, unpack
+from vicw_shared.model import Edge, Label
 from vicw_shared.model.edges import UNHOLDING
-from vicw_shared.ports import Direction, Lead, Neighbour, Spread
+from vicw_shared.ports import Direction, Lead, Spread
 
 _BATCH = 500
 
 
-def read_neighbours(
+class Step(NamedTuple):
+    """An edge to the node of ``uid``. ``place`` is that of its spread; ``lightness`` is less, the heavier it is."""
+
+    place: int
+    lightness: float
+    edge: Edge
+    uid: str
+
+
+def read_steps(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
-) -> list[Neighbour]:
-    """Return the neighbours spread by spread, in each the heaviest edge first."""
-    order = {spread: number for number, spread in enumerate(spreads)}
-    found = [
-        (order[row[2], direction], -row[3], row, direction)
-        for direction, types in _by_direction(spreads).items()
-        for batch in batched(uids, _BATCH)
-        for row in _expand_rows(connection, direction, types, batch, tenant, limit)
-    ]
-    found.sort(key=lambda one: one[:2])
-    nodes: dict[bytes, Node] = {}  # one node may be come to many times
-    return [_neighbour(direction, row, nodes) for _, _, row, direction in found]
+) -> dict[str, tuple[Step, ...]]:
+    """Return where each spread leads from each node, the heaviest edges of each."""
+    places = {spread: place for place, spread in enumerate(spreads)}
+    given = {pack(uid): uid for uid in uids}
+    found: dict[str, list[Step]] = {uid: [] for uid in uids}
+    for direction, types in _by_direction(spreads).items():
+        for batch in batched(uids, _BATCH):
+            for row in _step_rows(connection, direction, types, batch, tenant, limit):
+                origin, uid = given[row[0]], unpack(row[7])
+                ends = (origin, uid) if direction is Direction.OUT else (uid, origin)
+                edge = edge_between(ends, row[1:7])
+                found[origin].append(Step(places[edge.type, direction], -edge.weight, edge, uid))
+    return {uid: tuple(steps) for uid, steps in found.items()}
 
 
 def read_leads(
@@ -78,7 +88,7 @@ def _by_direction(spreads: Sequence[Spread]) -> dict[Direction, list[str]]:
     return types
 
 
-def _expand_rows(
+def _step_rows(
     connection: sqlite3.Connection,
     direction: Direction,
     types: Sequence[str],
@@ -90,17 +100,9 @@ def _expand_rows(
     # The inner limit reads no more of a hub's edges than it returns: the index has them in order of weight.
     sql = (
         f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
-        f"SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, {columns_of('n')} "
+        "SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, n.uid "
         "FROM node o CROSS JOIN wanted CROSS JOIN edge e ON e.rowid IN "
         f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = wanted.type ORDER BY x.weight DESC LIMIT ?) "
         f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(uids))}) AND o.tenant = ?"
     )
     return connection.execute(sql, (*types, limit, *map(pack, uids), tenant))
-
-
-def _neighbour(direction: Direction, row: tuple[Any, ...], nodes: dict[bytes, Node]) -> Neighbour:
-    origin, uid = row[0], row[7]
-    if (node := nodes.get(uid)) is None:
-        node = nodes[uid] = node_of(row[7:])
-    ends = (origin, uid) if direction is Direction.OUT else (uid, origin)
-    return Neighbour(unpack(origin), edge_of((*row[1:3], *ends, *row[3:7])), node)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from vicw_shared.adapters.sqlite import entries
+from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.clock import MICROSECONDS, now, to_us
@@ -19,8 +20,9 @@ from vicw_shared.telemetry.engines import measured
 class SqliteOutbox:
     """Outbox over the database of a graph that one process has open."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, cache: ReadCache) -> None:
         self._database = database
+        self._cache = cache
         self._writing = asyncio.Lock()
         self._claiming = asyncio.Lock()
         # Claims are of this process alone, and end with it: nobody else has the store open.
@@ -101,7 +103,7 @@ class SqliteOutbox:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 result = work(connection)
-                connection.execute("COMMIT")
+                self._cache.commit(connection)
             except BaseException:
                 connection.rollback()
                 raise

@@ -168,15 +168,20 @@ def edge_row(edge: Edge, source: int, target: int) -> tuple[Any, ...]:
 
 def edge_of(row: Sequence[Any]) -> Edge:
     """Read EDGE_COLUMNS whose source and target are packed uids."""
+    return edge_between((unpack(row[2]), unpack(row[3])), (*row[:2], *row[4:]))
+
+
+def edge_between(ends: tuple[str, str], row: Sequence[Any]) -> Edge:
+    """Read EDGE_COLUMNS without source and target, which are ``ends``."""
     return Edge(
         id=unpack(row[0]),
         type=row[1],
-        source=unpack(row[2]),
-        target=unpack(row[3]),
-        weight=row[4],
-        created_at=from_us(row[5]),
-        created_by=row[6],
-        properties=json.loads(row[7]) if row[7] != "{}" else {},
+        source=ends[0],
+        target=ends[1],
+        weight=row[2],
+        created_at=from_us(row[3]),
+        created_by=row[4],
+        properties=json.loads(row[5]) if row[5] != "{}" else {},
     )
 
 

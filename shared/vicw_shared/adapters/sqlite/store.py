@@ -13,9 +13,10 @@ from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
+from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
-from vicw_shared.adapters.sqlite.hop import read_leads, read_neighbours
+from vicw_shared.adapters.sqlite.hop import read_leads
 from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
@@ -30,7 +31,7 @@ from vicw_shared.adapters.sqlite.rows import (
     unpack,
 )
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
-from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_nodes, read_receipt
+from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
@@ -52,6 +53,7 @@ from vicw_shared.ports import (
 )
 from vicw_shared.telemetry.engines import measured
 
+CACHED_NODES = 20_000
 _BATCH = 500
 
 
@@ -60,21 +62,32 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
 
     def __init__(
-        self, data_dir: DataDir, registry: EdgeRegistry, *, beside: bool = False, mapped_mb: int = MAPPED_MB
+        self,
+        data_dir: DataDir,
+        registry: EdgeRegistry,
+        *,
+        beside: bool = False,
+        mapped_mb: int = MAPPED_MB,
+        cached_nodes: int = CACHED_NODES,
     ) -> None:
         """Open the file, and bring its schema to this program's. Edges of types in ``registry`` may be written.
 
         With ``beside`` another process may have the directory: the schema is left as it is, and must be this
-        program's. Nothing may be claimed then. Of the file, ``mapped_mb`` MiB are mapped several times at most.
+        program's. Nothing may be claimed then. Of the file, ``mapped_mb`` MiB are mapped several times at most. So many
+        ``cached_nodes`` stay in memory; none beside another process, whose writes nobody tells of.
         """
         self._data_dir = data_dir
         self._registry = registry
         self._changer: tuple[str, float] | None = None
         self._domains = Domains()
-        database = Database(
-            data_dir.path / "graph.sqlite3", require_current if beside else migrate, mapped_mb=mapped_mb
-        )
-        SqliteOutbox.__init__(self, database)
+        cache = ReadCache(0 if beside else cached_nodes)
+
+        def prepare(connection: sqlite3.Connection) -> None:
+            (require_current if beside else migrate)(connection)
+            cache.watch(connection)
+
+        database = Database(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        SqliteOutbox.__init__(self, database, cache)
         SqliteAudit.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
@@ -90,14 +103,14 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         await self._database.write(lambda c: c.execute("BEGIN IMMEDIATE"))
         try:
             result = await work(transaction)
-            await self._database.write(lambda c: c.execute("COMMIT"))
+            await self._database.write(self._cache.commit)
         except BaseException:
             await self._database.write(lambda c: c.rollback())
             raise
         return result
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        return await self._database.read(lambda c: read_nodes(c, tenant, uids))
+        return await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
         def work(connection: sqlite3.Connection) -> dict[str, str]:
@@ -133,7 +146,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         return await self._database.read(work)
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
-        return await self._database.read(lambda c: read_neighbours(c, tenant, uids, spreads, limit))
+        return await self._database.read(lambda c: self._cache.neighbours(c, tenant, uids, spreads, limit))
 
     async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
         return await self._database.read(lambda c: read_leads(c, tenant, uids, spread, limit))

@@ -1,0 +1,145 @@
+"""What was read of the graph lately, kept until a write touches it (decision 0024).
+
+Only this process writes to the file, so a write tells by itself what it touched: triggers on the writer's connection
+note each node that changes and both ends of each edge that comes, changes or goes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
+
+from prometheus_client import Counter
+
+from vicw_shared.adapters.sqlite.hop import Step, read_steps
+from vicw_shared.adapters.sqlite.rows import unpack
+from vicw_shared.adapters.sqlite.transaction import read_nodes
+from vicw_shared.model import Node
+from vicw_shared.ports import Neighbour, Spread
+
+EDGES_PER_NODE = 3
+"""So many edges are kept for each node that may be: about as many as a spread reads."""
+READ = Counter("vicw_graph_cache_reads_total", "Nodes, and nodes' edges, that were asked for", ["what", "found"])
+_WATCH = """
+CREATE TEMP TABLE touched (uid BLOB NOT NULL);
+CREATE TEMP TRIGGER node_changed AFTER UPDATE ON main.node BEGIN
+    INSERT INTO touched VALUES (NEW.uid);
+END;
+CREATE TEMP TRIGGER edge_came AFTER INSERT ON main.edge BEGIN
+    INSERT INTO touched SELECT uid FROM main.node WHERE pk IN (NEW.source, NEW.target);
+END;
+CREATE TEMP TRIGGER edge_changed AFTER UPDATE ON main.edge BEGIN
+    INSERT INTO touched SELECT uid FROM main.node WHERE pk IN (NEW.source, NEW.target);
+END;
+CREATE TEMP TRIGGER edge_went AFTER DELETE ON main.edge BEGIN
+    INSERT INTO touched SELECT uid FROM main.node WHERE pk IN (OLD.source, OLD.target);
+END;
+"""
+_PLACE = itemgetter(0, 1)
+
+type _Asked = tuple[str, tuple[Spread, ...], int]
+"""A tenant, and what was asked for of its nodes."""
+
+
+class ReadCache:
+    """Nodes by uid, and the edges that were read from them; of both, the oldest half makes room.
+
+    Threads read and keep at the same time. What was read before a write ended is not kept: it may be from before it.
+    """
+
+    def __init__(self, most: int) -> None:
+        """Keep ``most`` nodes, none with 0."""
+        self._most = most
+        self._nodes: dict[str, Node] = {}
+        self._steps: dict[_Asked, dict[str, tuple[Step, ...]]] = {}
+        self._size = 0
+        self._writes = 0
+        self._lock = threading.Lock()
+
+    def watch(self, connection: sqlite3.Connection) -> None:
+        """Have the writer's connection note what it touches. Its transactions end with ``commit``."""
+        if self._most:
+            connection.executescript(_WATCH)
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        """End a transaction, and forget what it touched before anybody is told that it is over."""
+        if not self._most:
+            connection.execute("COMMIT")
+            return
+        touched = [unpack(uid) for (uid,) in connection.execute("SELECT DISTINCT uid FROM touched")]
+        connection.execute("DELETE FROM touched")
+        connection.execute("COMMIT")
+        with self._lock:
+            self._writes += 1
+            for uid in touched:
+                self._nodes.pop(uid, None)
+                for steps in self._steps.values():
+                    self._size -= _size(steps.pop(uid)) if uid in steps else 0
+
+    def nodes(self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        """Return the tenant's nodes among ``uids``."""
+        writes = self._writes
+        found = {uid: node for uid in uids if (node := self._nodes.get(uid)) is not None and node.tenant == tenant}
+        missing = [uid for uid in dict.fromkeys(uids) if uid not in found]
+        _count("nodes", len(found), len(missing))
+        if missing:
+            read = read_nodes(connection, tenant, missing)
+            self._keep(writes, lambda: self._keep_nodes(read))
+            found |= read
+        return found
+
+    def neighbours(
+        self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
+    ) -> list[Neighbour]:
+        """Return the neighbours spread by spread, in each the heaviest edge first."""
+        steps = self._steps_of(connection, (tenant, tuple(spreads), limit), list(dict.fromkeys(uids)))
+        found = [(*step[:2], origin, step) for origin, of_origin in steps.items() for step in of_origin]
+        found.sort(key=_PLACE)
+        nodes = self.nodes(connection, tenant, list({step.uid for *_, step in found}))
+        return [Neighbour(origin, step.edge, nodes[step.uid]) for _, _, origin, step in found if step.uid in nodes]
+
+    def _steps_of(
+        self, connection: sqlite3.Connection, asked: _Asked, uids: Sequence[str]
+    ) -> Mapping[str, Sequence[Step]]:
+        writes = self._writes
+        kept = self._steps.get(asked, {})
+        found = {uid: steps for uid in uids if (steps := kept.get(uid)) is not None}
+        missing = [uid for uid in uids if uid not in found]
+        _count("edges", len(found), len(missing))
+        if missing:
+            tenant, spreads, limit = asked
+            read = read_steps(connection, tenant, missing, spreads, limit)
+            self._keep(writes, lambda: self._keep_steps(asked, read))
+            found |= read
+        return found
+
+    def _keep(self, writes: int, keep: Callable[[], None]) -> None:
+        with self._lock:
+            if self._most and writes == self._writes:
+                keep()
+
+    def _keep_nodes(self, read: Mapping[str, Node]) -> None:
+        self._nodes.update(read)
+        if len(self._nodes) > self._most:
+            self._nodes = dict(islice(self._nodes.items(), len(self._nodes) // 2, None))
+
+    def _keep_steps(self, asked: _Asked, read: Mapping[str, tuple[Step, ...]]) -> None:
+        kept = self._steps.setdefault(asked, {})
+        self._size += sum(_size(steps) for uid, steps in read.items() if uid not in kept)
+        kept.update(read)
+        if self._size > EDGES_PER_NODE * self._most:
+            halves = {one: dict(islice(of.items(), len(of) // 2 + 1, None)) for one, of in self._steps.items()}
+            self._steps = {one: of for one, of in halves.items() if of}
+            self._size = sum(_size(steps) for of in self._steps.values() for steps in of.values())
+
+
+def _size(steps: tuple[Step, ...]) -> int:
+    return 1 + len(steps)
+
+
+def _count(what: str, kept: int, read: int) -> None:
+    READ.labels(what, "kept").inc(kept)
+    READ.labels(what, "read").inc(read)
