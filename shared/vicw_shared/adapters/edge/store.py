@@ -12,6 +12,7 @@ import heapq
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import batched
 from pathlib import Path
@@ -109,7 +110,7 @@ class EdgeVectorStore:
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
         def work(shards: _Shards) -> list[dict[str, float]]:
-            return [_united([shard.score(query) for shard in shards.values()]) for query in queries]
+            return [_scored(shards, query) for query in queries]
 
         return await self._do(work)
 
@@ -158,6 +159,13 @@ def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
 
 def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
     shards[label].upsert(part)
+
+
+def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
+    """Score passages, as a rule all that is asked for, then statements; these have no words of their own."""
+    found = shards[Label.CHUNK].score(query)
+    others = [uid for uid in query.ids if uid not in found] if query.dense is not None else []
+    return found | shards[Label.EVENT].score(replace(query, ids=others)) if others else found
 
 
 def _close(shards: _Shards) -> None:
