@@ -15,6 +15,7 @@ from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.current import CURRENT, asks_for_past, prefer_current
 from vicw_retrieval.merging import merge_duplicates
 from vicw_retrieval.reach import Anchor
 from vicw_retrieval.recent import prefer_recent
@@ -51,6 +52,7 @@ class SecondWave:
             found = await self._spread(question, found)
             found = await self._place(question, found)
             found = prefer_recent(found, self.ports.settings)
+            found = await self._prefer_current(question, found)
         found = await self._merge(found)
         found = await self._rerank(found)
         top = chosen(found, wave, self.request.limit)
@@ -98,6 +100,16 @@ class SecondWave:
             async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
                 return await place(asked, found, self.placed, boost, self.search.by_phrase)
         self.search.degraded.append(TIME)
+        return found
+
+    async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let what is true now come before what it replaced, unless the question is about the past."""
+        if not self.ports.settings.current or self.placed is not None or asks_for_past(self.request.query):
+            return found
+        with self.search.watch.stage(CURRENT), contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
+                return await prefer_current(question, found)
+        self.search.degraded.append(CURRENT)
         return found
 
     async def _merge(self, found: Sequence[Candidate]) -> Sequence[Candidate]:

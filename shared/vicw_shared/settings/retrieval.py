@@ -59,6 +59,9 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Share of their runs of three words from which two passages are one result; 0: never",
     )
+    current: bool = Field(
+        True, description="Put what is true now before what it replaced, where a question does not ask for the past"
+    )
     time_boost: float = Field(
         0.5,
         ge=0,

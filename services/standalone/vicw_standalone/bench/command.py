@@ -22,6 +22,7 @@ from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest
 from vicw_standalone.bench import report as reporting
+from vicw_standalone.bench.evidence import EvidenceReport, measure_evidence
 from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
 from vicw_standalone.bench.fidelity import (
     ABLATION,
@@ -32,6 +33,7 @@ from vicw_standalone.bench.fidelity import (
     WITHOUT_VECTORS,
     SetReport,
     Variant,
+    ensure_filled,
     measure,
 )
 from vicw_standalone.bench.filling import requests
@@ -59,6 +61,7 @@ def fidelity(
     *,
     extract: Extract,
     ablate: bool,
+    budget: int | None,
     categories: bool,
     json: Path | None,
     url: str | None,
@@ -79,6 +82,8 @@ def fidelity(
         with progress_bars() as progress:
             if pools:
                 asyncio.run(run.separation(pools, progress))
+            elif budget is not None:
+                asyncio.run(run.evidence(chosen, budget, progress))
             else:
                 asyncio.run(run.fidelity(chosen, variants, progress))
     except VicwClientError as error:
@@ -210,6 +215,7 @@ class _Run:
         self._described: dict[str, Any] = {}
         self._reports: list[SetReport] = []
         self._pools: list[list[Separation]] = []
+        self._evidence: list[EvidenceReport] = []
 
     async def fidelity(self, sets: list[FidelitySet], variants: tuple[Variant, ...], progress: Progress) -> None:
         for data in sets:
@@ -224,6 +230,14 @@ class _Run:
             self._described = {**await target.describe(), "extract": self._extract}
             self._pools.append(await separate(target, sets, store, progress, self._extract))
 
+    async def evidence(self, sets: list[FidelitySet], budget: int, progress: Progress) -> None:
+        for data in sets:
+            store = self._store(data)
+            async with self._open(store) as target:
+                self._described = {**await target.describe(), "extract": self._extract}
+                await ensure_filled(target, data, store, progress, self._extract)
+                self._evidence.append(await measure_evidence(target, data, budget, progress))
+
     def show(self, *, categories: bool) -> None:
         if self._reports:
             print_table(reporting.fidelity_table(self._reports, categories=categories))
@@ -233,9 +247,11 @@ class _Run:
             err.print(line, style="yellow", markup=False)
         for rows in self._pools:
             print_table(reporting.separation_table(rows, categories=categories))
+        if self._evidence:
+            print_table(reporting.evidence_table(self._evidence))
 
     def as_json(self) -> dict[str, Any]:
-        return reporting.fidelity_json(self._described, self._reports, self._pools)
+        return reporting.fidelity_json(self._described, self._reports, self._pools, self._evidence)
 
     def _store(self, data: FidelitySet) -> Path | None:
         return (

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.table import Table
 
+from vicw_standalone.bench.evidence import EvidenceReport
 from vicw_standalone.bench.fidelity import NOTICEABLE, Measured, SetReport
 from vicw_standalone.bench.ingest_speed import IngestReport
 from vicw_standalone.bench.metrics import Scores
@@ -119,13 +120,30 @@ def _separation_cells(row: Separation) -> list[str]:
     return [*map(str, counts), f"{row.foreign_share:.2%}", str(row.narrowed), str(row.wrongly), *recalls]
 
 
+def evidence_table(reports: Sequence[EvidenceReport]) -> Table:
+    """Return one row a set and way of writing a text."""
+    table = Table("set", "queries", "text", "characters", "evidence in it", "whole items")
+    for column in (table.columns[1], *table.columns[3:]):
+        column.justify = "right"
+    for report in reports:
+        for number, way in enumerate(report.ways):
+            first = (report.name, str(report.questions)) if number == 0 else ("", "")
+            table.add_row(*first, way.way, f"{way.chars:,.0f}", f"{way.share:.3f}", f"{way.whole:.3f}")
+        table.add_section()
+    return table
+
+
 def fidelity_json(
-    described: dict[str, Any], reports: Sequence[SetReport], pools: Sequence[Sequence[Separation]]
+    described: dict[str, Any],
+    reports: Sequence[SetReport],
+    pools: Sequence[Sequence[Separation]],
+    evidence: Sequence[EvidenceReport] = (),
 ) -> dict[str, Any]:
     """Return everything that was measured, and what it depends on."""
     return {
         "measured": described,
         "sets": [asdict(report) | _rates(report) | {"against_single": report.against_single} for report in reports],
+        "evidence": [asdict(report) for report in evidence],
         "pools": [[asdict(r) | {"foreign_share": r.foreign_share, "lost": r.lost} for r in rows] for rows in pools],
     }
 

@@ -35,6 +35,9 @@ def fidelity(
         typer.Option("--pool", help="Put these sets into one store, ask without a domain, count leaks; or: all."),
     ] = None,
     ablate: Annotated[bool, typer.Option("--ablate", help="Ask single channels and all fusions side by side.")] = False,
+    budget: Annotated[
+        int | None, typer.Option(help="How much of the evidence stands in texts of so many characters.", min=1)
+    ] = None,
     categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
     json_file: JsonOption = None,
     extract: Annotated[Extract, typer.Option(help="Who reads the items.")] = Extract.AUTO,
@@ -58,6 +61,7 @@ def fidelity(
         pool_sets,
         extract=extract,
         ablate=ablate,
+        budget=budget,
         categories=categories,
         json=json_file,
         url=url,

@@ -1,7 +1,7 @@
 """What was read of the graph lately, kept until a write touches it (decision 0024).
 
 Only this process writes to the file, so a write tells by itself what it touched: triggers on the writer's connection
-note each node that changes and both ends of each edge that comes, changes or goes.
+note each node that changes or goes, and both ends of each edge that comes, changes or goes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ _WATCH = """
 CREATE TEMP TABLE touched (uid BLOB NOT NULL);
 CREATE TEMP TRIGGER node_changed AFTER UPDATE ON main.node BEGIN
     INSERT INTO touched VALUES (NEW.uid);
+END;
+CREATE TEMP TRIGGER node_went AFTER DELETE ON main.node BEGIN
+    INSERT INTO touched VALUES (OLD.uid);
 END;
 CREATE TEMP TRIGGER edge_came AFTER INSERT ON main.edge BEGIN
     INSERT INTO touched SELECT uid FROM main.node WHERE pk IN (NEW.source, NEW.target);

@@ -1,0 +1,114 @@
+"""What is true now comes before what it replaced, unless the question is about the past."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from vicw_retrieval.current import CURRENT
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.errors import UnavailableError
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+OLD = {
+    "id": "old",
+    "timestamp": "2026-05-04T09:00:00Z",
+    "text": "Ingrid does vegetarian catering. Ingrid lives in Bergen.",
+}
+NEW = {
+    "id": "new",
+    "timestamp": "2026-06-04T09:00:00Z",
+    "text": "Nothing much happened here all week and my own garden is a mess. Ingrid moved to Oslo.",
+}
+NEWEST = {
+    "id": "newest",
+    "timestamp": "2026-07-04T09:00:00Z",
+    "text": "It was too rainy for anybody up there in the north. Ingrid moved to Rome.",
+}
+OTHERS = tuple({"id": f"o{n}", "text": f"Ingrid waters the plant number {n} in the yard."} for n in range(8))
+WHERE = "Where does Ingrid live? Ingrid lives in"
+
+
+async def ask(memory: Memory, query: str = WHERE, *, current: bool = True, **fields: Any) -> RetrieveResponse:
+    ports = memory.standalone.retrieval_ports()
+    ports = replace(ports, settings=ports.settings.model_copy(update={"current": current, "lift": False}))
+    request = RetrieveRequest.model_validate({"query": query, "limit": 10, "explain": True} | fields)
+    return await retrieve(request, memory.tenant, ports)
+
+
+def order(answer: RetrieveResponse) -> list[str | None]:
+    return [result.id for result in answer.results]
+
+
+def moved(answer: RetrieveResponse) -> set[str | None]:
+    """Return what was put before something, by its id."""
+    assert answer.explain is not None
+    return {result.id for result in answer.results if CURRENT in answer.explain.boosts.get(result.uid, {})}
+
+
+async def told(memory: Memory, *items: dict[str, object], **fields: object) -> None:
+    await memory.ingest(*(item | {"speaker": "Olaf"} for item in items), *OTHERS, extract="rules", **fields)
+
+
+async def test_what_replaced_it_comes_right_before_it(memory: Memory) -> None:
+    await told(memory, OLD, NEW)
+    flat, answer = order(await ask(memory, current=False)), await ask(memory)
+    assert flat.index("old") < flat.index("new"), "by likeness alone the old one is first"
+    assert order(answer)[order(answer).index("old") - 1] == "new"
+    assert moved(answer) == {"new"}
+    assert [one for one in order(answer) if one != "new"] == [one for one in flat if one != "new"]
+
+
+async def test_of_several_that_came_after_the_last_one_is_true(memory: Memory) -> None:
+    await told(memory, OLD, NEW, NEWEST)
+    answer = await ask(memory)
+    assert moved(answer) == {"newest"}
+    assert order(answer).index("newest") < order(answer).index("old")
+
+
+async def test_what_no_channel_found_is_brought_in(memory: Memory) -> None:
+    await told(memory, OLD, NEW)
+    answer = await ask(memory, limit=2)
+    assert order(answer) == ["new", "old"]
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("Where did Ingrid live before? Ingrid lives in", {}),
+        ("Does Ingrid do vegetarian catering?", {}),  # that goes on
+        (WHERE, {"as_of": "2026-05-20T00:00:00Z"}),
+        (WHERE, {"channels": ["dense", "bm25"]}),
+    ],
+    ids=["the past", "something else it says", "as of then", "channels named"],
+)
+async def test_what_is_not_asked_for_is_left_where_it_is(memory: Memory, query: str, fields: dict[str, Any]) -> None:
+    await told(memory, OLD, NEW)
+    answer = await ask(memory, query, **fields)
+    assert "old" in order(answer)
+    assert moved(answer) == set()
+    assert order(answer) == order(await ask(memory, query, current=False, **fields))
+
+
+async def test_nobody_learns_by_it_of_what_he_may_not_see(memory: Memory) -> None:
+    await told(memory, OLD, NEW | {"sensitivity": "sensitive", "about": ["Ingrid"]})
+    answer = await ask(memory, viewer={"user": "Eve", "chat": "private"})
+    assert "new" not in order(answer)
+    assert moved(answer) == set()
+
+
+async def test_when_it_fails_the_order_stands_and_the_answer_says_so(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(memory, OLD, NEW)
+    flat = order(await ask(memory, current=False))
+
+    async def fail(*_: object) -> None:
+        raise UnavailableError("graph", "is away")
+
+    monkeypatch.setattr("vicw_retrieval.second_wave.prefer_current", fail)
+    answer = await ask(memory)
+    assert (order(answer), answer.degraded) == (flat, (CURRENT,))
