@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -49,8 +50,8 @@ def moved(answer: RetrieveResponse) -> set[str | None]:
     return {result.id for result in answer.results if CURRENT in answer.explain.boosts.get(result.uid, {})}
 
 
-async def told(memory: Memory, *items: dict[str, object], **fields: object) -> None:
-    await memory.ingest(*(item | {"speaker": "Olaf"} for item in items), *OTHERS, extract="rules", **fields)
+async def told(memory: Memory, *items: Mapping[str, object]) -> None:
+    await memory.ingest(*({**item, "speaker": "Olaf"} for item in items), *OTHERS, extract="rules")
 
 
 async def test_what_replaced_it_comes_right_before_it(memory: Memory) -> None:

@@ -39,7 +39,7 @@ def test_a_text_holds_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize(("budget", "less"), [(8000, False), (30, True)])
-async def test_every_way_is_measured_within_the_budget(tmp_path: Path, budget: int, less: bool) -> None:  # noqa: FBT001
+async def test_every_way_is_measured_within_the_budget(tmp_path: Path, budget: int, less: bool) -> None:
     data = load_set(write_set(tmp_path / "tales", TALES, domain="prose"))
     settings = settings_for(tmp_path / "unused")
     async with open_local(settings, tmp_path / "store", HashEmbedder()) as target:
