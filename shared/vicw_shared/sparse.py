@@ -17,6 +17,7 @@ from functools import lru_cache
 import Stemmer
 
 from vicw_shared.ports import SparseVector
+from vicw_shared.text import unaccented
 
 K1 = 1.2
 B = 0.75
@@ -58,14 +59,15 @@ def _terms(text: str) -> Iterator[int]:
 
 @lru_cache(maxsize=65536)
 def _word_stems(word: str) -> tuple[str, ...]:
-    """Return the stems of a word: itself, and its parts if it is camelCase, snake_case or CJK."""
-    whole = word.casefold()
+    """Return the stems of a word: itself, without its accents, and its parts if it is camelCase, snake_case or CJK."""
+    whole, plain = word.casefold(), unaccented(word)
     if whole in _QUESTION_WORDS:
         return ()
     if _CJK.search(word):
         pieces = [run[i : i + 2] for run in _CJK.findall(word) for i in range(max(1, len(run) - 1))]
         pieces += _CJK.sub(" ", whole).split()
     else:
-        parts = [part.casefold() for part in _PARTS.findall(word)]
-        pieces = [whole, *(p for p in parts if p not in _QUESTION_WORDS)] if len(parts) > 1 else [whole]
+        parts = [part.casefold() for part in _PARTS.findall(plain)]
+        pieces = list(dict.fromkeys((whole, plain.casefold())))
+        pieces += [p for p in parts if p not in _QUESTION_WORDS] if len(parts) > 1 else []
     return tuple(Stemmer.Stemmer("english").stemWords(pieces))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import unicodedata
+from functools import lru_cache
+
+_UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=True)) | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
+"""Latin letters whose stroke, or second letter, Unicode takes for a part of them."""
 
 
 def normalise(text: str) -> str:
@@ -17,6 +21,23 @@ def fold(name: str) -> str:
     Two names that fold alike are the same name; the folded form is never shown.
     """
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def unaccented(text: str) -> str:
+    """Return ``text`` with its Latin letters as a keyboard without accents has them; other scripts' marks mean more.
+
+    >>> unaccented("Aschenbrödel, Łódź, Akinoshū"), unaccented("йогурт")
+    ('Aschenbrodel, Lodz, Akinoshu', 'йогурт')
+    """
+    return text if text.isascii() else "".join(map(_plain, unicodedata.normalize("NFC", text)))
+
+
+@lru_cache(maxsize=4096)
+def _plain(letter: str) -> str:
+    if letter in _UNDECOMPOSED:
+        return _UNDECOMPOSED[letter]
+    base = unicodedata.normalize("NFD", letter)[0]
+    return base if base.isascii() else letter
 
 
 def flaw(text: str) -> str | None:

@@ -34,6 +34,14 @@ async def test_pages_are_found_by_their_titles_with_and_without_what_stands_in_b
     assert found == planet
 
 
+async def test_titles_are_found_without_their_accents_too(graph: Graph) -> None:
+    await put(graph, [page("ballet", "Aschenbrödel (Strauss)"), page("film", "Aschenbrodel")])
+    assert await titled(graph, "aschenbrödel", "aschenbrodel") == {
+        "aschenbrödel": {"ballet"},
+        "aschenbrodel": {"ballet", "film"},
+    }
+
+
 async def test_only_live_knowledge_items_have_titles(graph: Graph) -> None:
     turn, thing = node("turn", Label.EVENT, content_hash="h", title="Home"), node("thing", title="Home")
     concept = node("concept", Label.CONCEPT, content_hash="h", title="Home")

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain
 
 from vicw_shared.model.core5 import Label, Node
-from vicw_shared.model.triggers import phrase_of
+from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.text import fold
 
 MOST_NAMESAKES = 20
@@ -59,15 +60,15 @@ def is_titled_item(node: Node) -> bool:
 
 
 def title_terms(title: str) -> list[Term]:
-    """Return the terms under which an item of this title is found, with its last bracket and without.
+    """Return the terms under which an item of this title is found, with its last bracket and without, and unaccented.
 
     They are phrases: words in a row, whatever stands between them.
 
     >>> [term.text for term in title_terms("Mercury (planet)")]
     ['mercury planet', 'mercury']
     """
-    phrases = dict.fromkeys(map(phrase_of, (title, _BRACKET.sub("", title))))
-    return [Term(TermKind.TITLE, phrase) for phrase in phrases if phrase]
+    phrases = map(phrase_of, (title, _BRACKET.sub("", title)))
+    return [Term(TermKind.TITLE, text) for text in dict.fromkeys(chain.from_iterable(map(spellings, phrases))) if text]
 
 
 def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from vicw_shared.model.core5 import Label, Node
-from vicw_shared.text import fold
+from vicw_shared.text import fold, unaccented
 
 MOST_WORDS = 8
 """Words of a phrase: a question is looked up by every run of so many of its words and fewer."""
@@ -29,6 +29,15 @@ _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+[+#]*")  # C++ and C# are n
 def phrase_of(text: str) -> str:
     """Return the words of a phrase as they are looked up; empty if it has none."""
     return " ".join(_WORD.findall(fold(text)))
+
+
+def spellings(phrase: str) -> tuple[str, ...]:
+    """Return a phrase, and as it is written without accents if it has some.
+
+    >>> spellings("aschenbrödel"), spellings("cinderella")
+    (('aschenbrödel', 'aschenbrodel'), ('cinderella',))
+    """
+    return tuple(dict.fromkeys((phrase, unaccented(phrase))))
 
 
 def phrases_of(told: Iterable[str]) -> list[str]:

@@ -92,6 +92,21 @@ async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> No
     assert answer.results == (), "what is come to has to be wanted, too"
 
 
+async def test_a_page_that_the_question_names_hands_over_whatever_its_words(memory: Memory) -> None:
+    pages = (
+        {"id": "album", "name": "Décade", "text": "Its twelve recordings were compiled by Neil Adams."},
+        {"id": "father", "name": "Scott Adams", "text": "Scott Adams raised three sons, of whom Neil Adams was one."},
+    )
+    await memory.ingest(*pages, *FILLER, domain="wiki")
+    query = "Any sibling of whoever performs on Decade?"  # no word of the first page's text, nor its accent
+    unnamed, named = [await ranks(memory, query, {"bridge_hops": 1, "named": on}) for on in (False, True)]
+    assert named["album"] < unnamed["album"]
+    assert named["father"] < unnamed["father"]
+    answer = await ask(memory, query, {"bridge_hops": 1, "named": True}, limit=200)
+    (father,) = (result for result in answer.results if result.id == "father")
+    assert "graph" in {hit.channel for hit in father.channels}, (named, unnamed)
+
+
 async def test_a_page_that_the_question_names_comes_first_and_a_common_word_names_none(memory: Memory) -> None:
     pages = (
         {"id": "capital", "name": "Decade", "text": "A record."},

@@ -97,6 +97,13 @@ def test_code_words_are_kept_whole_and_split() -> None:
     assert set(sparse.encode_query("snake_case_name").indices) > set(sparse.encode_query("snake case name").indices)
 
 
+def test_words_are_found_with_their_accents_and_without() -> None:
+    written = set(sparse.encode_document("Aschenbrödel, Łódź").indices)
+    assert set(sparse.encode_query("aschenbrodel lodz").indices) < written
+    assert set(sparse.encode_query("Aschenbrödel Łódź").indices) == written, "and nothing is cut at an accent"
+    assert sparse.encode_query("йогурт").indices != sparse.encode_query("иогурт").indices, "there a mark is a letter"
+
+
 def test_question_words_alone_give_nothing_and_every_script_gives_something() -> None:
     assert sparse.encode_query("What? Who, how and why").indices == sparse.encode_query("and").indices
     assert sparse.encode_query("who what").indices == ()

@@ -62,7 +62,8 @@ class Spread:
         if settings.lift and anchors[Label.EVENT]:
             spreads.append(lift(question, anchors[Label.EVENT], self.lift))
         if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.tells:
-            spreads.append(Bridges(question, settings.bridge_hops).reach(anchors[Label.ENTITY], self.bridges))
+            bridges = Bridges(question, settings.bridge_hops, self.named.ways)
+            spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
         if settings.people and question.people:
             spreads.append(known_of_people(question, question.people, self.people))
         if settings.graph_weight:

@@ -8,21 +8,24 @@ Entity items hand over, and only they receive: the more, the better they answer 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from vicw_retrieval.channels.graph.leftover import Leftover
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
-from vicw_shared.model.triggers import phrase_of
+from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, Lead
 
 HANDING = 15
 """Items that hand over, at each step the best."""
 _LIKE = 0.2
 """The cosine, or share of words, from which a statement is like the question."""
+_OF_NAMED = 0.6
+"""What a statement of a page that the question names counts at least: it tells of what is asked about in any words."""
 _DECAY = 0.7
 """What is left of a standing with each further step."""
 _IN_TITLE = 0.8
@@ -57,9 +60,11 @@ class _Way:
 class Bridges:
     """Hands over from item to item, for one question."""
 
-    def __init__(self, question: Question, hops: int) -> None:
+    def __init__(self, question: Question, hops: int, named: Collection[str] = ()) -> None:
+        """Hand over from items in ``hops`` steps; the question has the titles of those that are ``named``."""
         self._question = question
         self._hops = hops
+        self._named = named
         self._tenant = question.scope.tenant
         self._leftover = Leftover(question.likeness)
 
@@ -89,8 +94,13 @@ class Bridges:
         said = await question.sight.visible([neighbour for neighbour in found if neighbour.node.is_statement])
         nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in said}
         cosines = await question.likeness.alike(list(nodes))
-        like = {uid: (*nodes[uid], cosine) for uid, cosine in cosines.items() if cosine >= _LIKE}
+        alike = {uid: (*nodes[uid], self._likeness(nodes[uid][0], cosine)) for uid, cosine in cosines.items()}
+        like = {uid: one for uid, one in alike.items() if one[2] >= _LIKE}
         return {uid: _Sentence(o, standing[o] * cosine, node.text or "") for uid, (o, node, cosine) in like.items()}
+
+    def _likeness(self, item: str, cosine: float) -> float:
+        """Return how far a statement is like the question."""
+        return max(cosine, _OF_NAMED) if item in self._named else cosine
 
     async def _step(self, sentences: Mapping[str, _Sentence], reached: Reached) -> dict[str, float]:
         """Return what each item gains that the sentences lead to; the best way counts, and none to itself."""
@@ -119,11 +129,12 @@ class Bridges:
         found = await graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
         named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
         names = {lead.uid: phrase_of(lead.name) for lead in named}
-        titled = await graph.titled(self._tenant, sorted({*names.values()}), contexts=scope.contexts, limit=_NAMESAKES)
+        phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
+        titled = await graph.titled(self._tenant, phrases, contexts=scope.contexts, limit=_NAMESAKES)
         mentions = await self._mentions(list(names))
         shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
         for uid, name in names.items():
-            shares[uid] |= {node.uid: 1.0 for node in titled.get(name, ())}
+            shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in titled.get(one, ())}
         return [_Way(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
 
     async def _mentions(self, things: Sequence[str]) -> dict[str, list[Lead]]:

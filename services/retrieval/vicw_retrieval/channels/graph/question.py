@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from vicw_retrieval.likeness import Likeness
 from vicw_retrieval.sight import Sight
-from vicw_shared.model.triggers import phrase_of, phrases_in
+from vicw_shared.model.triggers import phrase_of, phrases_in, spellings
 from vicw_shared.ports import GraphStore, Scope
 
 _WORD_CHARS = 4
@@ -42,8 +43,8 @@ class Question:
 
     @cached_property
     def phrases(self) -> frozenset[str]:
-        """Every run of words that the question has."""
-        return frozenset(phrases_in(self.text))
+        """Every run of words that the question has, with its accents and without."""
+        return frozenset(chain.from_iterable(map(spellings, phrases_in(self.text))))
 
     @cached_property
     def words(self) -> list[str]:
@@ -52,4 +53,4 @@ class Question:
 
     def names(self, name: str) -> bool:
         """Tell whether the question has this name."""
-        return phrase_of(name) in self.phrases
+        return not self.phrases.isdisjoint(spellings(phrase_of(name)))
