@@ -82,10 +82,21 @@ class ReadCache:
                 for steps in self._steps.values():
                     self._size -= _size(steps.pop(uid)) if uid in steps else 0
 
+    def kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node] | None:
+        """Return the nodes of ``uids`` if all are kept: then nobody has to wait for a thread that reads."""
+        found = self._kept(tenant, uids)
+        if len(found) < len(set(uids)):
+            return None
+        _count("nodes", len(found), 0)
+        return found
+
+    def _kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        return {uid: node for uid in uids if (node := self._nodes.get(uid)) is not None and node.tenant == tenant}
+
     def nodes(self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         """Return the tenant's nodes among ``uids``."""
         writes = self._writes
-        found = {uid: node for uid in uids if (node := self._nodes.get(uid)) is not None and node.tenant == tenant}
+        found = self._kept(tenant, uids)
         missing = [uid for uid in dict.fromkeys(uids) if uid not in found]
         _count("nodes", len(found), len(missing))
         if missing:

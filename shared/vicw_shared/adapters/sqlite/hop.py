@@ -47,17 +47,18 @@ def read_leads(
     """Return where one spread leads to, the heaviest edges of each node first."""
     edge_type, direction = spread
     here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
+    given = {pack(uid): uid for uid in uids}
     found = []
-    for batch in batched(uids, _BATCH):
+    for batch in batched(given, _BATCH):
         rows = connection.execute(
             "SELECT o.uid, n.uid, n.label, n.name, n.content_hash IS NOT NULL, e.weight "  # noqa: S608
             "FROM node o CROSS JOIN edge e ON e.rowid IN "
             f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = ? ORDER BY x.weight DESC LIMIT ?) "
             f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(batch))}) AND o.tenant = ?",
-            (edge_type, limit, *map(pack, batch), tenant),
+            (edge_type, limit, *batch, tenant),
         )
         found += [
-            Lead(unpack(origin), unpack(uid), Label(label), name, bool(is_item), weight)
+            Lead(given[origin], unpack(uid), Label(label), name, bool(is_item), weight)
             for origin, uid, label, name, is_item, weight in rows
         ]
     return found

@@ -110,19 +110,20 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         return result
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        return await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
+        kept = self._cache.kept(tenant, uids)
+        return kept if kept is not None else await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
         def work(connection: sqlite3.Connection) -> dict[str, str]:
             found: dict[str, str] = {}
-            for batch in batched(uids, _BATCH):
-                part = [pack(uid) for uid in batch]
+            given = {pack(uid): uid for uid in uids}
+            for part in batched(given, _BATCH):
                 rows = connection.execute(
                     f"SELECT uid, text FROM node WHERE uid IN ({marks(len(part))}) "  # noqa: S608
                     "AND tenant = ? AND text IS NOT NULL",
                     (*part, tenant),
                 )
-                found.update((unpack(uid), text) for uid, text in rows)
+                found.update((given[uid], text) for uid, text in rows)
             return found
 
         return await self._database.read(work)
@@ -130,8 +131,8 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         def work(connection: sqlite3.Connection) -> dict[str, ItemRef]:
             found: dict[str, ItemRef] = {}
-            for batch in batched(chunk_uids, _BATCH):
-                part = [pack(uid) for uid in batch]
+            given = {pack(uid): uid for uid in chunk_uids}
+            for part in batched(given, _BATCH):
                 rows = connection.execute(
                     f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
                     "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
@@ -140,7 +141,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
                     f"WHERE k.uid IN ({marks(len(part))}) AND i.tenant = ?",
                     (*part, tenant),
                 )
-                found.update((unpack(passage), item_ref(row)) for passage, *row in rows)
+                found.update((given[passage], item_ref(row)) for passage, *row in rows)
             return found
 
         return await self._database.read(work)

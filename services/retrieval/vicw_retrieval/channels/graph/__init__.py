@@ -25,7 +25,7 @@ from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
 
-_ANCHORS = 30
+_ANCHORS = 20
 """Items of a kind that lead on, the best."""
 MOST_NEW = 20
 """Items that the channel adds to what the others found (seed 002 §11.2)."""

@@ -28,6 +28,8 @@ LEAST_WEIGHT = 0.05
 """The weight under which nothing is walked (seed 002 §11.2)."""
 PART_OF_NAME = 0.5
 """What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
+_ALONE = 1
+"""Things of whose name a word is a part, for it to tell which is meant."""
 _HIGH = 0.5
 """The score of an item from which the other sub-graph could hardly better it."""
 _DAMPING = 0.5
@@ -128,9 +130,9 @@ async def _named(question: Question) -> dict[str, float]:
     phrases = sorted(question.phrases)
     whole, part = await asyncio.gather(
         graph.named(scope.tenant, phrases, contexts=scope.contexts),
-        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True),
+        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True, limit=_ALONE + 1),
     )
-    scores = {node.uid: PART_OF_NAME for same in part.values() if len(same) == 1 for node in same}
+    scores = {node.uid: PART_OF_NAME for same in part.values() if len(same) <= _ALONE for node in same}
     return scores | {node.uid: 1.0 for same in whole.values() for node in same}
 
 
