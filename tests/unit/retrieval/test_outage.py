@@ -159,7 +159,8 @@ async def test_where_only_the_surroundings_find_no_room_the_rest_is_told(
     with monkeypatch.context() as patch:
         _break(patch, memory.standalone.graph, GRAPH_FULL, "expand")
         answer = await memory.retrieve("harbour")
-    assert ({r.id for r in answer.results}, answer.degraded) == ({"turn", "doc", "secret"}, ("expand", "graph", "tags"))
+    without = ("current", "expand", "graph", "tags")
+    assert ({r.id for r in answer.results}, answer.degraded) == ({"turn", "doc", "secret"}, without)
 
 
 async def test_another_engine_that_has_no_room_is_no_outage_of_the_graph(

@@ -28,7 +28,6 @@ from vicw_shared.adapters.sqlite.rows import (
     marks,
     node_of,
     pack,
-    unpack,
 )
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
