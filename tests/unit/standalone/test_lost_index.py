@@ -63,6 +63,14 @@ def gauge() -> float | None:
     return REGISTRY.get_sample_value("vicw_index_rebuilding")
 
 
+async def test_an_index_of_one_shard_as_it_was_once_is_made_anew(lost: Path) -> None:
+    (lost / "vectors" / "segments" / "some").mkdir(parents=True)
+    async with open_memory(lost) as memory:
+        await rebuilt(memory)
+        assert [r.id for r in (await memory.retrieve("harbour fog")).results][:1] == ["fog"]
+    assert not (lost / "vectors" / "segments").exists()
+
+
 async def test_it_is_rebuilt_and_words_answer_meanwhile(lost: Path) -> None:
     async with without_vectors(lost) as memory:
         answer = await memory.retrieve("harbour fog")
