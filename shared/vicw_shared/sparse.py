@@ -59,15 +59,15 @@ def _terms(text: str) -> Iterator[int]:
 
 @lru_cache(maxsize=65536)
 def _word_stems(word: str) -> tuple[str, ...]:
-    """Return the stems of a word: itself, without its accents, and its parts if it is camelCase, snake_case or CJK."""
-    whole, plain = word.casefold(), unaccented(word)
+    """Return the stems of a word without accents: itself, and its parts if it is camelCase, snake_case or CJK."""
+    word = unaccented(word)
+    whole = word.casefold()
     if whole in _QUESTION_WORDS:
         return ()
     if _CJK.search(word):
         pieces = [run[i : i + 2] for run in _CJK.findall(word) for i in range(max(1, len(run) - 1))]
         pieces += _CJK.sub(" ", whole).split()
     else:
-        parts = [part.casefold() for part in _PARTS.findall(plain)]
-        pieces = list(dict.fromkeys((whole, plain.casefold())))
-        pieces += [p for p in parts if p not in _QUESTION_WORDS] if len(parts) > 1 else []
+        parts = [part.casefold() for part in _PARTS.findall(word)]
+        pieces = [whole, *(p for p in parts if p not in _QUESTION_WORDS)] if len(parts) > 1 else [whole]
     return tuple(Stemmer.Stemmer("english").stemWords(pieces))

@@ -6,7 +6,14 @@ import io
 import unicodedata
 from functools import lru_cache
 
-_UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=True)) | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
+_UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=True)) | {
+    "æ": "ae",
+    "Æ": "Ae",
+    "œ": "oe",
+    "Œ": "Oe",
+    "ß": "ss",
+    "ẞ": "SS",
+}
 """Latin letters whose stroke, or second letter, Unicode takes for a part of them."""
 
 

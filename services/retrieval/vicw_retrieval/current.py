@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from vicw_retrieval.candidates import Candidate, in_order
 from vicw_retrieval.channels.graph.question import Question
@@ -27,9 +28,12 @@ _VERSIONS = 10
 _FANOUT = 5
 _JUST_ABOVE = 1e-6
 _PROVES = ("EVIDENCED_BY", Direction.IN)
+_LIKE = 0.2
+"""The cosine, or share of words, from which a statement may be what the question is about."""
 _PAST = re.compile(
-    r"\b(?:before|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|earlier|prior|at first|first"
-    r"|back (?:then|when)|in the past|once|old|no longer|any ?more|histor(?:y|ically)|ever)\b",
+    r"\b(?:before|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|back (?:then|when)"
+    r"|in the past|once (?:was|were|had|lived|worked)|(?<!how )(?<!year )(?<!years )old|no longer|any ?more"
+    r"|histor(?:y|ically))\b",
     re.IGNORECASE,
 )
 
@@ -44,26 +48,36 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
     now = await _now(question, sorted(past)) if past else {}
     compared = {passage: uids for passage, uids in told.items() if not now.keys().isdisjoint(uids)}
     alike = await question.likeness.alike(sorted(set().union(*compared.values()))) if compared else {}
-    asked = {passage: max(uids, key=lambda uid: (alike.get(uid, -1.0), uid)) for passage, uids in compared.items()}
-    newer = {passage: now[uid] for passage, uid in asked.items() if uid in now and uid in alike}
-    items = await _items(question, sorted(set().union(*newer.values()))) if newer else {}
-    everything = {one.item.uid: one for one in found}
+    asked = {passage: _asked(uids, past, alike) for passage, uids in compared.items()}
+    newer = {passage: now[uid] for passage, uid in asked.items() if uid in now}
+    said = await _said(question, sorted(set().union(*newer.values()))) if newer else {}
+    everything = {uid: one for one in found for uid in (one.item.uid, *one.duplicates)}
     for passage, statements in newer.items():
-        for item in (items[uid] for uid in statements if uid in items):
-            candidate = everything.setdefault(item.uid, Candidate(ItemRef.of(item), 0.0, [(item.qdrant_id or "", 0.0)]))
-            short = first[passage].score + _JUST_ABOVE - candidate.score
-            if candidate is not first[passage] and short > 0:
-                candidate.boost(CURRENT, short)
-    return in_order(everything.values()) if items else list(found)
+        for item, proof in (said[uid] for uid in statements if uid in said):
+            old = first[passage]
+            candidate = everything.setdefault(item.uid, Candidate(ItemRef.of(item), old.score))
+            if candidate is not old and candidate.score <= old.score:
+                candidate.boost(CURRENT, old.score + _JUST_ABOVE - candidate.score)
+                candidate.passages = [
+                    (proof, old.passages[0][1]),
+                    *(one for one in candidate.passages if one[0] != proof),
+                ]
+    return in_order({one.item.uid: one for one in everything.values()}.values()) if said else list(found)
 
 
 def asks_for_past(query: str) -> bool:
     """Tell whether a question wants what was true before.
 
-    >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("Where does Ingrid live?")
+    >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("How old is Ingrid's first cat?")
     (True, False)
     """
     return _PAST.search(query) is not None
+
+
+def _asked(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
+    """Return the statement that the question is about: the most like it, of equals one that holds; None: none is."""
+    best = max(statements, key=lambda uid: (alike.get(uid, -1.0), uid not in past, uid))
+    return best if alike.get(best, -1.0) >= _LIKE else None
 
 
 async def _told(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
@@ -109,13 +123,16 @@ def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[st
     return sorted(reached & holding)
 
 
-async def _items(question: Question, statements: Sequence[str]) -> dict[str, Node]:
-    """Return the items that say these statements, as far as they may be results."""
+async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[Node, str]]:
+    """Return the items that say these statements, as far as they may be results, each with the passage that does."""
     graph, tenant = question.graph, question.scope.tenant
-    proofs = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
-    owners = await graph.owners(tenant, [lead.uid for lead in proofs]) if proofs else {}
-    said_by = {lead.origin: owners[lead.uid].uid for lead in proofs if lead.uid in owners}
-    nodes = await graph.nodes(tenant, sorted(set(said_by.values()))) if said_by else {}
-    seen = await question.sight.nodes(list(nodes.values()))
-    kept = {node.uid: node for node in await wanted(graph, question.scope, seen)} if seen else {}
-    return {uid: kept[item] for uid, item in said_by.items() if item in kept}
+    leads = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
+    owners = await graph.owners(tenant, [lead.uid for lead in leads]) if leads else {}
+    nodes = await graph.nodes(tenant, [owner.uid for owner in owners.values()]) if owners else {}
+    seen = {node.uid for node in await question.sight.nodes(list(nodes.values()))}
+    # Judged by the passage that says it: another one of the item may be over.
+    saying = {
+        passage: replace(nodes[owner.uid], qdrant_id=passage) for passage, owner in owners.items() if owner.uid in seen
+    }
+    kept = {node.qdrant_id for node in await wanted(graph, question.scope, list(saying.values()))} if saying else set()
+    return {lead.origin: (nodes[owners[lead.uid].uid], lead.uid) for lead in leads if lead.uid in kept}

@@ -52,9 +52,9 @@ class SecondWave:
             found = await self._spread(question, found)
             found = await self._place(question, found)
             found = prefer_recent(found, self.ports.settings)
-            found = await self._prefer_current(question, found)
         found = await self._merge(found)
         found = await self._rerank(found)
+        found = await self._prefer_current(question, found)  # last: no model knows what has been replaced
         top = chosen(found, wave, self.request.limit)
         if self.request.channels is None and self.request.expand.hops > 0:
             await self._walk_tags(question, top)
@@ -104,7 +104,9 @@ class SecondWave:
 
     async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let what is true now come before what it replaced, unless the question is about the past."""
-        if not self.ports.settings.current or self.placed is not None or asks_for_past(self.request.query):
+        if not self.ports.settings.current or self.request.channels is not None or not found:
+            return found
+        if self.placed is not None or asks_for_past(self.request.query):
             return found
         with self.search.watch.stage(CURRENT), contextlib.suppress(RetryableError, TimeoutError):
             async with asyncio.timeout(self.ports.settings.spread_ms / 1000):

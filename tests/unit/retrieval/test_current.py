@@ -94,6 +94,24 @@ async def test_what_is_not_asked_for_is_left_where_it_is(memory: Memory, query: 
     assert order(answer) == order(await ask(memory, query, current=False, **fields))
 
 
+async def test_the_passage_that_says_it_is_shown(memory: Memory) -> None:
+    meadows = " ".join(
+        f"Meadow number {n} was mown on a dry day of that week, and the hay was brought in." for n in range(30)
+    )
+    await told(memory, OLD, NEW | {"text": f"{meadows}\n\nIngrid moved to Oslo."})
+    answer = await ask(memory)
+    assert moved(answer) == {"new"}
+    (new,) = (result for result in answer.results if result.id == "new")
+    assert "Oslo" in new.text
+
+
+async def test_what_was_replaced_and_is_not_asked_about_brings_nothing_up(memory: Memory) -> None:
+    ferries = ({"id": f"f{n}", "text": f"The harbour ferry sells tickets at {n} o'clock."} for n in range(7, 13))
+    await told(memory, OLD | {"text": "Ingrid lives in Bergen."}, NEW, *ferries)
+    query = "When does the Bergen harbour ferry sell its tickets?"
+    assert order(await ask(memory, query)) == order(await ask(memory, query, current=False))
+
+
 async def test_nobody_learns_by_it_of_what_he_may_not_see(memory: Memory) -> None:
     await told(memory, OLD, NEW | {"sensitivity": "sensitive", "about": ["Ingrid"]})
     answer = await ask(memory, viewer={"user": "Eve", "chat": "private"})

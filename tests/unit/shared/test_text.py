@@ -97,10 +97,9 @@ def test_code_words_are_kept_whole_and_split() -> None:
     assert set(sparse.encode_query("snake_case_name").indices) > set(sparse.encode_query("snake case name").indices)
 
 
-def test_words_are_found_with_their_accents_and_without() -> None:
-    written = set(sparse.encode_document("Aschenbrödel, Łódź").indices)
-    assert set(sparse.encode_query("aschenbrodel lodz").indices) < written
-    assert set(sparse.encode_query("Aschenbrödel Łódź").indices) == written, "and nothing is cut at an accent"
+def test_words_are_the_same_with_their_accents_and_without() -> None:
+    for written, typed in (("Aschenbrödel Łódź", "aschenbrodel lodz"), ("Æsir Straße", "aesir strasse")):
+        assert sparse.encode_document(written) == sparse.encode_document(typed), "and nothing is cut at an accent"
     assert sparse.encode_query("йогурт").indices != sparse.encode_query("иогурт").indices, "there a mark is a letter"
 
 

@@ -6,7 +6,9 @@ an item that is cut counts for what is left of it, however the text is laid out.
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -62,7 +64,9 @@ async def measure_evidence(target: Target, data: FidelitySet, budget: int, progr
             written.append(answer.text if channels is None else top_passages(answer, budget))
             progress(f"{data.name}: {name}", len(written), len(data.questions))
         ways.append(_held(name, data.questions, written, runs))
-    whole = {name: sum(len(text) for (context, _), text in texts.items() if context == name) for name, _ in texts}
+    whole: Counter[str] = Counter()
+    for (context, _), text in texts.items():
+        whole[context] += len(text)
     ways.append(Held("all of the context", 1.0, 1.0, median(whole[question.context] for question in data.questions)))
     return EvidenceReport(data.name, len(data.questions), budget, tuple(ways))
 
@@ -106,8 +110,8 @@ def _held(
     judged = [of_one for of_one in shares if of_one]
     return Held(
         way,
-        share=fmean(fmean(of_one) for of_one in judged),
-        whole=fmean(fmean(share >= 0.9 for share in of_one) for of_one in judged),
+        share=fmean(fmean(of_one) for of_one in judged) if judged else math.nan,
+        whole=fmean(fmean(share >= 0.9 for share in of_one) for of_one in judged) if judged else math.nan,
         chars=median(map(len, written)),
     )
 

@@ -12,6 +12,7 @@ import heapq
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import batched
@@ -49,7 +50,7 @@ class EdgeVectorStore:
         try:
             if created:
                 self._create(size)
-            self._shards: _Shards | None = {label: Shard(path / name) for label, name in _FOLDERS.items()}
+            self._shards: _Shards | None = _open(path)
         except Exception as error:
             raise DataDirError(
                 f"The vector index {path} cannot be opened ({error}). `vicw reindex` builds it anew"
@@ -168,9 +169,20 @@ def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
     return found | shards[Label.EVENT].score(replace(query, ids=others)) if others else found
 
 
+def _open(path: Path) -> _Shards:
+    with ExitStack() as stack:  # of two, none stays open where one cannot be
+        shards = {}
+        for label, name in _FOLDERS.items():
+            shards[label] = Shard(path / name)
+            stack.callback(shards[label].close)
+        stack.pop_all()
+        return shards
+
+
 def _close(shards: _Shards) -> None:
-    for shard in shards.values():
-        shard.close()
+    with ExitStack() as stack:
+        for shard in shards.values():
+            stack.callback(shard.close)
 
 
 def _united[T](found: Sequence[Mapping[str, T]]) -> dict[str, T]:

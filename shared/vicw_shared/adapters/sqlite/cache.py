@@ -22,6 +22,8 @@ from vicw_shared.ports import Neighbour, Spread
 
 EDGES_PER_NODE = 3
 """So many edges are kept for each node that may be: about as many as a spread reads."""
+_METADATA_CHARS = 2000
+"""A node with more of it is not kept: callers may give an item much, and the room is counted in nodes."""
 READ = Counter("vicw_graph_cache_reads_total", "Nodes, and nodes' edges, that were asked for", ["what", "found"])
 _WATCH = """
 CREATE TEMP TABLE touched (uid BLOB NOT NULL);
@@ -57,7 +59,7 @@ class ReadCache:
         """Keep ``most`` nodes, none with 0."""
         self._most = most
         self._nodes: dict[str, Node] = {}
-        self._steps: dict[_Asked, dict[str, tuple[Step, ...]]] = {}
+        self._steps: dict[str, dict[_Asked, tuple[Step, ...]]] = {}
         self._size = 0
         self._writes = 0
         self._lock = threading.Lock()
@@ -79,8 +81,7 @@ class ReadCache:
             self._writes += 1
             for uid in touched:
                 self._nodes.pop(uid, None)
-                for steps in self._steps.values():
-                    self._size -= _size(steps.pop(uid)) if uid in steps else 0
+                self._size -= sum(map(_size, self._steps.pop(uid, {}).values()))
 
     def kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node] | None:
         """Return the nodes of ``uids`` if all are kept: then nobody has to wait for a thread that reads."""
@@ -103,7 +104,7 @@ class ReadCache:
             read = read_nodes(connection, tenant, missing)
             self._keep(writes, lambda: self._keep_nodes(read))
             found |= read
-        return found
+        return _in_order(found, uids)
 
     def neighbours(
         self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
@@ -119,8 +120,7 @@ class ReadCache:
         self, connection: sqlite3.Connection, asked: _Asked, uids: Sequence[str]
     ) -> Mapping[str, Sequence[Step]]:
         writes = self._writes
-        kept = self._steps.get(asked, {})
-        found = {uid: steps for uid in uids if (steps := kept.get(uid)) is not None}
+        found = {uid: steps for uid in uids if (steps := self._steps.get(uid, {}).get(asked)) is not None}
         missing = [uid for uid in uids if uid not in found]
         _count("edges", len(found), len(missing))
         if missing:
@@ -128,7 +128,7 @@ class ReadCache:
             read = read_steps(connection, tenant, missing, spreads, limit)
             self._keep(writes, lambda: self._keep_steps(asked, read))
             found |= read
-        return found
+        return _in_order(found, uids)
 
     def _keep(self, writes: int, keep: Callable[[], None]) -> None:
         with self._lock:
@@ -136,18 +136,28 @@ class ReadCache:
                 keep()
 
     def _keep_nodes(self, read: Mapping[str, Node]) -> None:
-        self._nodes.update(read)
+        self._nodes.update((uid, node) for uid, node in read.items() if _is_small(node))
         if len(self._nodes) > self._most:
-            self._nodes = dict(islice(self._nodes.items(), len(self._nodes) // 2, None))
+            self._nodes = dict(islice(self._nodes.items(), len(self._nodes) - self._most // 2, None))
 
     def _keep_steps(self, asked: _Asked, read: Mapping[str, tuple[Step, ...]]) -> None:
-        kept = self._steps.setdefault(asked, {})
-        self._size += sum(_size(steps) for uid, steps in read.items() if uid not in kept)
-        kept.update(read)
-        if self._size > EDGES_PER_NODE * self._most:
-            halves = {one: dict(islice(of.items(), len(of) // 2 + 1, None)) for one, of in self._steps.items()}
-            self._steps = {one: of for one, of in halves.items() if of}
-            self._size = sum(_size(steps) for of in self._steps.values() for steps in of.values())
+        for uid, steps in read.items():
+            of_node = self._steps.setdefault(uid, {})
+            self._size += _size(steps) if asked not in of_node else 0
+            of_node[asked] = steps
+        most = EDGES_PER_NODE * self._most
+        while self._size > most:
+            for uid in list(islice(self._steps, len(self._steps) // 2 + 1)):
+                self._size -= sum(map(_size, self._steps.pop(uid).values()))
+
+
+def _in_order[T](found: Mapping[str, T], uids: Sequence[str]) -> dict[str, T]:
+    """Return what was found in the order in which it was asked for: what is kept, or not, does not show in it."""
+    return {uid: found[uid] for uid in uids if uid in found}
+
+
+def _is_small(node: Node) -> bool:
+    return not node.metadata or len(repr(node.metadata)) <= _METADATA_CHARS
 
 
 def _size(steps: tuple[Step, ...]) -> int:

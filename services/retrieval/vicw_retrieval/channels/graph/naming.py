@@ -9,16 +9,18 @@ from vicw_retrieval.wanted import wanted
 CALLED_SO = 0.3
 """Of the best standing, what a page has that the question names."""
 _NAMESAKES = 8
+_HIDDEN = 10
+"""How many times as many are read for a viewer: those that he may not see take no places."""
 
 
 async def named_pages(question: Question, reached: Reached) -> None:
     """Come to the Entity items whose title is among the question's words."""
     scope = question.scope
-    found = await question.graph.titled(
-        scope.tenant, sorted(question.phrases), contexts=scope.contexts, limit=_NAMESAKES
-    )
-    nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
-    reached.know(await wanted(question.graph, scope, await question.sight.nodes(list(nodes.values()))))
+    limit = _NAMESAKES if scope.audience is None else _NAMESAKES * _HIDDEN
+    found = await question.graph.titled(scope.tenant, sorted(question.phrases), contexts=scope.contexts, limit=limit)
+    seen = [await question.sight.nodes(same) for same in found.values()]
+    nodes = {node.uid: node for same in seen for node in same[:_NAMESAKES] if _is_name(node.title or node.name)}
+    reached.know(await wanted(question.graph, scope, list(nodes.values())))
     for uid in reached.nodes:
         reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
 

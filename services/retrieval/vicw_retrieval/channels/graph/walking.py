@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from vicw_retrieval.channels.graph.places import carry, inside
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
-from vicw_retrieval.sight import counted, spread_of
+from vicw_retrieval.sight import counted, known_by, spread_of
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
+from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports import Direction, Neighbour, Spread
 
 HOPS = 2
@@ -30,6 +31,8 @@ PART_OF_NAME = 0.5
 """What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
 _ALONE = 1
 """Things of whose name a word is a part, for it to tell which is meant."""
+_KNOWN_BY = 200
+"""Edges of a thing that are looked at to find one by which the asker knows of it."""
 _HIGH = 0.5
 """The score of an item from which the other sub-graph could hardly better it."""
 _DAMPING = 0.5
@@ -73,7 +76,7 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
     Of the sub-graphs that which has more places is the first, the causal one of equals. Where it fills the list with
     high scores the other is not waited for (seed 002 §11.2). When time is over, what either has found by then counts.
     """
-    seeds = await _seeds(question, anchors) if plan.weight >= LEAST_WEIGHT else {}
+    seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= LEAST_WEIGHT else {}
     parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
     running = {part: asyncio.create_task(_walk_part(question, seeds, plan, part)) for part in parts}
     places = {part: plan.places(part) for part in parts}
@@ -109,7 +112,7 @@ def _take(question: Question, found: Sequence[tuple[Node, Reach]], plan: Plan, r
         reached.add(replace(way, uid=item.uid, gain=gain))
 
 
-async def _seeds(question: Question, anchors: Sequence[Anchor]) -> dict[str, float]:
+async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRegistry) -> dict[str, float]:
     """Return where a walk begins, each with a score in [0, 1].
 
     These are the things that the question names, what it has the trigger phrase of, and the first items found, with
@@ -119,21 +122,24 @@ async def _seeds(question: Question, anchors: Sequence[Anchor]) -> dict[str, flo
     first = {anchor.uid: min(1.0, anchor.standing / best) for anchor in anchors[:_ANCHORS]}
     first |= dict.fromkeys(question.triggered, 1.0)
     passages = {passage: anchor.uid for anchor in anchors[:_ANCHORS] for passage in anchor.passages}
-    within, named = await asyncio.gather(inside(question, list(first), passages), _named(question))
+    within, named = await asyncio.gather(inside(question, list(first), passages), _named(question, registry))
     seeds = {uid: first[item] for uid, item in within.items() if item in first} | first
     return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
 
 
-async def _named(question: Question) -> dict[str, float]:
-    """Return the things that the question names, wholly or by a word of their name."""
-    graph, scope = question.graph, question.scope
-    phrases = sorted(question.phrases)
+async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
+    """Return the things that the question names, wholly or by a word of their name, as far as the asker knows them."""
+    graph, scope, phrases = question.graph, question.scope, sorted(question.phrases)
+    enough = _ALONE + 1 if scope.audience is None else MOST_NAMESAKES  # whom he does not know, he mistakes for nobody
     whole, part = await asyncio.gather(
         graph.named(scope.tenant, phrases, contexts=scope.contexts),
-        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True, limit=_ALONE + 1),
+        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True, limit=enough),
     )
-    scores = {node.uid: PART_OF_NAME for same in part.values() if len(same) <= _ALONE for node in same}
-    return scores | {node.uid: 1.0 for same in whole.values() for node in same}
+    things = {node.uid: node for same in (*whole.values(), *part.values()) for node in same}
+    known = {node.uid for node in await question.sight.known(list(things.values()), known_by(registry), most=_KNOWN_BY)}
+    alone = [[node.uid for node in same if node.uid in known] for same in part.values()]
+    scores = {uid: PART_OF_NAME for same in alone if len(same) <= _ALONE for uid in same}
+    return scores | {node.uid: 1.0 for same in whole.values() for node in same if node.uid in known}
 
 
 async def _spread(
@@ -148,13 +154,15 @@ async def _spread(
         found = await question.graph.expand(question.scope.tenant, best, spreads, _FANOUT) if best else []
         found = await question.sight.visible(found)
         crowds = counted(found)
+        handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
         front = []
         for one in found:
-            score = scores[one.origin] * _share(one, crowds[spread_of(one)]) * (_DAMPING if depth > 1 else 1.0)
-            if score > scores.get(one.node.uid, 0.0):
-                ways[one.node.uid] = one.node, Reach(one.node.uid, score, depth, one.edge.type, part)
-                front.append(one.node.uid)
-        scores |= {uid: ways[uid][1].gain for uid in front}
+            uid, score = one.node.uid, handing[one.origin] * _share(one, crowds[spread_of(one)])
+            if score > scores.get(uid, 0.0):
+                scores[uid] = score
+                ways[uid] = one.node, Reach(uid, score, depth, one.edge.type, part)
+                front.append(uid)
+        front = list(dict.fromkeys(front))
     return list(ways.values())
 
 
