@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from vicw_retrieval.current import CURRENT
+from vicw_retrieval.current import CURRENT, _asked
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -105,13 +105,11 @@ async def test_the_passage_that_says_it_is_shown(memory: Memory) -> None:
     assert "Oslo" in new.text
 
 
-async def test_what_was_replaced_and_is_not_asked_about_brings_nothing_up(memory: Memory) -> None:
-    ferries = ({"id": f"f{n}", "text": f"The harbour ferry sells tickets at {n} o'clock."} for n in range(7, 13))
-    await told(memory, OLD, NEW, *ferries)
-    query = "When does the Bergen harbour ferry sell its tickets?"
-    whole, flat = [order(await ask(memory, query, current=on, limit=20)) for on in (True, False)]
-    assert "new" in flat[flat.index("old") :]
-    assert whole == flat
+def test_what_a_question_is_not_about_counts_for_nothing_and_of_equals_what_holds() -> None:
+    assert _asked(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.3}) == "past"
+    assert _asked(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.5}) == "holds"
+    assert _asked(["past"], {"past"}, {"past": 0.1}) is None
+    assert _asked(["past"], {"past"}, {}) is None
 
 
 async def test_nobody_learns_by_it_of_what_he_may_not_see(memory: Memory) -> None:
