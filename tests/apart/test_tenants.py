@@ -10,6 +10,7 @@ from e2e.tenants import (
     IDENTITY,
     INGEST,
     JOB,
+    KNOWLEDGE,
     PATIENT,
     PROBES,
     RETRACT,
@@ -28,7 +29,7 @@ def test_tenants_leave_each_other_alone_on_every_endpoint(platform: Platform) ->
         for name in ("ingest", "retrieval")
     }
     ingest, retrieval = (closed[name].url for name in ("ingest", "retrieval"))
-    written = {INGEST, JOB, RETRACT, *IDENTITY}
+    written = {INGEST, JOB, RETRACT, KNOWLEDGE, *IDENTITY}
     assert endpoints(ingest) == {*written, *PROBES}, "a new endpoint is tried by two tenants, too"
     assert endpoints(retrieval) == {RETRIEVE, *GRAPH, *PROBES}, "a new endpoint is tried by two tenants, too"
     urls = {probe: [ingest, retrieval] for probe in PROBES}
