@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from vicw_retrieval.candidates import Candidate, in_order
+from vicw_retrieval.channels.graph.places import said_by
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.sight import Sight
 from vicw_retrieval.wanted import wanted
@@ -104,8 +105,9 @@ async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
     holding: set[str] = set()
     front, seen = list(past), set(past)
     for _ in range(_VERSIONS):
-        newer = await graph.expand(scope.tenant, front, [("SUPERSEDES", Direction.IN)], _FANOUT) if front else []
-        newer = await ever.visible(newer)
+        if not front:
+            break
+        newer = await ever.visible(await graph.expand(scope.tenant, front, [("SUPERSEDES", Direction.IN)], _FANOUT))
         holding |= {node.uid for node in await question.sight.nodes([one.node for one in newer])}
         for one in newer:
             after[one.origin].add(one.node.uid)
@@ -125,14 +127,10 @@ def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[st
 
 async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[Node, str]]:
     """Return the items that say these statements, as far as they may be results, each with the passage that does."""
-    graph, tenant = question.graph, question.scope.tenant
-    leads = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
-    owners = await graph.owners(tenant, [lead.uid for lead in leads]) if leads else {}
-    nodes = await graph.nodes(tenant, [owner.uid for owner in owners.values()]) if owners else {}
+    graph, tenant, said = question.graph, question.scope.tenant, await said_by(question, statements)
+    nodes = await graph.nodes(tenant, [item for item, _ in said.values()]) if said else {}
     seen = {node.uid for node in await question.sight.nodes(list(nodes.values()))}
     # Judged by the passage that says it: another one of the item may be over.
-    saying = {
-        passage: replace(nodes[owner.uid], qdrant_id=passage) for passage, owner in owners.items() if owner.uid in seen
-    }
+    saying = {passage: replace(nodes[item], qdrant_id=passage) for item, passage in said.values() if item in seen}
     kept = {node.qdrant_id for node in await wanted(graph, question.scope, list(saying.values()))} if saying else set()
-    return {lead.origin: (nodes[owners[lead.uid].uid], lead.uid) for lead in leads if lead.uid in kept}
+    return {uid: (nodes[item], passage) for uid, (item, passage) in said.items() if passage in kept}

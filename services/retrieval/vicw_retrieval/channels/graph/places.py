@@ -35,7 +35,8 @@ async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: i
     At most ``most`` are looked at, the best.
     """
     told = {node.uid: node.uid for node, _ in found if node.content_hash is not None}
-    told |= await _said_by(question, [node.uid for node, _ in found if node.is_statement])
+    said = await said_by(question, [node.uid for node, _ in found if node.is_statement])
+    told |= {statement: item for statement, (item, _) in said.items()}
     told |= await _pages_of(question, [node.uid for node, _ in found if is_knowledge(node)])
     ways: dict[str, Reach] = {}
     for node, reach in found:
@@ -48,12 +49,12 @@ async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: i
     return [(node, ways[node.uid]) for node in await wanted(question.graph, question.scope, seen)]
 
 
-async def _said_by(question: Question, statements: Sequence[str]) -> dict[str, str]:
-    """Return the items of statements."""
+async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the item of each statement, and the passage that says it."""
     graph, tenant = question.graph, question.scope.tenant
     proofs = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
     owners = await graph.owners(tenant, [lead.uid for lead in proofs]) if proofs else {}
-    return {lead.origin: owners[lead.uid].uid for lead in proofs if lead.uid in owners}
+    return {lead.origin: (owners[lead.uid].uid, lead.uid) for lead in proofs if lead.uid in owners}
 
 
 async def _pages_of(question: Question, pages: Sequence[str]) -> dict[str, str]:
