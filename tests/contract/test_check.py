@@ -272,7 +272,7 @@ async def test_memory_does_not_grow_with_the_store(store: Path, monkeypatch: pyt
             peaks.append(min(measured))
         assert report.violations == []
         assert (report.points, report.edges) == (count, 5 * count - 2)
-    assert peaks[1] < 1.2 * peaks[0]
+    assert peaks[1] < 1.5 * peaks[0]  # a set of uids alone makes it 1.8; reading ahead differs by 1.25
 
 
 async def fill_with(side: Side, count: int) -> None:
