@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 _FIXED = {"enum", "const", "format"}
+RULED: dict[str, dict[str, Any]] = {
+    "/ingest": {"items": [{"trigger_phrases": ["closing time"], "page": {"folder": "wiki", "path": "docs/setup.md"}}]},
+    "/retrieve": {"template": {"whole": "{results}", "result": "{text}"}},
+}
+"""By path, what has a syntax of its own, so that not every string may stand there."""
 
 
 def string_fields(document: dict[str, Any], path: str) -> set[str]:
@@ -42,6 +47,7 @@ def ingest_body(hostile: str) -> dict[str, Any]:
         "subtype": hostile,
         "name": hostile,
         "speaker": hostile,
+        "user": hostile,
         "flow_id": hostile,
         "tags": [hostile],
         "bucket": hostile,

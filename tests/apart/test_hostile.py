@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from apart.hostile import ingest_body, places, retrieve_body, string_fields
+from apart.hostile import RULED, ingest_body, places, retrieve_body, string_fields
 from apart.running import Platform, Service
 from e2e.tenants import PATIENT
 from integration.neo4j.test_hostile import HOSTILE
@@ -43,7 +43,7 @@ def test_every_field_that_takes_any_string_is_tried(platform: Platform) -> None:
         (platform.retrieval, "/retrieve", retrieve_body("x")),
     ):
         document = httpx.get(f"{service.url}/openapi.json", trust_env=False).json()
-        tried = {place for place, _ in places(body)}
+        tried = {place for given in (body, RULED[path]) for place, _ in places(given)}
         assert string_fields(document, path) <= tried, "a new field is tried, too"
 
 
@@ -75,7 +75,7 @@ def test_a_hostile_string_is_a_string_everywhere(platform: Platform, retrieval: 
 @pytest.mark.parametrize("path", ["/ingest", "/retrieve"])
 def test_what_cannot_be_stored_is_refused_in_every_field(platform: Platform, path: str, unstorable: str) -> None:
     url = platform.ingest.url if path == "/ingest" else platform.retrieval.url
-    body = ingest_body("fine") if path == "/ingest" else retrieve_body("fine")
+    body = _with_ruled(path, ingest_body("fine") if path == "/ingest" else retrieve_body("fine"))
     for place, way in places(body):
         if place.rpartition(".")[2] in {"sensitivity", "type"}:
             continue
@@ -102,6 +102,13 @@ def _with(body: Any, way: list[str | int], text: str) -> Any:
         inner = inner[step]
     inner[way[-1]] = text
     return changed
+
+
+def _with_ruled(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body that has what is ruled, too."""
+    if path == "/retrieve":
+        return body | RULED[path]
+    return body | {"items": [item | RULED[path]["items"][0] for item in body["items"]]}
 
 
 def _said(way: list[str | int]) -> str:

@@ -86,10 +86,11 @@ class VectorLikeness:
 class WordLikeness:
     """By the question's words alone: a text is like it by the share that it has of them, weighed by their rarity.
 
-    That is in [0, 1], and reads the texts themselves: a few hundred at most are asked for.
+    That is in [0, 1], and reads the texts themselves: a few hundred at most are asked for. ``index`` None: nothing
+    knows how rare a word is, so that all count the same.
     """
 
-    def __init__(self, graph: GraphStore, index: WordIndex, tenant: str, question: str) -> None:
+    def __init__(self, graph: GraphStore, index: WordIndex | None, tenant: str, question: str) -> None:
         self._graph = graph
         self._index = index
         self._tenant = tenant
@@ -99,8 +100,8 @@ class WordLikeness:
 
     @property
     def tells(self) -> bool:
-        """Always."""
-        return True
+        """Whether it is known how rare words are: of a question most are in every text."""
+        return self._index is not None
 
     async def alike(self, uids: Sequence[str]) -> dict[str, float]:
         """Return the shares."""
@@ -111,6 +112,8 @@ class WordLikeness:
 
     async def rarity(self) -> dict[int, float]:
         """Return what the full-text index tells."""
+        if self._index is None:
+            return dict.fromkeys(self._terms, 1.0)
         if self._rarity is None:
             found = zip(self._terms, await self._index.rarity(list(self._stems)), strict=True)
             self._rarity = {term: idf for term, idf in found if idf > 0}

@@ -89,6 +89,7 @@ class Search:
         self._told = Told()
         self.understood = Understanding(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
+        self._vectors_away = False  # they do not answer now
         self._wanted = self._channels()
         self._limit = max(ports.settings.candidates, request.limit)
 
@@ -109,7 +110,7 @@ class Search:
     def likeness(self) -> Likeness:
         """Return what tells how like the question something is."""
         ports, query = self._ports, self._request.query
-        if ports.words is not None:
+        if self._wordy or self._vectors_away:
             return WordLikeness(ports.graph, ports.words, self.scope.tenant, query)
         return VectorLikeness(ports.vectors, self._vector.now, query)
 
@@ -201,6 +202,9 @@ class Search:
         first = next(iter(failed.values()))
         if self._request.channels is not None:
             raise first
+        self._vectors_away = any(
+            isinstance(error, UnavailableError) and error.dependency == "vectors" for error in failed.values()
+        )
         try:
             return await self._find_words(scope)
         except VicwError as error:

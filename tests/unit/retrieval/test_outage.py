@@ -84,6 +84,22 @@ async def test_one_question_that_took_the_graph_too_long_is_no_outage(
         assert (await memory.retrieve("harbour")).degraded == (), "others are not to suffer from it"
 
 
+async def test_without_the_vectors_the_graph_leads_on_from_what_the_words_found(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = ["a harbour at night", "nobody saw anything", "the weather was bad"]
+    items = [
+        {"id": f"turn{at}", "text": text, "speaker": "Ana", "flow_id": "f", "timestamp": f"2026-01-01T00:0{at}:00Z"}
+        for at, text in enumerate(turns)
+    ]
+    await memory.ingest(*items, {"id": "about", "text": "He sails on Sundays.", "about": ["Ben"]})
+    away = UnavailableError("vectors", "is down")
+    _break(monkeypatch, memory.standalone.vectors, away, "search", "score", "idf", "domains", "payloads")
+    answer = await memory.retrieve("harbour", viewer={"user": "Ana", "participants": ["Ben"]})
+    assert answer.degraded == ("bm25", "dense")
+    assert {result.id for result in answer.results} == {"turn0", "turn1", "turn2"}
+
+
 async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
