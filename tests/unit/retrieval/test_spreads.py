@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory import Memory
+from memory import Memory, open_memory
 from vicw_retrieval.channels.dense import Told
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
@@ -90,6 +91,23 @@ async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> No
     assert bridged["thesis"] < flat.get("thesis", 99)
     answer = await ask(memory, query, {"bridge_hops": 2}, tags={"any": ["none such"]})
     assert answer.results == (), "what is come to has to be wanted, too"
+
+
+async def test_namesakes_that_the_asker_may_not_see_take_no_places(store: Path) -> None:
+    hidden = [
+        {"id": f"hidden{n}", "name": "Jane Harper", "text": f"Diary {n}.", "sensitivity": "sensitive", "about": ["Zoe"]}
+        for n in range(40)
+    ]
+    query = "Where was the writer born whose novel became the film The Dry?"
+    scores = []
+    for more in ([], hidden):
+        async with open_memory(store / str(len(more))) as memory:
+            await memory.ingest(*more, *PLAYERS, *FILLER, domain="wiki")
+            answer = await ask(memory, query, {"bridge_hops": 2}, viewer={"user": "Ben", "chat": "private"}, limit=50)
+            (harper,) = (result for result in answer.results if result.id == "harper")
+            scores += [hit.score for hit in harper.channels if hit.channel == "graph"]
+    assert scores[0] == pytest.approx(scores[1])
+    assert len(scores) == 2
 
 
 async def test_a_page_that_the_question_names_hands_over_whatever_its_words(memory: Memory) -> None:

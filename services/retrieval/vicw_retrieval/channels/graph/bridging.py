@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from vicw_retrieval.channels.graph.leftover import Leftover
+from vicw_retrieval.channels.graph.naming import titled
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
@@ -35,7 +36,6 @@ _RARE = 8
 _STATEMENTS = 40
 _NAMES = 20
 _MENTIONS = 64
-_NAMESAKES = 8
 _MOST_READ = 200
 
 
@@ -125,16 +125,15 @@ class Bridges:
 
     async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_Way]:
         """Return where the names lead that the sentences have and the question does not."""
-        graph, scope = self._question.graph, self._question.scope
-        found = await graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
+        found = await self._question.graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
         named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
         names = {lead.uid: phrase_of(lead.name) for lead in named}
         phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
-        titled = await graph.titled(self._tenant, phrases, contexts=scope.contexts, limit=_NAMESAKES)
+        called = await titled(self._question, phrases)
         mentions = await self._mentions(list(names))
         shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
         for uid, name in names.items():
-            shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in titled.get(one, ())}
+            shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in called.get(one, ())}
         return [_Way(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
 
     async def _mentions(self, things: Sequence[str]) -> dict[str, list[Lead]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
+from vicw_shared.model import Node
 
 CALLED_SO = 0.3
 """Of the best standing, what a page has that the question names."""
@@ -15,14 +18,21 @@ _HIDDEN = 10
 
 async def named_pages(question: Question, reached: Reached) -> None:
     """Come to the Entity items whose title is among the question's words."""
-    scope = question.scope
-    limit = _NAMESAKES if scope.audience is None else _NAMESAKES * _HIDDEN
-    found = await question.graph.titled(scope.tenant, sorted(question.phrases), contexts=scope.contexts, limit=limit)
-    seen = [await question.sight.nodes(same) for same in found.values()]
-    nodes = {node.uid: node for same in seen for node in same[:_NAMESAKES] if _is_name(node.title or node.name)}
-    reached.know(await wanted(question.graph, scope, list(nodes.values())))
+    found = await titled(question, sorted(question.phrases))
+    nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
+    reached.know(await wanted(question.graph, question.scope, list(nodes.values())))
     for uid in reached.nodes:
         reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
+
+
+async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
+    """Return, by phrase, the Entity items that are called so and that the asker may see, a few of each."""
+    scope = question.scope
+    limit = _NAMESAKES if scope.audience is None else _NAMESAKES * _HIDDEN
+    found = await question.graph.titled(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
+    everything = {node.uid: node for same in found.values() for node in same}
+    seen = {node.uid for node in await question.sight.nodes(list(everything.values()))}
+    return {phrase: [node for node in same if node.uid in seen][:_NAMESAKES] for phrase, same in found.items()}
 
 
 def _is_name(title: str) -> bool:
