@@ -43,6 +43,7 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
+DOMAIN = "domain"
 DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that had to do without a part", ["part"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
@@ -57,6 +58,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
+    ports = ports.due()
     if not ports.outage.lasts():
         try:
             answer = await _retrieve(request, scope, ports)
@@ -107,9 +109,11 @@ async def _find(
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
     sizes = await _sizes(search, ports)
-    candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
-    with search.watch.stage("domain"):
-        decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
+    candidates, wave = await search.find(search.scope, next(iter(sizes or ())) if len(sizes or ()) == 1 else None)
+    if sizes is None and not {"dense", "bm25"} & set(search.degraded):
+        search.degraded.append(DOMAIN)  # otherwise the channels tell of it
+    with search.watch.stage(DOMAIN):
+        decision = infer(candidates, wave.strengths, sizes or {}, read_words(request.query), ports.settings)
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:
@@ -123,16 +127,16 @@ async def _find(
     return decision, candidates, wave
 
 
-async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int]:
-    """Return how many points, or passages, each domain has; {} where nobody can tell."""
+async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | None:
+    """Return how many points, or passages, each domain has; {} where nobody can tell; None: nobody does in time."""
     if ports.words is not None:
         return await ports.words.domains(search.scope.tenant)
     if search.by_words:
         return {}
-    with search.watch.stage("domain"), contextlib.suppress(RetryableError, TimeoutError):  # the channels tell of it
-        async with asyncio.timeout(ports.settings.budget_ms / 1000):
+    with search.watch.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
+        async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.budget_ms)):
             return await ports.vectors.domains(search.scope.tenant)
-    return {}
+    return None
 
 
 async def _surroundings(
@@ -143,7 +147,7 @@ async def _surroundings(
         try:
             known = Known(known_by(ports.registry), ports.settings.fanout_read)
             proofs = [candidate.passages[0][0] for candidate in top]
-            async with asyncio.timeout(ports.settings.graph_ms / 1000):
+            async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
                 around = await expand(ports.graph, scope, uids, proofs, known)
         except (UnavailableError, OverloadedError, TimeoutError):
             search.degraded.append("expand")

@@ -33,16 +33,16 @@ async def rerank(
     found: Sequence[Candidate],
     *,
     top: int,
-    budget_ms: int,
+    seconds: float,
 ) -> tuple[Sequence[Candidate], Reranked]:
     """Return the candidates, the first ``top`` in the order of the model's scores, and what it said of them.
 
     Each is judged by its best passage; who has none that can be read keeps its place. The scores of the first are dealt
     out anew among them, so that they go on comparing with those of the others. Ties stay as they were; so does
-    everything if the model fails, or the budget is over.
+    everything if the model fails, or its time is over.
     """
     try:
-        async with asyncio.timeout(budget_ms / 1000):
+        async with asyncio.timeout(seconds):
             passages = [candidate.passages[0][0] for candidate in found[:top]]
             texts = await graph.texts(scope.tenant, passages)
             places = [at for at, passage in enumerate(passages) if texts.get(passage)]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 
 import structlog
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
-from vicw_retrieval.channels import run_channels
+from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.deadline import Deadline, bounded
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
@@ -43,6 +45,7 @@ from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
+INTENT = "intent"
 _WIDENINGS = 4
 _WIDER = 4
 """How much further full text looks at each widening: it cannot leave out items."""
@@ -69,6 +72,16 @@ class RetrievalPorts:
     prototypes: Prototypes = field(default_factory=Prototypes)
     words: WordIndex | None = None
     reranker: Reranker | None = None
+    deadline: Deadline = field(default_factory=Deadline)
+
+    def due(self) -> RetrievalPorts:
+        """Return the ports of one request that begins now: whatever they are asked, it ends in time."""
+        settings = self.settings
+        deadline = Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
+        graph = bounded(self.graph, "graph", deadline, settings.graph_ms)
+        words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
+        vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
+        return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)
 
 
 class Search:
@@ -184,7 +197,10 @@ class Search:
             channels["bm25"] = search_bm25(self._ports.vectors, self.terms, scope, limit, without)
         if Channel.FULLTEXT in self._wanted and not without:
             channels[FULLTEXT] = search_fulltext(self._ports.graph, self._request.query, scope, limit)
-        ranked, without_answer = await run_channels(channels, budget_ms=self._ports.settings.budget_ms)
+        within = self._ports.deadline.seconds(self._ports.settings.budget_ms)
+        brought, without_answer = await run_channels(channels, within)
+        ranked = {name: sound(hits) for name, hits in brought.items()}
+        self.degraded += [name for name, hits in ranked.items() if len(hits) < len(brought[name])]
         failed = {name: error or self._out_of_time(name) for name, error in without_answer.items()}
         self.degraded += failed
         if wordless is not None and not any(ranked.values()):
@@ -268,22 +284,27 @@ class Search:
             prefix = ports.query_prefix
             alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
             self.understood.read(self._request.query, alike)
-        await self.understood.judge(ranked, ports.vectors)
+        if not await self.understood.judge(
+            ranked, ports.vectors, ports.deadline.extra_seconds(ports.settings.budget_ms)
+        ):
+            self.degraded.append(INTENT)
 
     async def _score_each_others(self, scores: dict[str, dict[str, float]], brought: Mapping[str, float]) -> None:
         """Score what only one of the vector channels found in the other."""
         dense, lexical = scores["dense"], scores["bm25"]
         found = set().union(*scores.values(), brought)
         only_lexical, only_dense = sorted(found - dense.keys()), sorted(found - lexical.keys())
+        if not only_lexical and not only_dense:
+            return
         asked = ScoreQuery(ids=only_lexical, dense=self._vector.now), ScoreQuery(ids=only_dense, sparse=self.terms)
         try:
-            async with asyncio.timeout(self._ports.settings.budget_ms / 1000):
+            async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
                 more_dense, more_lexical = await self._ports.vectors.score(asked)
         except (RetryableError, TimeoutError):  # what the channels found stands
             self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
         else:
-            dense.update({passage: self._told.weigh(passage, cosine) for passage, cosine in more_dense.items()})
-            lexical.update(more_lexical)
+            dense.update({uid: self._told.weigh(uid, cosine) for uid, cosine in more_dense.items() if isfinite(cosine)})
+            lexical.update({uid: score for uid, score in more_lexical.items() if isfinite(score)})
 
 
 def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:

@@ -30,6 +30,8 @@ from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 TIME = "time"
+MERGE = "merge"
+_AFTERWARDS = 2
 _AWAY = (UnavailableError, OverloadedError, TimeoutError)
 
 
@@ -60,6 +62,10 @@ class SecondWave:
             await self._walk_tags(question, top)
         return tags.among(top, self.associates, self.request.limit)
 
+    def _within(self, most_ms: int) -> asyncio.Timeout:
+        """Return what ends a stage in time: an answer does without what comes later."""
+        return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
+
     def _question(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
         viewer = self.request.viewer
         names = (viewer.user, *viewer.participants) if viewer is not None else ()
@@ -79,11 +85,13 @@ class SecondWave:
         settings = self.ports.settings
         with self.search.watch.stage("graph"), contextlib.suppress(*_AWAY):
             found = prefer_speaker(self.request.query, found) if settings.speaker else found
-            found, self.spreads = await spread(question, found, settings, self.ports.registry)
-            if settings.causal_boost:
-                found = await boosted(
-                    self.ports.graph, question.scope, self.ports.registry, found, settings.causal_boost
-                )
+            seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
+            async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
+                found, self.spreads = await spread(question, found, settings, self.ports.registry, seconds)
+                if settings.causal_boost:
+                    found = await boosted(
+                        self.ports.graph, question.scope, self.ports.registry, found, settings.causal_boost
+                    )
         if not self.spreads.in_time:
             self.search.degraded.append(GRAPH)
         return found
@@ -97,7 +105,7 @@ class SecondWave:
         self.placed = Placed(reading)
         asked = replace(question, standings={candidate.item.uid: candidate.standing for candidate in found})
         with self.search.watch.stage(TIME), contextlib.suppress(RetryableError, TimeoutError):
-            async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
+            async with self._within(self.ports.settings.spread_ms):
                 return await place(asked, found, self.placed, boost, self.search.by_phrase)
         self.search.degraded.append(TIME)
         return found
@@ -109,16 +117,19 @@ class SecondWave:
         if self.placed is not None or asks_for_past(self.request.query):
             return found
         with self.search.watch.stage(CURRENT), contextlib.suppress(RetryableError, TimeoutError):
-            async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
+            async with self._within(self.ports.settings.spread_ms):
                 return await prefer_current(question, found)
         self.search.degraded.append(CURRENT)
         return found
 
     async def _merge(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Make one result of what says the same."""
-        with self.search.watch.stage("merge"):
-            least, limit = self.ports.settings.duplicates, self.request.limit
-            return await merge_duplicates(self.ports.graph, self.search.scope, found, limit, least)
+        least, limit = self.ports.settings.duplicates, self.request.limit
+        with self.search.watch.stage(MERGE), contextlib.suppress(*_AWAY):
+            async with self._within(_AFTERWARDS * self.ports.settings.graph_ms):
+                return await merge_duplicates(self.ports.graph, self.search.scope, found, limit, least)
+        self.search.degraded.append(MERGE)
+        return found
 
     async def _rerank(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let the re-ranker order what would be the answer; of what nobody may see nothing came this far."""
@@ -133,7 +144,7 @@ class SecondWave:
                 self.request.query,
                 found,
                 top=settings.rerank_top,
-                budget_ms=settings.rerank_ms,
+                seconds=self.ports.deadline.extra_seconds(settings.rerank_ms),
             )
         if not self.reranked.in_time:
             self.search.degraded.append(RERANK)
@@ -146,7 +157,7 @@ class SecondWave:
             return
         anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
         with self.search.watch.stage(tags.TAGS), contextlib.suppress(*_AWAY):
-            async with asyncio.timeout(self.ports.settings.spread_ms / 1000):
+            async with self._within(self.ports.settings.spread_ms):
                 self.associates = await tags.walk_tags(question, anchors, most)
                 return
         self.search.degraded.append(tags.TAGS)

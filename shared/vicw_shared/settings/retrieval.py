@@ -36,7 +36,10 @@ class RetrievalSettings(BaseSettings):
         description="Time each channel may take, in ms; a slower one is left out and named in `degraded`",
     )
     graph_ms: int = Field(
-        2000, gt=0, description="Patience with Neo4j, in ms; then the answer comes from the vectors' payloads alone"
+        2000, gt=0, description="Patience with the graph, in ms; then the answer comes from the vectors' payloads alone"
+    )
+    total_ms: int | None = Field(
+        None, gt=0, description="Time a whole answer may take, in ms; default: that of channels and graph together"
     )
     associates: int = Field(
         5, ge=0, description="Items that share a tag with a result, and no word with the question, at most; 0: none"

@@ -111,7 +111,7 @@ async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
     ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(budget_ms=300))
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     monkeypatch.setattr(memory.standalone.vectors, "domains", hang)
-    assert (await memory.retrieve("harbour night")).degraded == ()
+    assert (await memory.retrieve("harbour night")).degraded == ("domain",)
     monkeypatch.setattr(memory.standalone.vectors, "score", hang)
     answer = await memory.retrieve("harbour night")
     assert answer.results[0].id == "turn"

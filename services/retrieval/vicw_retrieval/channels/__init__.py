@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+import math
+import re
+from collections.abc import Awaitable, Mapping, Sequence
 
 import structlog
 from prometheus_client import Counter, Histogram
 
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.ports import VectorHit
 from vicw_shared.telemetry.spans import span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 _log = structlog.get_logger()
+_UID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of an answer", ["channel", "reason"])
 SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"], buckets=BOUNDS)
 
 
 async def run_channels[T](
-    channels: Mapping[str, Awaitable[T]], *, budget_ms: int
+    channels: Mapping[str, Awaitable[T]], seconds: float
 ) -> tuple[dict[str, T], dict[str, VicwError | None]]:
     """Await all channels; return what came, and the failed ones with their error (None: out of time)."""
     results: dict[str, T] = {}
@@ -27,7 +31,7 @@ async def run_channels[T](
     async def run(name: str, channel: Awaitable[T]) -> None:
         try:
             with span(f"channel.{name}"), SECONDS.labels(name).time():
-                async with asyncio.timeout(budget_ms / 1000):
+                async with asyncio.timeout(seconds):
                     results[name] = await channel
         except TimeoutError:
             failed[name] = None
@@ -36,6 +40,19 @@ async def run_channels[T](
             failed[name] = error
             FAILED.labels(name, "error").inc()
             _log.warning("channel failed", channel=name, error=str(error))
+        except Exception as error:  # no mistake of one channel takes the answer with it
+            failed[name] = UnavailableError(name, "failed")
+            FAILED.labels(name, "error").inc()
+            _log.exception("channel failed", channel=name, error=type(error).__name__)
 
     await asyncio.gather(*(run(name, channel) for name, channel in channels.items()))
     return results, failed
+
+
+def sound(hits: Sequence[VectorHit]) -> list[VectorHit]:
+    """Return the hits that can be: those whose ids are uids and whose scores are numbers.
+
+    >>> sound([VectorHit("nobody", 1.0)])
+    []
+    """
+    return [hit for hit in hits if _UID.fullmatch(hit.id) and math.isfinite(hit.score)]

@@ -37,7 +37,7 @@ _DOCSTRING = re.compile(r"\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)", re.DOTALL)
 def is_code(text: str) -> bool:
     r"""Tell whether a passage is a program's: half of its lines at least, its comments and docstrings left out.
 
-    >>> is_code('def cast(spell):\n    "Cast it."\n    return spell.power * 2')
+    >>> is_code("def cast(spell):\n    '''Cast it.'''\n    return spell.power * 2")
     True
     >>> is_code("He said: use the function; then we went home.")
     False

@@ -37,16 +37,20 @@ class Understanding:
             self.question = understand(query, similarities)
             self._answer_by()
 
-    async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore) -> None:
-        """Read what the best hits of the vector channels are made of; nothing is changed where nobody can tell."""
+    async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore, seconds: float) -> bool:
+        """Read what the best hits of the vector channels are made of; return False, and change nothing, where nobody
+        tells within ``seconds``.
+        """
         best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
         if self.service.profiles == "off" or not best:
-            return
+            return True
         with contextlib.suppress(RetryableError, TimeoutError):
-            async with asyncio.timeout(self.service.budget_ms / 1000):
+            async with asyncio.timeout(seconds):
                 payloads = await vectors.payloads(list(best))
             self.code = share_of_code(str(payload.get("text", "")) for payload in payloads.values())
             self._answer_by()
+            return True
+        return False
 
     def _answer_by(self) -> None:
         self.settings = profiled(self.service, self.question or Understood(), self.code)

@@ -60,7 +60,7 @@ async def weave(asked: Asked, top: Sequence[Candidate], around: Surroundings) ->
 
 async def _in_time(search: Search, causes: Causes, asked: Asked, found: Sequence[tuple[str, Sequence[str]]]) -> bool:
     try:
-        async with asyncio.timeout(asked.ports.settings.chain_ms / 1000):
+        async with asyncio.timeout(asked.ports.deadline.extra_seconds(asked.ports.settings.chain_ms)):
             await search.run(await starts_of(causes, asked.query, found))
     except TimeoutError:
         return False

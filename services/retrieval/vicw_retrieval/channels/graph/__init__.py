@@ -96,15 +96,19 @@ class Spread:
 
 
 async def spread(
-    question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
+    question: Question,
+    candidates: Sequence[Candidate],
+    settings: RetrievalSettings,
+    registry: EdgeRegistry,
+    seconds: float,
 ) -> tuple[list[Candidate], Spread]:
     """Return all candidates in their new order, those that were come to among them, and what led to these.
 
-    What is found within ``settings.spread_ms`` counts.
+    What is found within ``seconds`` counts.
     """
     found = Spread()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(settings.spread_ms / 1000):
+        async with asyncio.timeout(seconds):
             await found.run(question, candidates, settings, registry)
             found.in_time = True
     boosts = found.boosts()

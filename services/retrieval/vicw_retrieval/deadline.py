@@ -1,0 +1,73 @@
+"""When an answer has to be there: no engine may make a request take longer than its whole budget."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+from vicw_shared.errors import UnavailableError
+
+_OF_EXTRAS = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment of the monotonic clock, in seconds; by default none ever comes."""
+
+    at: float = float("inf")
+    extras_at: float = float("inf")
+    """When what an answer could do without has to end: the rest is for the answer itself."""
+
+    @classmethod
+    def in_ms(cls, milliseconds: int) -> Deadline:
+        """Return the one that is so far off."""
+        begun, seconds = time.monotonic(), milliseconds / 1000
+        return cls(begun + seconds, begun + _OF_EXTRAS * seconds)
+
+    def seconds(self, most_ms: int) -> float:
+        """Return how long something may take that may take ``most_ms`` by itself, in seconds, ≥ 0."""
+        return max(0.0, min(most_ms / 1000, self.at - time.monotonic()))
+
+    def extra_seconds(self, most_ms: int) -> float:
+        """Return the same for what an answer could do without."""
+        return max(0.0, min(most_ms / 1000, self.extras_at - time.monotonic()))
+
+
+class _Bounded:
+    """Has every method of an engine. A call that is over its time raises UnavailableError, and so do all after it: an
+    engine that hangs is waited for once.
+    """
+
+    def __init__(self, engine: object, name: str, deadline: Deadline, most_ms: int) -> None:
+        self._engine = engine
+        self._name = name
+        self._deadline = deadline
+        self._most_ms = most_ms
+        self._hangs = False
+
+    def __getattr__(self, operation: str) -> Any:
+        method = getattr(self._engine, operation)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                if self._hangs:
+                    raise UnavailableError(self._name, "does not answer: a call before was over its time")
+                async with asyncio.timeout(self._deadline.seconds(self._most_ms)) as timer:
+                    return await method(*args, **kwargs)
+            except TimeoutError:
+                if not timer.expired():
+                    raise
+                self._hangs = True
+                raise UnavailableError(self._name, f"does not answer: {operation} is over its time") from None
+
+        return call
+
+
+def bounded[T](engine: T, name: str, deadline: Deadline, most_ms: int) -> T:
+    """Return an engine whose every operation ends in ``most_ms``, and by the deadline. Only operations can be called.
+
+    ``name`` is what a call that is over its time names as the dependency.
+    """
+    return cast("T", _Bounded(engine, name, deadline, most_ms))

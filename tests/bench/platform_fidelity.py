@@ -1,0 +1,58 @@
+"""``python tests/bench/platform_fidelity.py --data DIR``: what the services apart find, over real servers.
+
+Beside it what ``vicw bench fidelity`` finds in one process on the same sets. Servers come from where the tests take
+them (VICW_TEST_NEO4J_URL …, this machine, Docker); the memory is filled through ``/ingest`` and its worker. No channel
+is left out because the machine is busy: what is measured here is what is found, not how fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from apart.running import Platform
+from e2e.serving import VICW
+from e2e.tenants import PATIENT
+from servers.neo4j.server import NEO4J
+from servers.qdrant import QDRANT
+from servers.redis import REDIS
+from servers.run import Run
+from vicw_embedding import minilm
+
+_AS_DEPLOYED = ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of sets (docs/bench.md)")
+    parser.add_argument("--sets", default="locomo", help="separated by commas")
+    options = parser.parse_args()
+    asked = [str(VICW), "bench", "fidelity", "--data", str(options.data), "--sets", options.sets]
+    run = Run()
+    with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
+        models = Path(folder) / "models"
+        minilm.ensure(models)
+        platform = Platform(Path(folder), models, run.shared(NEO4J), run.shared(QDRANT), run.shared(REDIS))
+        for variable in _AS_DEPLOYED:  # how the tests set it up is for tests
+            platform.variables.pop(variable, None)
+        platform.variables |= PATIENT | {"VICW_RETRIEVAL_SPREAD_MS": "20000", "VICW_RETRIEVAL_CHAIN_MS": "20000"}
+        try:
+            platform.start()
+            platform.worker().start()
+            print("Services apart, over real servers:", flush=True)
+            apart = ["--url", platform.ingest.url, "--retrieve-url", platform.retrieval.url]
+            subprocess.run([*asked, *apart], check=True)
+        finally:
+            platform.close()
+            run.close()
+    print("One process, embedded stores:", flush=True)
+    subprocess.run(asked, check=True)
+
+
+if __name__ == "__main__":
+    main()
