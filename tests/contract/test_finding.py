@@ -11,7 +11,7 @@ import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label, Sensitivity
-from vicw_shared.ports import Audience, Scope
+from vicw_shared.ports import Audience, GraphTransaction, Scope
 from vicw_shared.uids import make_uid
 
 NOW = AT + timedelta(days=10)
@@ -19,18 +19,26 @@ _PASSAGES: dict[str, str] = {}
 
 
 async def tell(
-    graph: Graph, name: str, *passages: str, tenant: str = "t", tags: Sequence[str] = (), about: str = "", **fields: Any
+    graph: Graph,
+    name: str,
+    *passages: str,
+    tenant: str = "t",
+    tags: Sequence[str] = (),
+    bucket: str | None = None,
+    about: str = "",
+    **fields: Any,
 ) -> None:
     """Put an item with its passages and what its edges say of it."""
     chunks = [node(f"{name}/{n}", Label.CHUNK, text=text, **fields) for n, text in enumerate(passages)]
     edges = [edge("EVIDENCED_BY", name, chunk.name) for chunk in chunks]
     _PASSAGES.update((chunk.uid, chunk.name) for chunk in chunks)
     chunks = [replace(chunk, name="passage") for chunk in chunks]
-    item = node(name, content_hash="h", qdrant_id=chunks[0].uid, tags=tuple(tags), **fields)
-    concepts = [node(tag, Label.CONCEPT, subtype="tag") for tag in tags]
+    item = node(name, content_hash="h", qdrant_id=chunks[0].uid, tags=tuple(tags), bucket=bucket, **fields)
+    marks = {**dict.fromkeys(tags, "tag"), **({bucket: "bucket"} if bucket is not None else {})}
+    concepts = [node(mark, Label.CONCEPT, subtype=subtype) for mark, subtype in marks.items()]
     people = [node(about, subtype="person")] if about else []
     nodes = [replace(one, tenant=tenant) for one in (item, *chunks, *concepts, *people)]
-    edges += [edge("TAGGED", name, tag) for tag in tags]
+    edges += [edge("TAGGED", name, mark) for mark in marks]
     edges += [edge("ABOUT", name, person.name) for person in people]
     await put(graph, nodes, edges, tenant)
 
@@ -53,6 +61,39 @@ async def test_passages_are_found_by_their_words_and_their_items_names_and_tags(
     assert await found(graph, "sea") == ["Harbour Master/0"]
     assert await found(graph, "HARBOUR", limit=1) == ["Harbour Master/0"]
     assert await found(graph, "volcano") == []
+
+
+async def test_an_items_first_passage_is_found_by_its_bucket(graph: Graph) -> None:
+    await tell(graph, "Harbour Master", "the keeper slept", "lighthouses burned", bucket="inbox/tax_receipts.Old")
+    await tell(graph, "other", "the receipts at night")
+    for word in ("inbox", "receipt", "tax", "tax_receipts", "old", "inbox/tax_receipts.Old"):
+        assert (await found(graph, word))[0] == "Harbour Master/0", word
+    assert await found(graph, "receipts") == ["Harbour Master/0", "other/0"], "a bucket counts double"
+    assert await found(graph, "inbox") == ["Harbour Master/0"]
+    assert await found(graph, "inbox", tags_any=("inbox/tax_receipts.old",)) == [], "it is no tag"
+
+
+async def test_a_bucket_counts_as_a_tag_does_and_once_if_it_is_one(graph: Graph) -> None:
+    await tell(graph, "first", "the keeper slept", tags=("archive",))
+    await tell(graph, "second", "the keeper slept", bucket="archive")
+    await tell(graph, "third", "the keeper slept", tags=("archive",), bucket="archive")
+    hits = await graph.find(Scope(tenant="t", now=NOW), "archive", 10)
+    assert [hit.score for hit in hits] == [pytest.approx(hits[0].score)] * 3
+
+
+async def test_a_bucket_that_changes_is_found_by_what_it_is_now(graph: Graph) -> None:
+    await tell(graph, "first", "the keeper slept", bucket="inbox")
+    (item,) = (await graph.nodes("t", [make_uid("first")])).values()
+
+    async def move(transaction: GraphTransaction) -> None:
+        await transaction.put_nodes([replace(item, bucket="archive"), node("archive", Label.CONCEPT, subtype="bucket")])
+        await transaction.put_edges([edge("TAGGED", "first", "archive")])
+        await transaction.drop_edges([edge("TAGGED", "first", "inbox")])
+
+    await graph.write("t", "c", move)
+    assert (await found(graph, "inbox"), await found(graph, "archive")) == ([], ["first/0"])
+    await put(graph, [replace(item, bucket="letters")])
+    assert await found(graph, "letters") == ["first/0"], "whatever its edges say"
 
 
 async def test_a_name_finds_the_first_passage_only(graph: Graph) -> None:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 import sqlite3
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from contract.graphs import AT, node, put
+from contract.graphs import AT, edge, node, put
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore, finding, schema
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
-from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.wording import text_key
-from vicw_shared.ports import Backlog
+from vicw_shared.ports import Backlog, Scope
 from vicw_shared.uids import make_uid
 
 REGISTRY = EdgeRegistry.with_core_types()
@@ -98,6 +99,51 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
         assert await graph.domains("t") == {said.domain: 1}
         assert await graph.rarity(["well", "found", "sea"]) == [pytest.approx(math.log(1 + 0.5 / 1.5))] * 2 + [0.0]
+        await graph.close()
+
+
+async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kept(name: str, **fields: Any) -> list[Node]:
+        chunk = node(f"{name}/0", Label.CHUNK, text="the keeper slept")
+        return [node(name, content_hash="h", qdrant_id=chunk.uid, **fields), chunk]
+
+    async def found(graph: SqliteGraphStore, word: str) -> list[str]:
+        return [hit.uid for hit in await graph.find(Scope(tenant="t", now=AT), word, 9)]
+
+    first, second = make_uid("first/0"), make_uid("second/0")
+    nodes = [*kept("first", title="Harbour", tags=("sea",), bucket="inbox/receipts"), *kept("second")]
+    with DataDir(store) as data_dir:
+        with monkeypatch.context() as before:
+            before.setattr(schema, "MIGRATIONS", MIGRATIONS[:15])
+            graph = SqliteGraphStore(data_dir, REGISTRY)
+            await put(graph, nodes, [edge("EVIDENCED_BY", name, f"{name}/0") for name in ("first", "second")])
+            assert (await found(graph, "receipts"), await graph.rarity(["receipt"])) == ([], [0.0])
+            await graph.close()
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        for word in ("inbox", "receipts", "first", "harbour", "sea"):
+            assert await found(graph, word) == [first], word
+        assert set(await found(graph, "keeper")) == {first, second}
+        assert await graph.rarity(["receipt", "keeper"]) == pytest.approx([math.log(2), math.log(1.2)])
+        await put(graph, kept("second", bucket="archive"))
+        assert await found(graph, "archive") == [second]
+        await graph.close()
+
+
+async def test_a_word_that_very_many_are_filed_under_finds_the_texts_that_have_it(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_FEW", 3)
+    texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris"}
+    items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0"), bucket="paris") for name in texts]
+    chunks = [node(f"{name}/0", Label.CHUNK, text=text) for name, text in texts.items()]
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        await put(graph, [*items, *chunks], [edge("EVIDENCED_BY", name, f"{name}/0") for name in texts])
+        scope = Scope(tenant="t", now=AT)
+        assert [hit.uid for hit in await graph.find(scope, "paris", 9)] == [make_uid("f/0")]
+        assert await graph.find(scope, "keeper", 9) == [], "very many have it in their texts"
         await graph.close()
 
 

@@ -262,7 +262,7 @@ class GraphStore(NameIndex, ItemIndex, Protocol):
         ...
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
-        """Return the Chunks whose text, or whose item's names and tags (these count double), best match ``text``.
+        """Return the Chunks whose text, or whose item's names, tags and bucket (double), best match ``text``.
 
         Its words are looked for, whatever they are: nothing in it is syntax. At most one hit a Chunk, best first.
         """

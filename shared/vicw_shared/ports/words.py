@@ -16,6 +16,9 @@ class WordIndex(Protocol):
         """
         ...
 
-    async def domains(self, tenant: str) -> dict[str, int]:
-        """Return how many live Chunks each domain of the tenant has; a figure that may be a hundredth old."""
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        """Return how many live Chunks each domain of the tenant has; a figure that may be a hundredth old.
+
+        ``public``: of those that everybody may see everywhere.
+        """
         ...

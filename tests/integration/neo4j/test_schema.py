@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.wording import text_key
-from vicw_shared.ports import GraphTransaction, ModelIdentity, Receipt
+from vicw_shared.ports import GraphTransaction, ModelIdentity, Receipt, Scope
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
 
@@ -142,6 +143,27 @@ async def test_passages_of_a_store_that_kept_no_keys_are_found_by_what_they_say(
         found = await graph.worded("t", keys, limit=9)
         assert {key: [chunk.name for chunk in chunks] for key, chunks in found.items()} == {keys[0]: ["k"]}
         assert (await graph.nodes("t", [gone.uid]))[gone.uid].text_key == keys[1]
+
+
+async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(server: Neo4jServer) -> None:
+    things = [node("k", Label.CHUNK, text="the keeper slept"), node("l", Label.CHUNK, text="the keeper woke")]
+    items = [node(name, content_hash="h", qdrant_id=thing.uid) for name, thing in zip("ab", things, strict=True)]
+    items[0] = replace(items[0], label=Label.EVENT, bucket="inbox/receipts")
+    told = [edge("EVIDENCED_BY", "a", "k"), edge("EVIDENCED_BY", "b", "l"), edge("TAGGED", "b", "archive")]
+    async with open_neo4j(server) as graph:
+        await put(graph, [*things, *items, node("archive", Label.CONCEPT, subtype="bucket")], told)
+    run(server, "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) SET k.head = [i.name]")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 5")
+
+    async def start() -> None:
+        async with open_neo4j(server):
+            pass
+
+    await asyncio.gather(*(start() for _ in range(4)))
+    async with open_neo4j(server) as graph:
+        for word, thing in (("receipts", things[0]), ("inbox", things[0]), ("archive", things[1])):
+            hits = await graph.find(Scope(tenant="t", now=AT), word, 9)
+            assert [hit.uid for hit in hits] == [thing.uid], word
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(

@@ -13,6 +13,7 @@ from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.heads import index_buckets
 from vicw_shared.adapters.neo4j.names import index_names, index_titles
 from vicw_shared.adapters.neo4j.wording import index_wording
 from vicw_shared.clock import MICROSECONDS
@@ -26,7 +27,14 @@ _MARK_ENDS = (
     f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
     "SET n.ends_at = n.expires_at"
 )
-MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = ((), index_names, (_MARK_ENDS,), index_wording, index_titles)
+MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = (
+    (),
+    index_names,
+    (_MARK_ENDS,),
+    index_wording,
+    index_titles,
+    index_buckets,
+)
 """What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
 edited.
 """

@@ -96,7 +96,7 @@ class Database:
             f"PRAGMA mmap_size = {self._mapped_bytes}; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
         connection.create_function("fold", 1, fold, deterministic=True)
-        connection.create_function("head_words", 3, head_words, deterministic=True)
+        connection.create_function("head_words", -1, head_words, deterministic=True)  # 3 until there were buckets
         connection.create_function("name_terms", 3, name_terms, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
         connection.create_function("passage_key", 4, passage_key, deterministic=True)

@@ -31,9 +31,9 @@ _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
-    """Return the Chunks that match best. Items' names and tags stand with their first passages, and count double."""
-    words = _telling(connection, list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS])
-    if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
+    """Return the Chunks that match best. An item's names, tags and bucket stand with its first, and count double."""
+    terms = _telling(connection, list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS])
+    if not terms or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
     where, values = _sql(within(scope))
     sql = (
@@ -48,36 +48,57 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     )
     rows: list[tuple[bytes, float]] = []
     for reach in (*(limit * share for share in _REACHES), _ALL):
-        rows = connection.execute(sql, (_any_of(words), reach, scope.tenant, *values, limit)).fetchall()
+        rows = connection.execute(sql, (" OR ".join(terms), reach, scope.tenant, *values, limit)).fetchall()
         if len(rows) >= limit:
             break
     return [TextHit(unpack(uid), score) for uid, score in rows]
 
 
-def _any_of(words: Sequence[str]) -> str:
-    """Return an expression that matches any of these words. A quoted word is never syntax."""
-    return " OR ".join(f'"{word}"' for word in words)
+def _anywhere(word: str) -> str:
+    """Return the term that matches a word. What is quoted is never syntax."""
+    return f'"{word}"'
+
+
+def _in_text(word: str) -> str:
+    """Return the term that matches a word of a passage, whatever its item is called or filed under."""
+    return f'text : "{word}"'
 
 
 def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
     """Return each word's IDF, as BM25 has it: 0 of one that nothing has."""
-    counts, _ = _counts(connection, words)
+    most = _very_many(connection)
+    counts = [_count(connection, _anywhere(word), most) for word in words]
     (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
-    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in (counts[word] for word in words)]
+    return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
 def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
-    """Leave out words that very many passages have: they rank nothing and read everything."""
-    counts, most = _counts(connection, words)
-    return [word for word, count in counts.items() if 0 < count <= most]
+    """Return terms for words, without those that very many passages have: they rank nothing and read everything.
+
+    A word that very many are merely filed under still tells something where it is said.
+    """
+    most = _very_many(connection)
+    terms = []
+    for word in words:
+        for term in (_anywhere(word), _in_text(word)):
+            count = _count(connection, term, most)
+            if count <= most:
+                terms += [term] if count else []
+                break
+    return terms
 
 
-def _counts(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[dict[str, int], int]:
-    """Return in how many passages each word is, counted up to one more than what is very many; and what that is."""
+def _very_many(connection: sqlite3.Connection) -> int:
+    """Return the most passages that may have a word that ranks."""
     (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
-    most = max(_FEW, int(rows * _COMMON_SHARE))
+    return max(_FEW, int(rows * _COMMON_SHARE))
+
+
+def _count(connection: sqlite3.Connection, term: str, most: int) -> int:
+    """Return how many passages match a term, counted up to one more than ``most``."""
     sql = "SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? LIMIT ?)"
-    return {word: connection.execute(sql, (_any_of([word]), most + 1)).fetchone()[0] for word in words}, most
+    (count,) = connection.execute(sql, (term, most + 1)).fetchone()
+    return int(count)
 
 
 def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from vicw_shared.adapters.sqlite.words import INDEXED
+from vicw_shared.adapters.sqlite.words import BUCKETED, INDEXED
 from vicw_shared.errors import SchemaVersionError
 
 MIGRATIONS: tuple[str, ...] = (
@@ -301,6 +301,8 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # Passages are found by their stems, the first of an item by its names and tags, too.
     INDEXED,
+    # … and by its bucket.
+    BUCKETED,
 )
 
 

@@ -225,8 +225,8 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     async def rarity(self, stems: Sequence[str]) -> list[float]:
         return await self._database.read(lambda c: rarity_of(c, stems))
 
-    async def domains(self, tenant: str) -> dict[str, int]:
-        return await self._database.read(lambda c: self._domains.of(c, tenant))
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        return await self._database.read(lambda c: self._domains.of(c, tenant, public=public))
 
     async def store_id(self) -> str:
         sql = "SELECT value FROM meta WHERE key = 'store'"

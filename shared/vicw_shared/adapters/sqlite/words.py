@@ -1,8 +1,8 @@
 """The full-text index: an entry for each Chunk, of the words that the sparse encoder knows it by.
 
-An item's first Chunk carries its names and tags, so that one look-up of one index finds them with the text. Both sides
-are stemmed and taken apart here, before the engine sees them: its own tokenizer knows no parts of ``camelCase`` and no
-words in scripts without spaces.
+An item's first Chunk carries its names, tags and bucket, so that one look-up of one index finds them with the text.
+Both sides are stemmed and taken apart here, before the engine sees them: its own tokenizer knows no parts of
+``camelCase`` and no words in scripts without spaces.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ def text_words(text: str | None) -> str:
     return " ".join(sparse.stems(text or ""))
 
 
-def head_words(name: str, title: str | None, tags: str) -> str:
-    """Return the words of an item's names and tags (a JSON list) as the index has them."""
-    names = [name, *([title] if title and title != name else []), *json.loads(tags)]
-    return text_words("\n".join(names))
+def head_words(name: str, title: str | None, tags: str, bucket: str | None = None) -> str:
+    """Return the words of an item's names, tags (a JSON list) and bucket as the index has them."""
+    marks: list[str] = json.loads(tags)
+    names = [name, *([title] if title and title != name else []), *marks]
+    return text_words("\n".join([*names, *([bucket] if bucket and bucket not in marks else [])]))
 
 
 class Domains:
     """Counts the live Chunks of each domain; again when the store has grown by a hundredth."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, dict[str, int]]] = {}
+        self._known: dict[tuple[str, bool], tuple[int, dict[str, int]]] = {}
 
-    def of(self, connection: sqlite3.Connection, tenant: str) -> dict[str, int]:
-        """Return the counts of a tenant."""
+    def of(self, connection: sqlite3.Connection, tenant: str, *, public: bool) -> dict[str, int]:
+        """Return the counts of a tenant: of all, or of what everybody may see everywhere."""
         (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
-        counted_at, counts = self._known.get(tenant, (-1, {}))
+        counted_at, counts = self._known.get((tenant, public), (-1, {}))
         if counted_at < 0 or abs(rows - counted_at) > counted_at // 100:
             sql = (
-                "SELECT domain, count(*) FROM node "
-                "WHERE tenant = ? AND label = 'Chunk' AND retired_at IS NULL GROUP BY domain"
+                "SELECT domain, count(*) FROM node WHERE tenant = ? AND label = 'Chunk' AND retired_at IS NULL "
+                "AND (NOT ? OR (sensitivity = 'public' AND portable)) GROUP BY domain"
             )
-            counts = dict(connection.execute(sql, (tenant,)))
-            self._known[tenant] = rows, counts
+            counts = dict(connection.execute(sql, (tenant, public)))
+            self._known[tenant, public] = rows, counts
         return dict(counts)
 
 
@@ -88,3 +89,32 @@ INDEXED = """
     END;
 """
 """The migration that makes the index, and counts of domains cheap. Its functions are this program's."""
+
+BUCKETED = """
+    DROP TRIGGER fulltext_insert;
+    DROP TRIGGER fulltext_head;
+    DROP TRIGGER fulltext_rename;
+    CREATE TRIGGER fulltext_insert AFTER INSERT ON node WHEN new.label = 'Chunk' BEGIN
+        INSERT INTO fulltext (rowid, head, text) VALUES (new.pk, ifnull((
+            SELECT head_words(i.name, i.title, i.tags, i.bucket) FROM node i
+            WHERE i.qdrant_id = new.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
+            text_words(new.text));
+    END;
+    CREATE TRIGGER fulltext_head AFTER INSERT ON node
+    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL BEGIN
+        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags, new.bucket)
+        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
+    END;
+    CREATE TRIGGER fulltext_rename AFTER UPDATE OF name, title, tags, bucket, qdrant_id, content_hash ON node
+    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL
+        AND (old.name, old.title, old.tags, old.bucket, old.qdrant_id, old.content_hash IS NULL)
+            IS NOT (new.name, new.title, new.tags, new.bucket, new.qdrant_id, new.content_hash IS NULL) BEGIN
+        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags, new.bucket)
+        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
+    END;
+    UPDATE fulltext SET head = head_words(i.name, i.title, i.tags, i.bucket)
+        FROM node i JOIN node k ON k.uid = i.qdrant_id AND k.label = 'Chunk'
+        WHERE fulltext.rowid = k.pk
+            AND i.bucket IS NOT NULL AND i.content_hash IS NOT NULL AND i.label <> 'Chunk';
+"""
+"""The migration that has buckets in the index, too."""

@@ -126,7 +126,7 @@ def links(chain: str) -> str:
 def put(label: Label) -> str:
     """Return the insert or replacement of a label's nodes, other tenants' excepted.
 
-    It says where they are, and which are items that had other names or tags.
+    It says where they are, and which are items that had other names or tags, or another bucket.
     """
     return (
         f"UNWIND $rows AS row {relabelled(label)} "
@@ -134,6 +134,7 @@ def put(label: Label) -> str:
         "WITH n, row WHERE n.tenant = row.node.tenant "
         "WITH n, row, n.content_hash IS NOT NULL AND (n.name <> row.node.name "
         "OR coalesce(n.title, '') <> coalesce(row.node.title, '') "
+        "OR coalesce(n.bucket, '') <> coalesce(row.node.bucket, '') "
         "OR coalesce(n.tags, []) <> coalesce(row.node.tags, [])) AS renamed, "
         "coalesce(n.terms, '') <> coalesce(row.node.terms, '') AS termed "
         "SET n = row.node RETURN n.uid AS uid, elementId(n) AS key, renamed, termed"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
+from vicw_shared.adapters.neo4j.cypher.parts import seek
 from vicw_shared.adapters.neo4j.text import JOINTS
+from vicw_shared.model import Label
 from vicw_shared.ports import Scope
 
 INDEX = "vicw_text"
@@ -16,15 +18,26 @@ _BARE = f"replace({_PARTED}, '_', ' ')"
 
 DESCRIBE = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
-    "WITH i, coalesce(i.tags, []) + "
-    "[(i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND NOT t.name IN coalesce(i.tags, []) | t.name] AS tags "
+    "WITH i, coalesce(i.tags, []) AS own "
+    "WITH i, CASE WHEN i.bucket IS NULL OR i.bucket IN own THEN own ELSE own + [i.bucket] END AS own "
+    "WITH i, own + [(i)-[:TAGGED]->(t) WHERE NOT t.name IN own | t.name] AS tags "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     # After the hop: else all Chunks might be asked for the one that has the uid.
     "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
     f"WITH i, k, [name IN names | {_PARTED}] + [name IN names WHERE name CONTAINS '_' | {_BARE}] AS head "
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
-"""An item's first Chunk carries its names and tags: one look-up of one index finds them, with the text."""
+"""An item's first Chunk carries its names, tags and bucket: one look-up of one index finds them, with the text."""
+
+
+@cache
+def bucketed(label: Label) -> str:
+    """Return a label's nodes in the order of their uids: where they are, and which are items in a bucket."""
+    return (
+        f"MATCH (i:{label}) {seek('i', label, 'uid')} WHERE i.uid > $after WITH i ORDER BY i.uid LIMIT $limit "
+        "RETURN i.uid AS uid, elementId(i) AS key, i.content_hash IS NOT NULL AND (i.bucket IS NOT NULL "
+        "OR EXISTS { (i)-[:TAGGED]->(t) WHERE t.kind = 'bucket' }) AS bucketed ORDER BY uid"
+    )
 
 
 @lru_cache(256)
