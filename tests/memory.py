@@ -44,7 +44,7 @@ def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> 
         LimitSettings(),
         EmbeddingSettings(),
         IngestSettings(wait_seconds=10),
-        RetrievalSettings(spread_ms=PATIENT_MS, chain_ms=PATIENT_MS),
+        RetrievalSettings(graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS),
         LogSettings(),
         TraceSettings(),
         llm=llm or LlmSettings(),

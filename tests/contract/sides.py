@@ -118,7 +118,7 @@ class Side:
             self.embedder,
             "",
             LimitSettings(),
-            RetrievalSettings(budget_ms=20_000, spread_ms=20_000, chain_ms=20_000),
+            RetrievalSettings(budget_ms=20_000, graph_ms=20_000, spread_ms=20_000, chain_ms=20_000),
         )
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
 

@@ -259,6 +259,15 @@ async def test_domains_are_counted_for_each_tenant(vectors: VectorStore) -> None
     assert await vectors.domains("other") == {"law": 1}
 
 
+async def test_domains_are_counted_of_what_everybody_may_see_everywhere(vectors: VectorStore) -> None:
+    hidden: list[dict[str, Any]] = [{"sensitivity": "personal"}, {"sensitivity": "sensitive"}, {"portable": 0}]
+    await vectors.upsert(
+        [point(0, domain="prose"), *(point(n, domain="law", **one) for n, one in enumerate(hidden, 1))]
+    )
+    assert await vectors.domains("t", public=True) == {"prose": 1}
+    assert await vectors.domains("t") == {"prose": 1, "law": 3}
+
+
 async def test_payloads_come_back_as_they_were(vectors: VectorStore) -> None:
     payload: dict[str, Any] = {
         "tenant": "t",

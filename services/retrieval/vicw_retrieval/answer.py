@@ -7,12 +7,15 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, shown
+from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.intent.domain import Decision
 from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.timing.placing import Placed
 from vicw_shared.model import Node
+from vicw_shared.ports import Scope
 from vicw_shared.wire.explanation import (
+    AppliedFilters,
     AskedEvent,
     AskedSpan,
     AskedTime,
@@ -100,6 +103,8 @@ def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[
             found.append(ChannelHit(channel=name, rank=best[0], score=best[1]))
     if candidate.reached is not None and all(hit.channel != GRAPH for hit in found):
         found.append(ChannelHit(channel=GRAPH, **asdict(candidate.reached)))
+    if candidate.tagged is not None:
+        found.append(ChannelHit(channel=TAGS, rank=candidate.tagged[0], score=candidate.tagged[1]))
     return found
 
 
@@ -126,12 +131,14 @@ def explain(
     return Explanation(
         wrapped_query=second.search.wrapped_query,
         domains_searched=decision.domains,
+        filters=_filters(second.search.scope, decision),
         profile=ProfileWeights(
             code=second.search.understood.code,
             alpha=settings.alpha,
             graph_weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
             recency_weight=settings.recency_weight,
+            recency_days=settings.recency_days,
         ),
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
         channels=channels,
@@ -147,6 +154,21 @@ def explain(
         rerank=_rerank(second, top),
         boosts={candidate.item.uid: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=tuple(cut),
+    )
+
+
+def _filters(scope: Scope, decision: Decision) -> AppliedFilters:
+    audience = scope.audience
+    return AppliedFilters(
+        contexts=scope.contexts,
+        domains=decision.domains if decision.domains is not None else scope.domains,
+        tags_any=scope.tags_any,
+        tags_all=scope.tags_all,
+        tags_none=scope.tags_none,
+        as_of=scope.as_of,
+        known_at=scope.known_at,
+        judged_at=scope.judged_at,
+        audience="everything" if audience is None else "viewer" if audience.private else "group",
     )
 
 

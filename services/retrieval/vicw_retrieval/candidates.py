@@ -53,7 +53,7 @@ class Candidate:
 
     Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
     of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,
-    ``duplicates`` the uids of what says the same.
+    ``duplicates`` the uids of what says the same, ``tagged`` the rank and score of what was come to over tags.
     """
 
     item: ItemRef
@@ -63,6 +63,7 @@ class Candidate:
     boosts: dict[str, float] = field(default_factory=dict)
     reached: GraphHit | None = None
     duplicates: list[str] = field(default_factory=list)
+    tagged: tuple[int, float] | None = None
 
     @property
     def standing(self) -> float:

@@ -100,14 +100,14 @@ async def _told(question: Question, passages: Sequence[str]) -> tuple[dict[str, 
 
 async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
     """Return by what that is true now each of these statements was replaced, in one step or several."""
-    graph, scope, ever = question.graph, question.scope, Sight(question.graph, question.scope, ever=True)
+    ever = Sight(question.graph, question.scope, ever=True)
     after: dict[str, set[str]] = defaultdict(set)
     holding: set[str] = set()
     front, seen = list(past), set(past)
     for _ in range(_VERSIONS):
         if not front:
             break
-        newer = await ever.visible(await graph.expand(scope.tenant, front, [("SUPERSEDES", Direction.IN)], _FANOUT))
+        newer = await ever.expand(front, [("SUPERSEDES", Direction.IN)], _FANOUT)
         holding |= {node.uid for node in await question.sight.nodes([one.node for one in newer])}
         for one in newer:
             after[one.origin].add(one.node.uid)

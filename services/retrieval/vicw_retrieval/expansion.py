@@ -9,7 +9,7 @@ from vicw_retrieval.sight import Sight, say
 from vicw_retrieval.standing import Known, settle_identities
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.model import Label
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
 
 _FANOUT = 20
 _TOLD_EVENTS = 100
@@ -39,28 +39,25 @@ async def expand(
     """
     if not uids:
         return Surroundings()
+    sight, ever = Sight(graph, scope), Sight(graph, scope, ever=True)
     nodes, found, back = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
-        graph.expand(scope.tenant, uids, _SPREADS, _FANOUT),
+        sight.expand(uids, _SPREADS, _FANOUT),
         graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _TOLD_EVENTS),
     )
     around = Surroundings(nodes=dict(nodes))
     around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
-    sight, ever = Sight(graph, scope), Sight(graph, scope, ever=True)
     proving = [n for n in back if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
     told = {n.node.uid: n for n in await sight.visible(proving)}
     # A passage that says more is shown with what is true no more: what replaced that is said beside it.
     past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
 
-    async def reach(uids: Collection[str], spreads: Sequence[Spread]) -> list[Neighbour]:
-        return await graph.expand(scope.tenant, list(uids), spreads, _FANOUT) if uids else []
-
     statements = [uid for uid, proof in told.items() if proof.node.is_statement]
-    found += await reach([uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS)
-    found += await reach(statements, _OF_STATEMENTS)
-    found += await reach(past, _REPLACED_BY)
-    visible = [*await sight.visible(found), *await ever.visible(await reach(statements, _REPLACED))]
+    found += await sight.expand([uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS, _FANOUT)
+    found += await sight.expand(statements, _OF_STATEMENTS, _FANOUT)
+    found += await sight.expand(list(past), _REPLACED_BY, _FANOUT)
+    visible = [*found, *await ever.expand(statements, _REPLACED, _FANOUT)]
     visible = [neighbour for neighbour in visible if not neighbour.node.is_echo]  # it says what another says
     told |= past
     # A sentence is in its passage already; one that says why, or instead of what, is worth a line of its own.

@@ -129,13 +129,14 @@ async def _find(
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | None:
     """Return how many points, or passages, each domain has; {} where nobody can tell; None: nobody does in time."""
+    hides = search.scope.audience is not None  # what a viewer may not see must not show in sizes either
     if ports.words is not None:
-        return await ports.words.domains(search.scope.tenant)
+        return await ports.words.domains(search.scope.tenant, public=hides)
     if search.by_words:
         return {}
     with search.watch.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
         async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.budget_ms)):
-            return await ports.vectors.domains(search.scope.tenant)
+            return await ports.vectors.domains(search.scope.tenant, public=hides)
     return None
 
 

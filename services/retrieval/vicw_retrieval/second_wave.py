@@ -77,7 +77,7 @@ class SecondWave:
             self.request.query,
             {candidate.item.uid: candidate.standing for candidate in found},
             tuple(dict.fromkeys(fold(name) for name in names if name)),
-            tuple(c.item.uid for c in found if any(passage in brought for passage, _ in c.passages)),
+            {c.item.uid: passage for c in found for passage, _ in c.passages if passage in brought},
         )
 
     async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:

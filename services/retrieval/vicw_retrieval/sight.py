@@ -13,8 +13,12 @@ from vicw_shared.text import fold
 _UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
 """Edges that nobody tells of: by them alone a thing is not known."""
 _ABOUT = 1000
+_HIDDEN = 10
+"""How many times as many are read for a viewer: those that he may not see take no places."""
 _FIRST_LOOK = 20
 _WIDER = 8
+_MOST_LOOKED_AT = 1000
+"""Edges of one spread of one node that are read to find those that may be seen."""
 Place = tuple[str, str, Direction]
 """A node's uid and a spread from it."""
 
@@ -34,6 +38,32 @@ class Sight:
         tellers = await self.tellers(n.edge for n in found)
         seen = await self._seen([*(n.node for n in found), *tellers.values()])
         return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
+
+    def room_for(self, limit: int) -> int:
+        """Return how many to read where ``limit`` are wanted, and only then those left out that may not be seen."""
+        return limit if self.scope.audience is None else limit * _HIDDEN
+
+    async def expand(self, uids: Sequence[str], spreads: Sequence[Spread], fanout: int) -> list[Neighbour]:
+        """Return where each spread leads from each node: the ``fanout`` heaviest of its edges that may be seen.
+
+        What may not be seen takes no places, so that nothing tells of it: not even what is missing.
+        """
+        found = await self._graph.expand(self.scope.tenant, uids, spreads, fanout) if uids else []
+        seen = await self.visible(found)
+        limit, short = fanout, _short(found, seen, fanout, fanout)
+        while short and limit < _MOST_LOOKED_AT:
+            limit = min(limit * _WIDER, _MOST_LOOKED_AT)
+            along = list(dict.fromkeys((kind, way) for _, kind, way in short))
+            origins = list(dict.fromkeys(uid for uid, _, _ in short))
+            wider = [
+                one
+                for one in await self._graph.expand(self.scope.tenant, origins, along, limit)
+                if spread_of(one) in short
+            ]
+            again = await self.visible(wider)
+            seen = [*(one for one in seen if spread_of(one) not in short), *again]
+            short = _short(wider, again, limit, fanout)
+        return _at_most(seen, fanout)
 
     async def tellers(self, edges: Iterable[Edge]) -> dict[str, Node]:
         """Return the items, by uid, whose extractions told of these edges, whether they may be seen or not."""
@@ -78,6 +108,24 @@ class Sight:
             for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _ABOUT):
                 about[edge.origin] |= {*map(fold, (edge.node.name, *edge.node.aliases)), edge.node.uid}
         return about
+
+
+def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int) -> set[Place]:
+    """Return the spreads of which ``limit`` edges were read, maybe not all, and fewer than ``fanout`` may be seen."""
+    visible = counted(seen)
+    return {place for place, count in counted(found).items() if count >= limit and visible.get(place, 0) < fanout}
+
+
+def _at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
+    """Return the first edges of each spread, in their order."""
+    taken: dict[Place, int] = {}
+    kept = []
+    for neighbour in found:
+        place = spread_of(neighbour)
+        taken[place] = taken.get(place, 0) + 1
+        if taken[place] <= fanout:
+            kept.append(neighbour)
+    return kept
 
 
 def known_by(registry: EdgeRegistry) -> list[Spread]:

@@ -135,6 +135,11 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
     must_not.append(Until("expires_at", to_ms(scope.judged_at)))
 
 
+def of_public() -> tuple[Condition, ...]:
+    """Return what holds for the points that everybody may see everywhere."""
+    return Is("sensitivity", "public"), Is("portable", 1)
+
+
 def _visible_to(audience: Audience) -> list[Condition]:
     own: list[Condition] = []
     if audience.subjects:

@@ -31,7 +31,7 @@ class NullVectorStore:
         """Return 0 for each term."""
         return [0.0] * len(terms)
 
-    async def domains(self, tenant: str) -> dict[str, int]:
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
         """Return nothing."""
         return {}
 

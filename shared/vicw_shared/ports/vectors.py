@@ -93,8 +93,11 @@ class VectorStore(Protocol):
         """Return each term's inverse document frequency over the whole collection, ≥ 0; 0 if no point has it."""
         ...
 
-    async def domains(self, tenant: str) -> dict[str, int]:
-        """Return how many points each domain of the tenant has; a figure that may be some minutes old."""
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        """Return how many points each domain of the tenant has; a figure that may be some minutes old.
+
+        ``public``: of those that everybody may see everywhere.
+        """
         ...
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:

@@ -60,6 +60,7 @@ class ProfileWeights(Message):
     graph_weight: float
     causal_bias: float
     recency_weight: float
+    recency_days: float = Field(description="Days after which recency is half as much")
 
 
 class JudgedResult(Message):
@@ -69,11 +70,28 @@ class JudgedResult(Message):
     rank_before: int
 
 
+class AppliedFilters(Message):
+    """What the answer was searched in: null and empty leave all in. ``audience``: who is told of it."""
+
+    contexts: tuple[str, ...] | None
+    domains: tuple[str, ...] | None = Field(description="Canonical names, as the caller gave them or as was inferred")
+    tags_any: tuple[str, ...]
+    tags_all: tuple[str, ...]
+    tags_none: tuple[str, ...]
+    as_of: datetime | None
+    known_at: datetime | None
+    judged_at: datetime = Field(description="The now by which things expire, and are still true")
+    audience: Literal["everything", "viewer", "group"] = Field(
+        description="What the application may see, a viewer alone, or a viewer in a group chat"
+    )
+
+
 class Explanation(Message):
     """How the answer came about; only with ``explain``."""
 
     wrapped_query: str
     domains_searched: tuple[str, ...] | None
+    filters: AppliedFilters
     profile: ProfileWeights
     fusion: str
     channels: dict[str, tuple[dict[str, Any], ...]]

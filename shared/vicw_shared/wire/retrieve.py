@@ -120,9 +120,10 @@ class ChannelHit(Message):
     engine is down or being rebuilt.
     ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most. Or
     edges lead to it: then the score is in [0, 1], with how many of them, the type of the last, and the sub-graph.
+    ``tags``: it shares tags with results and no word with the question; the score is its share of the best one's.
     """
 
-    channel: Literal["dense", "bm25", "fulltext", "graph"]
+    channel: Literal["dense", "bm25", "fulltext", "graph", "tags"]
     rank: int
     score: float
     depth: int | None = Field(None, description="Of `graph`: edges away from what the question found or names")

@@ -180,3 +180,21 @@ def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
     assert uids(4, "a", "b", "c", "g", "h") == "abcg"
     assert uids(1, "h") == "a"
     assert uids(9, "h") == "abcdefgh"
+
+
+async def test_what_a_phrase_brings_up_leads_on_from_what_its_text_tells(memory: Memory) -> None:
+    await crowd(memory, 30)
+    rule = {
+        "id": "rule",
+        "text": "Call Mara first.",
+        "trigger_phrases": ["deploy failed"],
+        "extraction": {
+            "events": [{"id": "call", "name": "Mara is called"}],
+            "relations": [{"source": "roster", "type": "CAUSED", "target": "call"}],
+        },
+    }
+    await memory.ingest({"id": "roster", "text": "A roster hangs there.", "timestamp": "2026-01-01T00:00:00Z"})
+    await memory.ingest(rule, extract="caller")
+    answer = await memory.retrieve(QUESTION, limit=60)
+    (roster,) = (result for result in answer.results if result.id == "roster")
+    assert [hit.edge_type for hit in roster.channels if hit.channel == "graph"] == ["CAUSED"]

@@ -44,31 +44,39 @@ async def known_of_people(question: Question, people: Sequence[str], reached: Re
     named = await graph.named(scope.tenant, people)
     seeds = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
     first = await _memories(question, seeds)
-    second = await _memories(question, await _related(question, seeds)) - first
+    second = await _memories(question, await _related(question, seeds))
+    told_by = second | first
     worth = dict.fromkeys(second, HOPS[1]) | dict.fromkeys(first, HOPS[0])
-    nodes = await graph.nodes(scope.tenant, sorted(worth, key=lambda uid: (-worth[uid], uid))[:_MOST_READ])
-    kept = await wanted(graph, scope, await question.sight.nodes(list(nodes.values())))
+    best = sorted(worth, key=lambda uid: (-worth[uid], uid))[: question.sight.room_for(_MOST_READ)]
+    nodes = await graph.nodes(scope.tenant, best)
+    seen = await question.sight.nodes([nodes[uid] for uid in best if uid in nodes])
+    kept = await wanted(graph, scope, seen[:_MOST_READ])
     proofs = {node.qdrant_id: node for node in kept if node.qdrant_id is not None}
     for proof, cosine in (await question.likeness.alike(list(proofs))).items():
         node = proofs[proof]
         if cosine >= _LIKE:
             gain = SHARE * question.best * cosine * worth[node.uid] / HOPS[0]
             reached.know([node])
-            reached.add(Reach(node.uid, gain, 1 if node.uid in first else 2, "ABOUT", SubGraph.CAUSAL))
+            edge_type = told_by[node.uid]
+            part = SubGraph.CAUSAL if edge_type == "INITIATED" else SubGraph.KNOWLEDGE
+            reached.add(Reach(node.uid, gain, 1 if node.uid in first else 2, edge_type, part))
 
 
 async def _related(question: Question, people: Collection[str]) -> set[str]:
     """Return whom these are related to, or are the same as, as far as the asker may know of it."""
     start = sorted(people)[:_MOST_PEOPLE]
-    found = await question.graph.expand(question.scope.tenant, start, _PEOPLE, _FANOUT) if start else []
-    return {one.node.uid for one in await question.sight.visible(found)} - set(people)
+    return {one.node.uid for one in await question.sight.expand(start, _PEOPLE, _FANOUT)} - set(people)
 
 
-async def _memories(question: Question, people: Collection[str]) -> set[str]:
-    """Return the items that tell of these people. Nothing of them is shown before it was judged."""
+async def _memories(question: Question, people: Collection[str]) -> dict[str, str]:
+    """Return the items that tell of these people, each with the type of the edge. Nothing of them is shown before it
+    was judged.
+    """
     start = sorted(people)[:_MOST_PEOPLE]
-    items: set[str] = set()
+    items: dict[str, str] = {}
     for spread in _MEMORIES if start else ():
-        found = await question.graph.leads(question.scope.tenant, start, spread, _FANOUT)
-        items |= {lead.uid for lead in found if lead.is_item}
+        found = await question.graph.leads(question.scope.tenant, start, spread, question.sight.room_for(_FANOUT))
+        items = (
+            dict.fromkeys((lead.uid for lead in found if lead.is_item), spread[0]) | items
+        )  # what is about them first
     return items

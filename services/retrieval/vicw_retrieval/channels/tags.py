@@ -42,12 +42,11 @@ class Associate:
 
 async def walk_tags(question: Question, anchors: Sequence[Anchor], limit: int) -> list[Associate]:
     """Return items that share a tag with ``anchors`` and no word with the question, best first."""
-    graph, tenant = question.graph, question.scope.tenant
     best = anchors[:_ANCHORS]
     standing = {anchor.uid: anchor.standing for anchor in best}
     if not best or limit <= 0:
         return []
-    harvested = await graph.expand(tenant, list(standing), [("TAGGED", Direction.OUT)], _TAGS)
+    harvested = await question.graph.expand(question.scope.tenant, list(standing), [("TAGGED", Direction.OUT)], _TAGS)
     sharing = await _sharing(question, {found.node.uid for found in harvested}, standing)
     scores: dict[str, float] = {}
     ways: dict[str, tuple[float, Neighbour, Neighbour]] = {}
@@ -75,9 +74,9 @@ async def _sharing(
     """Return the items that have each tag, the anchors aside; of a tag that is generic, none."""
     graph, scope = question.graph, question.scope
     spread = [("TAGGED", Direction.IN)]
-    found = await graph.expand(scope.tenant, sorted(tags), spread, _GENERIC + 1) if tags else []
+    found = await question.sight.expand(sorted(tags), spread, _GENERIC + 1)
     counts: dict[str, int] = {}
-    seen = await question.sight.visible([one for one in found if one.node.content_hash is not None])
+    seen = [one for one in found if one.node.content_hash is not None]
     for one in seen:
         counts[one.origin] = counts.get(one.origin, 0) + 1
     others = [one for one in seen if one.node.uid not in anchors and counts[one.origin] <= _GENERIC]
@@ -106,8 +105,8 @@ def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int)
     taken = associates[: max(0, min(room, limit - len(top) + weak))]
     anchors = list(top[: limit - len(taken)])
     last = anchors[-1].score if anchors else 0.0
-    for one in taken:
+    for rank, one in enumerate(taken, start=1):
         score = last * one.score if last > 0 else last - (1 - one.score)
         passages = [(one.node.qdrant_id, score)] if one.node.qdrant_id is not None else []
-        anchors.append(Candidate(ItemRef.of(one.node), score, passages, "associative"))
+        anchors.append(Candidate(ItemRef.of(one.node), score, passages, "associative", tagged=(rank, one.score)))
     return anchors

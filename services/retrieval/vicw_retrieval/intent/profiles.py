@@ -17,18 +17,21 @@ from vicw_shared.wire.retrieve import Task
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Weights in [0, 1] in place of those in the settings; None leaves a setting as it is."""
+    """Weights in [0, 1], and the half-life of recency in days, in place of those in the settings; None leaves one as it
+    is.
+    """
 
     alpha: float | None = None
     graph_weight: float | None = None
     causal_bias: float | None = None
     recency_weight: float | None = None
+    recency_days: float | None = None
 
 
 CODE = Profile(alpha=0.8)
 """Passages of code: questions put into words what code puts into names."""
-NOW = Profile(recency_weight=0.2)
-"""Questions how things stand now: the highest weight of recency in seed 002's table."""
+NOW = Profile(recency_weight=0.2, recency_days=30.0)
+"""Questions how things stand now: the highest weight of recency in seed 002's table, which gives no half-life."""
 TASKS: Mapping[Task, Profile] = {
     Task.UNDERSTAND: Profile(0.55 / 0.70, 0.20, 0.3, 0.10),
     Task.FIND_SPEC: Profile(0.50 / 0.65, 0.25, 0.7, 0.10),

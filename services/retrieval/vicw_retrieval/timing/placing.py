@@ -95,14 +95,13 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
 async def _happened_then(question: Question, placed: Placed) -> list[Node]:
     """Return items of the spans that are sure, and those next to the events, as far as they are wanted."""
     scope, graph = question.scope, question.graph
-    found: list[Node] = []
+    seen: list[Node] = []
     if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
         for span in placed.reading.spans:
             if span.confidence >= _SURE and span.kind in {Kind.ON, Kind.AROUND}:
-                found += await graph.between(
-                    scope.tenant, span.start, span.end, contexts=scope.contexts, limit=_IN_SPAN
-                )
-    seen = await question.sight.nodes(found)
+                room = question.sight.room_for(_IN_SPAN)
+                inside = await graph.between(scope.tenant, span.start, span.end, contexts=scope.contexts, limit=room)
+                seen += (await question.sight.nodes(inside))[:_IN_SPAN]
     for anchor, event in placed.events.items():
         seen += await _next_to(question, anchor, event)
     return await wanted(graph, scope, list({node.uid: node for node in seen}.values()))
@@ -116,7 +115,7 @@ async def _next_to(question: Question, anchor: Anchor, event: Node) -> list[Node
     found: list[Node] = []
     front = [event.uid]
     for _ in range(_STEPS):
-        steps = await question.sight.visible(await question.graph.expand(question.scope.tenant, front, [spread], 1))
+        steps = await question.sight.expand(front, [spread], 1)
         if not steps:
             break
         found.append(steps[0].node)

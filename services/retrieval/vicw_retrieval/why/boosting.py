@@ -45,15 +45,15 @@ async def _links(
     items: dict[str, set[str]] = defaultdict(
         set, {candidate.item.uid: {candidate.item.uid} for candidate in candidates}
     )
-    proven = await graph.expand(scope.tenant, list(owners), [_PROVEN], _TOLD) if owners else []
-    for neighbour in await sight.visible(proven):
+    for neighbour in await sight.expand(list(owners), [_PROVEN], _TOLD):
         if neighbour.node.label is Label.EVENT and neighbour.node.content_hash is None:
             items[neighbour.node.uid].add(owners[neighbour.origin])
     effects = [(edge_type.name, Direction.OUT) for edge_type in registry if edge_type.category is Category.CAUSAL]
-    found = await graph.expand(scope.tenant, sorted(items), effects, _EFFECTS) if items else []
+    found = await sight.expand(sorted(items), effects, _EFFECTS)
     return [
         (cause, effect, certainty_of(neighbour.edge))
-        for neighbour in await sight.visible([n for n in found if n.node.uid in items])
+        for neighbour in found
+        if neighbour.node.uid in items
         for cause in items[neighbour.origin]
         for effect in items[neighbour.node.uid]
         if cause != effect

@@ -67,12 +67,17 @@ WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
 _ON: Mapping[str, Mapping[str, Any]] = {
     "fulltext": {"fulltext_weight": 0.2},
+    "bridges of 1 hop": {"bridge_hops": 1},
+    "bridges of 3 hops": {"bridge_hops": 3},
+    "bridges of 4 hops": {"bridge_hops": 4},
+    "causal edges alone": {"causal_bias": 1.0},
+    "edges of knowledge alone": {"causal_bias": 0.0},
     "causal boost": {"causal_boost": 0.1},
     "profiles of tasks": {"profiles": "tasks"},
     "recency": {"recency_weight": 0.2},
 }
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
-"""All of the read path and one mechanism that is off as a rule."""
+"""All of the read path and one mechanism that is off as a rule, or set otherwise."""
 WITHOUT_RERANKING = Variant("without re-ranking", retrieval={"rerank_top": 0})
 """Where a re-ranker is configured."""
 NO_VECTORS = Variant("no vectors", vectors=False)

@@ -144,7 +144,13 @@ async def open_local(settings: Settings, store: Path, embedder: Embedder | None 
     storage = settings.storage.model_copy(update={"data_dir": store})
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
     retrieval = settings.retrieval.model_copy(
-        update={"budget_ms": _BUDGET_MS, "spread_ms": _BUDGET_MS, "chain_ms": _BUDGET_MS, "rerank_ms": _BUDGET_MS}
+        update={
+            "budget_ms": _BUDGET_MS,
+            "graph_ms": _BUDGET_MS,
+            "spread_ms": _BUDGET_MS,
+            "chain_ms": _BUDGET_MS,
+            "rerank_ms": _BUDGET_MS,
+        }
     )
     settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval)
     standalone = Standalone(settings, embedder)

@@ -39,6 +39,7 @@ from vicw_shared.adapters.conditions import (
     TENANT,
     Condition,
     of_items,
+    of_public,
     of_tenant,
     within,
 )
@@ -58,7 +59,7 @@ class Shard:
         self._edge = EdgeShard.load(str(path))
         self._tenants = {str(hit.value) for hit in self._edge.facet(FacetRequest(TENANT, 10_000, True)).hits}
         self._idf: dict[int, float] = {}
-        self._domains: dict[str, dict[str, int]] = {}
+        self._domains: dict[tuple[str, bool], dict[str, int]] = {}
         self._empty: dict[str, bool] = {}
         self._counted_points = 0
 
@@ -108,12 +109,12 @@ class Shard:
         self._idf.update(zip(missing, _probe_idf(self._edge, missing), strict=True))
         return [self._idf[term] for term in terms]
 
-    def domains(self, tenant: str) -> dict[str, int]:
-        if tenant not in self._domains:
-            mine = edge_conditions(self._of(tenant))
+    def domains(self, tenant: str, *, public: bool) -> dict[str, int]:
+        if (tenant, public) not in self._domains:
+            mine = edge_conditions([*self._of(tenant), *(of_public() if public else ())])
             request = FacetRequest(DOMAIN, 1000, False, Filter(must=mine) if mine else None)
-            self._domains[tenant] = {str(hit.value): hit.count for hit in self._edge.facet(request).hits}
-        return dict(self._domains[tenant])
+            self._domains[tenant, public] = {str(hit.value): hit.count for hit in self._edge.facet(request).hits}
+        return dict(self._domains[tenant, public])
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
         return {str(record.id): record.payload or {} for record in self._edge.retrieve(list(ids), True, False)}

@@ -118,8 +118,8 @@ class EdgeVectorStore:
     async def idf(self, terms: Sequence[int]) -> list[float]:
         return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))
 
-    async def domains(self, tenant: str) -> dict[str, int]:
-        return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant))
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
         return await self._do(lambda shards: _united([shard.payloads(ids) for shard in shards.values()]))

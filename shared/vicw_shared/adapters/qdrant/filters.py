@@ -23,6 +23,7 @@ from vicw_shared.adapters.conditions import (
     Until,
     of_items,
     of_label,
+    of_public,
     of_tenant,
     within,
 )
@@ -37,9 +38,9 @@ def filter_of(scope: Scope, label: Label, without: Sequence[str] = ()) -> Filter
     return _filter(Group(must=(of_tenant(scope.tenant), of_label(label), *wanted.must), must_not=must_not))
 
 
-def filter_of_passages(tenant: str) -> Filter:
-    """Return the filter of all passages that a tenant has."""
-    return _filter(Group(must=(of_tenant(tenant), of_label(Label.CHUNK))))
+def filter_of_passages(tenant: str, *, public: bool) -> Filter:
+    """Return the filter of all passages that a tenant has, or of those that everybody may see everywhere."""
+    return _filter(Group(must=(of_tenant(tenant), of_label(Label.CHUNK), *(of_public() if public else ()))))
 
 
 def filter_of_ids(ids: Sequence[str]) -> Filter:

@@ -59,7 +59,7 @@ class QdrantVectorStore:
         self._collection = collection
         self._timeout = timeout_seconds
         self._idf: Recent[int, float] = Recent(recent_seconds, _KEPT_TERMS)
-        self._domains: Recent[str, dict[str, int]] = Recent(recent_seconds, _KEPT_TENANTS)
+        self._domains: Recent[tuple[str, bool], dict[str, int]] = Recent(recent_seconds, _KEPT_TENANTS)
         self._closed = False
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -120,16 +120,15 @@ class QdrantVectorStore:
             self._idf.put(term, value)
         return [found[term] or 0.0 for term in terms]
 
-    async def domains(self, tenant: str) -> dict[str, int]:
-        known = self._domains.get(tenant)
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        known = self._domains.get((tenant, public))
         if known is None:
             with translated():
-                found = await self._open.facet(
-                    self._collection, DOMAIN, filter_of_passages(tenant), limit=_DOMAINS, timeout=self._timeout
-                )
+                asked = filter_of_passages(tenant, public=public)
+                found = await self._open.facet(self._collection, DOMAIN, asked, limit=_DOMAINS, timeout=self._timeout)
             known = {str(hit.value): hit.count for hit in found.hits}
             if known:  # a tenant's first items are not to be overlooked for minutes
-                self._domains.put(tenant, known)
+                self._domains.put((tenant, public), known)
         return dict(known)
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:

@@ -90,8 +90,8 @@ class Bridges:
         standing = {anchor.uid: anchor.standing for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
         spread = [("EVIDENCED_BY", Direction.IN)]
-        found = await question.graph.expand(self._tenant, list(owner), spread, _STATEMENTS) if owner else []
-        said = await question.sight.visible([neighbour for neighbour in found if neighbour.node.is_statement])
+        found = await question.sight.expand(list(owner), spread, _STATEMENTS)
+        said = [neighbour for neighbour in found if neighbour.node.is_statement]
         nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in said}
         cosines = await question.likeness.alike(list(nodes))
         alike = {uid: (*nodes[uid], self._likeness(nodes[uid][0], cosine)) for uid, cosine in cosines.items()}

@@ -36,8 +36,7 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
 
 
 async def _neighbours(question: Question, uids: Sequence[str]) -> list[Neighbour]:
-    found = await question.graph.expand(question.scope.tenant, uids, _NEXT, _FANOUT) if uids else []
-    return await question.sight.visible(found)  # nothing passes through what the asker may not see
+    return await question.sight.expand(uids, _NEXT, _FANOUT)  # nothing passes through what the asker may not see
 
 
 async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:

@@ -12,8 +12,6 @@ from vicw_shared.model import Node
 CALLED_SO = 0.3
 """Of the best standing, what a page has that the question names."""
 _NAMESAKES = 8
-_HIDDEN = 10
-"""How many times as many are read for a viewer: those that he may not see take no places."""
 
 
 async def named_pages(question: Question, reached: Reached) -> None:
@@ -28,7 +26,7 @@ async def named_pages(question: Question, reached: Reached) -> None:
 async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
     """Return, by phrase, the Entity items that are called so and that the asker may see, a few of each."""
     scope = question.scope
-    limit = _NAMESAKES if scope.audience is None else _NAMESAKES * _HIDDEN
+    limit = question.sight.room_for(_NAMESAKES)
     found = await question.graph.titled(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
     everything = {node.uid: node for same in found.values() for node in same}
     seen = {node.uid for node in await question.sight.nodes(list(everything.values()))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -20,7 +20,8 @@ class Question:
     """A question and the engines that know more.
 
     ``standings`` are what the other channels give the items that they found, ≥ 0. ``people`` are the folded names and
-    uids of those who take part; ``triggered`` the items that the question has a trigger phrase of.
+    uids of those who take part; ``triggered`` the items that the question has a trigger phrase of, each with its
+    passage.
     """
 
     graph: GraphStore
@@ -29,7 +30,7 @@ class Question:
     text: str
     standings: Mapping[str, float]
     people: tuple[str, ...] = ()
-    triggered: tuple[str, ...] = ()
+    triggered: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def sight(self) -> Sight:

@@ -122,6 +122,7 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
     first = {anchor.uid: min(1.0, anchor.standing / best) for anchor in anchors[:_ANCHORS]}
     first |= dict.fromkeys(question.triggered, 1.0)
     passages = {passage: anchor.uid for anchor in anchors[:_ANCHORS] for passage in anchor.passages}
+    passages |= {passage: uid for uid, passage in question.triggered.items()}
     within, named = await asyncio.gather(inside(question, list(first), passages), _named(question, registry))
     seeds = {uid: first[item] for uid, item in within.items() if item in first} | first
     return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
@@ -151,8 +152,7 @@ async def _spread(
     ways: dict[str, tuple[Node, Reach]] = {}
     for depth in range(1, HOPS + 1):
         best = sorted(front, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
-        found = await question.graph.expand(question.scope.tenant, best, spreads, _FANOUT) if best else []
-        found = await question.sight.visible(found)
+        found = await question.sight.expand(best, spreads, _FANOUT)
         crowds = counted(found)
         handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
         front = []

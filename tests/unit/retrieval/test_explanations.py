@@ -1,0 +1,68 @@
+"""What an answer says of how it came about: in what it was searched, and by which way each result was come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory import Memory, open_memory
+from vicw_retrieval.intent.profiles import Profile, mix
+from vicw_shared.settings import RetrievalSettings
+
+AT = "2026-03-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({}, {"contexts": None, "tags_any": (), "audience": "everything", "as_of": None}),
+        ({"context": "ctx"}, {"contexts": ("ctx",)}),
+        ({"domain": "Coding"}, {"domains": ("coding",)}),
+        ({"tags": {"any": ["Sea"], "all": ["a"], "none": ["b"]}}, {"tags_any": ("sea",), "tags_none": ("b",)}),
+        ({"as_of": AT, "known_at": AT}, {"as_of": AT, "known_at": AT}),
+        ({"query_time": AT}, {"judged_at": AT}),
+        ({"viewer": {"user": "Ana", "chat": "private"}}, {"audience": "viewer"}),
+        ({"viewer": {"user": "Ana", "chat": "group"}}, {"audience": "group"}),
+    ],
+)
+async def test_what_was_left_out_is_told(memory: Memory, asked: dict[str, Any], told: dict[str, Any]) -> None:
+    await memory.ingest({"id": "a", "text": "The harbour was closed."})
+    answer = await memory.retrieve("harbour", **({"context": None} | asked), explain=True)
+    assert answer.explain is not None
+    filters = answer.explain.filters.model_dump(mode="json")
+    assert {name: filters[name] for name in told} == {
+        name: list(value) if isinstance(value, tuple) else value for name, value in told.items()
+    }
+
+
+async def test_a_domain_that_was_inferred_is_told_as_a_filter(memory: Memory) -> None:
+    code = [{"id": f"c{n}", "text": f"def cast_{n}(spell): return spell.power * {n}"} for n in range(20)]
+    await memory.ingest(*code, domain="coding")
+    await memory.ingest(
+        *({"id": f"s{n}", "text": f"The wizard sang, night {n}."} for n in range(20)), domain="creative"
+    )
+    answer = await memory.retrieve("def cast(spell): return spell.power", explain=True)
+    assert answer.explain is not None
+    assert answer.intent.filtered
+    assert answer.explain.filters.domains == answer.explain.domains_searched == ("coding",)
+
+
+async def test_an_associate_tells_its_rank_and_score_among_those_come_to_over_tags(store: Path) -> None:
+    hit = {"id": "hit", "text": "The comet struck the lake.", "tags": ["astronomy", "summer"]}
+    near = {"id": "near", "text": "A telescope stood in a garden.", "tags": ["astronomy", "summer"]}
+    far = {"id": "far", "text": "Bread was cheap.", "tags": ["summer"]}
+    async with open_memory(store, vectors=False) as memory:  # words alone leave places free
+        await memory.ingest(hit, near, far)
+        answer = await memory.retrieve("comet lake")
+    over_tags = {r.id: hit for r in answer.results for hit in r.channels if hit.channel == "tags"}
+    assert [(name, hit.rank) for name, hit in over_tags.items()] == [("near", 1), ("far", 2)]
+    assert over_tags["near"].score == 1.0
+    assert 0 < over_tags["far"].score < 1.0
+
+
+def test_a_profile_has_a_half_life_of_its_own() -> None:
+    settings = RetrievalSettings()
+    assert mix(settings, [(Profile(recency_weight=0.2, recency_days=10.0), 0.5)]).recency_days == 20.0
+    assert mix(settings, [(Profile(recency_weight=0.2), 1.0)]).recency_days == settings.recency_days
