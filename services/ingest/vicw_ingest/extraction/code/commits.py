@@ -4,7 +4,7 @@ What they become in the graph:
 
 * a ``Commit``: the item's own ``Event``, subtype ``commit``, named by its subject; ``INITIATED`` from its author
   (``Entity``, subtype ``person``), and from each co-author;
-* its ``reverts``: ``SUPERSEDES`` to the commit that is taken back, where that one is known;
+* its ``reverts``: ``CONTRADICTS`` to the commit that is taken back, where that one is known;
 * its ``closes``: ``RELATED_TO {desc: "closes"}`` to the ``Entity`` of subtype ``issue``; of a fix, what is closed
   ``CAUSED`` the commit;
 * other ``references``: ``REFERENCES``; its ``files``: ``RELATED_TO {desc: "changes"}`` to ``Entity``, subtype ``file``.

@@ -60,7 +60,7 @@ def quantities(value: str) -> dict[str, frozenset[Quantity]]:
     """Return what a value counts, by kind: a price is a number; nothing is of two kinds.
 
     >>> quantities("Friday at 3pm")
-    {'clock': frozenset({'3pm'}), 'day': frozenset({'friday'})}
+    {'clock': frozenset({'900'}), 'day': frozenset({'friday'})}
     """
     found: dict[str, set[Quantity]] = defaultdict(set)
     for kind, pattern in _KINDS:

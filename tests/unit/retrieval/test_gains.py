@@ -1,0 +1,95 @@
+"""What a mechanism gives is what its formula says, number by number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from explained import Explained, explained
+from memory import Memory
+
+CERTAINTY = 0.8
+FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(60))
+
+
+def told(uid: str, text: str, source: str, kind: str, target: str, **extraction: Any) -> dict[str, Any]:
+    edge = {"source": source, "type": kind, "target": target, "certainty": CERTAINTY}
+    return {
+        "id": uid,
+        "text": text,
+        "timestamp": "2026-01-01T00:00:00Z",
+        "extraction": {"relations": [edge], **extraction},
+    }
+
+
+def standing(answer: Explained, uid: str) -> float:
+    """Return a result's score before it was squashed into (0, 1), from 0."""
+    shown = answer.results[uid].score
+    return max(0.0, math.log(shown / (1 - shown)))
+
+
+def of_the_graph(answer: Explained, uid: str) -> float:
+    return next(hit.score for hit in answer.results[uid].channels if hit.channel == "graph")
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3])
+async def test_what_an_edge_leads_to_gains_half_as_much_again_as_its_weight_says(memory: Memory, weight: float) -> None:
+    cause = {"id": "cause", "text": "Somebody moved boxes over a cable.", "timestamp": "2026-01-01T00:00:00Z"}
+    effect = told("effect", "The server throws an error today.", "cause", "CAUSED", "effect")
+    await memory.ingest(cause, effect, *FILLER)
+    flat, walked = [await explained(memory, "The server throws an error", {"graph_weight": w}) for w in (0.0, weight)]
+    score = 1.0 * CERTAINTY  # of what stands best, over one edge of weight 1
+    assert of_the_graph(walked, "cause") == pytest.approx(1.5 * weight * score)
+    assert walked.gains("walk") == {"cause": pytest.approx(1.5 * weight * standing(flat, "effect") * score)}
+
+
+async def test_a_thing_that_is_named_in_part_leads_on_half_as_far(memory: Memory) -> None:
+    things = [{"id": "q", "name": "Quibblegate Ledger", "subtype": "service"}]
+    await memory.ingest(told("act", "Twelve rows went away.", "q", "INITIATED", "act", entities=things), *FILLER)
+    whole, part = [
+        await explained(memory, f"what about {name} then", {"graph_weight": 0.3})
+        for name in ("Quibblegate Ledger", "Quibblegate")
+    ]
+    score = 0.8 * CERTAINTY  # over one edge of weight .8
+    assert of_the_graph(whole, "act") == pytest.approx(1.5 * 0.3 * score)
+    assert of_the_graph(part, "act") == pytest.approx(1.5 * 0.3 * score / 2)
+
+
+@pytest.mark.parametrize(("chars", "share"), [(400, 1.0), (800, 0.5), (1000, 0.4)])
+async def test_a_long_turn_takes_less_of_what_is_next_to_it(memory: Memory, chars: int, share: float) -> None:
+    long = ("They went on for hours, as one does. " * 40)[: chars - 1] + "."
+    turns = (("short", "Wow!"), ("hit", "We saw a comet over the lake."), ("long", long))
+    items = [{"id": uid, "text": text, "speaker": "Ana", "flow_id": "chat"} for uid, text in turns]
+    await memory.ingest(*items, *FILLER)
+    flat, lifted = [await explained(memory, "a comet over the lake", {"lift": on}) for on in (False, True)]
+    gains = lifted.gains("lift")
+    assert gains["short"] == pytest.approx(standing(flat, "hit") / 2)
+    assert gains["long"] == pytest.approx(share * gains["short"])
+
+
+async def test_a_page_that_answers_what_a_sentence_leaves_open_gains_more(memory: Memory) -> None:
+    pages = (
+        {"id": "film", "name": "The Dry (film)", "text": "The Dry is a film after a novel by Jane Harper."},
+        {"id": "answer", "name": "Jane Harper", "text": "As a writer she was born beside the harbour."},
+        {"id": "garden", "name": "Jane Harper", "text": "Her garden has roses and a shed."},
+    )
+    await memory.ingest(*pages, *FILLER, domain="wiki")
+    query = "At which harbour was the writer born of the novel of the film The Dry?"
+    gains = (await explained(memory, query, {"bridge_hops": 1})).gains("bridges")
+    assert gains["answer"] / gains["garden"] == pytest.approx((1 + 0.25) / (1 - 0.25)), "all that is left, and nothing"
+
+
+async def test_an_effect_that_is_found_raises_its_cause_that_is_found(memory: Memory) -> None:
+    cause = {"id": "cause", "text": "An error of the cable.", "timestamp": "2026-01-01T00:00:00Z"}
+    effect = told("effect", "The server throws an error today.", "cause", "CAUSED", "effect")
+    await memory.ingest(cause, effect, {"id": "apart", "text": "The server throws a switch."}, *FILLER)
+    off, on = [await explained(memory, "The server throws an error", {"causal_boost": factor}) for factor in (0.0, 0.4)]
+    assert off.gains("causes") == {}
+    assert [off.results[uid].rank for uid in ("effect", "apart", "cause")] == [1, 2, 3]
+    assert on.gains("causes") == {
+        "cause": pytest.approx(0.4 * CERTAINTY * standing(off, "effect")),
+        "effect": pytest.approx(0.4 * CERTAINTY * standing(off, "cause")),
+    }
+    assert [on.results[uid].rank for uid in ("effect", "cause", "apart")] == [1, 2, 3]

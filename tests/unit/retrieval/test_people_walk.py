@@ -1,0 +1,52 @@
+"""The walk from those who take part follows what they did and whom they know, not what replaced what (seed 004)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from explained import explained
+from memory import Memory
+from vicw_ingest.ties import Ties
+from vicw_shared.clock import now
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import GraphTransaction
+
+FILLER = tuple({"id": f"f{n}", "text": f"Gifts for the feast, list {n}: candles, paper {n}."} for n in range(40))
+MAPS = {"id": "maps", "text": "Old maps are gifts that one treasures at the feast."}
+
+
+async def known_of_mara(memory: Memory) -> set[str | None]:
+    viewer = {"user": "Ben", "chat": "private", "participants": ["Mara"]}
+    return set((await explained(memory, "Which gifts for the feast?", {"people": True}, viewer=viewer)).gains("people"))
+
+
+async def join(memory: Memory, source: str, edge_type: str, target: str) -> None:
+    """Put an edge that no caller can tell of."""
+
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.put_edges([Ties(EdgeRegistry.with_core_types(), now()).edge(edge_type, source, target)])
+
+    await memory.standalone.graph.write(memory.tenant, "ctx", work)
+
+
+@pytest.mark.parametrize(("edge_type", "known"), [("HAS_RELATIONSHIP", {"maps"}), ("SUPERSEDES", set())])
+async def test_a_person_leads_to_whom_he_knows_and_not_to_whom_he_replaced(
+    memory: Memory, edge_type: str, known: set[str | None]
+) -> None:
+    people: list[dict[str, Any]] = [{"id": name, "name": name, "subtype": "person"} for name in ("Mara", "Ida")]
+    both = {"id": "both", "text": "They were here.", "extraction": {"entities": people}}
+    response = await memory.ingest(both, MAPS | {"about": ["Ida"]}, *FILLER)
+    uids = {node.name: node.uid for item in response.items for node in item.nodes}
+    await join(memory, uids["Mara"], edge_type, uids["Ida"])
+    assert await known_of_mara(memory) == known
+
+
+@pytest.mark.parametrize(("source", "target"), [("maps", "hers"), ("hers", "maps")])
+async def test_a_memory_of_somebody_does_not_lead_to_what_replaced_it(memory: Memory, source: str, target: str) -> None:
+    hers = {"id": "hers", "text": "Maps of old are gifts at the feast.", "about": ["Mara"]}
+    response = await memory.ingest(hers, MAPS, *FILLER)
+    uids = {item.id or "": item.uid for item in response.items}
+    await join(memory, uids[source], "SUPERSEDES", uids[target])
+    assert await known_of_mara(memory) == {"hers"}
