@@ -14,7 +14,7 @@ _CODE_LINE = re.compile(
     r"""\s*(?:
         (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda
           |pass)\b.*(?:[:(=\]]|\bimport\b).*
-      | (?:return|pass|break|continue|raise|yield)\b[^.?!]*
+      | (?:return|pass|break|continue|raise|yield)\b(?:[^.?!]|\.(?=\w))*
       | (?:public|private|protected|static|const|let|var|func|fn|function|struct|interface|enum|type|impl|package|use
           |using|namespace|export)\b.*[{(;=].*
       | [\w.\[\]'"\s,*&>-]+\s*(?:[-+*/|&%]|:|<<|>>)?=[^=].*
@@ -30,7 +30,8 @@ _CODE_LINE = re.compile(
 _LINE_CHARS = 200
 """Prose has longer lines; it also bounds what a line costs."""
 _MARK = re.compile(r"[()\[\]{}=;:@#]")
-_COMMENT = re.compile(r"\s*(?:\#(?!\s*(?:include|define))|//|\*|/\*).*")
+_COMMENT = re.compile(r"\s*(?:(?:\#(?!\s*(?:include|define))|//|\*|/\*).*|\"[^\"]*\"|'[^']*')\s*")
+"""Lines that say what code does; a lone string is a docstring."""
 _DOCSTRING = re.compile(r"\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)", re.DOTALL)
 
 
@@ -38,6 +39,8 @@ def is_code(text: str) -> bool:
     r"""Tell whether a passage is a program's: half of its lines at least, its comments and docstrings left out.
 
     >>> is_code("def cast(spell):\n    '''Cast it.'''\n    return spell.power * 2")
+    True
+    >>> is_code('def area(self):\n    "The area."\n    return self.width * self.height')
     True
     >>> is_code("He said: use the function; then we went home.")
     False
