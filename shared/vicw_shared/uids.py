@@ -5,11 +5,13 @@ A uid is the UUIDv5 of tenant, context and a natural key. The label is no part o
 
 from __future__ import annotations
 
+import re
 import uuid
 
 from vicw_shared.text import fold
 
 _NAMESPACE = uuid.UUID("6f3f1b4e-9a53-5d0e-8a52-3c9f0f7a1d11")
+_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SEPARATOR = "\x1f"
 
 
@@ -21,7 +23,7 @@ def make_uid(*parts: str) -> str:
 
 def is_uid(text: str) -> bool:
     """Tell whether text has the form of a uid, in small letters as uids are."""
-    return len(text) == 36 and text.count("-") == 4 and all(ch in "0123456789abcdef-" for ch in text)
+    return _FORM.fullmatch(text) is not None
 
 
 def context_uid(tenant: str, context: str) -> str:

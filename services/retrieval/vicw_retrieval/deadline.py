@@ -51,9 +51,9 @@ class _Bounded:
         method = getattr(self._engine, operation)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
+            if self._hangs:
+                raise UnavailableError(self._name, "does not answer: a call before was over its time")
             try:
-                if self._hangs:
-                    raise UnavailableError(self._name, "does not answer: a call before was over its time")
                 async with asyncio.timeout(self._deadline.seconds(self._most_ms)) as timer:
                     return await method(*args, **kwargs)
             except TimeoutError:

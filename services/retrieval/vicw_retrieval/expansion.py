@@ -52,7 +52,6 @@ async def expand(
     told = {n.node.uid: n for n in await sight.visible(proving)}
     # A passage that says more is shown with what is true no more: what replaced that is said beside it.
     past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
-
     statements = [uid for uid, proof in told.items() if proof.node.is_statement]
     found += await sight.expand([uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS, _FANOUT)
     found += await sight.expand(statements, _OF_STATEMENTS, _FANOUT)

@@ -108,12 +108,13 @@ async def _find(
     """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
-    sizes = await _sizes(search, ports)
-    candidates, wave = await search.find(search.scope, next(iter(sizes or ())) if len(sizes or ()) == 1 else None)
-    if sizes is None and not {"dense", "bm25"} & set(search.degraded):
+    told = await _sizes(search, ports)
+    sizes = told or {}
+    candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
+    if told is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
-        decision = infer(candidates, wave.strengths, sizes or {}, read_words(request.query), ports.settings)
+        decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:

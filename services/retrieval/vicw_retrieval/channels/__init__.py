@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import Awaitable, Mapping, Sequence
 
 import structlog
@@ -14,9 +13,9 @@ from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.ports import VectorHit
 from vicw_shared.telemetry.spans import span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
+from vicw_shared.uids import is_uid
 
 _log = structlog.get_logger()
-_UID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of an answer", ["channel", "reason"])
 SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"], buckets=BOUNDS)
 
@@ -55,4 +54,4 @@ def sound(hits: Sequence[VectorHit]) -> list[VectorHit]:
     >>> sound([VectorHit("nobody", 1.0)])
     []
     """
-    return [hit for hit in hits if _UID.fullmatch(hit.id) and math.isfinite(hit.score)]
+    return [hit for hit in hits if is_uid(hit.id) and math.isfinite(hit.score)]

@@ -76,7 +76,7 @@ async def _memories(question: Question, people: Collection[str]) -> dict[str, st
     items: dict[str, str] = {}
     for spread in _MEMORIES if start else ():
         found = await question.graph.leads(question.scope.tenant, start, spread, question.sight.room_for(_FANOUT))
-        items = (
-            dict.fromkeys((lead.uid for lead in found if lead.is_item), spread[0]) | items
-        )  # what is about them first
+        for lead in found:
+            if lead.is_item:
+                items.setdefault(lead.uid, spread[0])  # by the first of the types: what is about them
     return items

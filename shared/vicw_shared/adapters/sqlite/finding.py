@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sqlite3
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ from vicw_shared import sparse
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.ports import Scope, TextHit
+from vicw_shared.uids import is_uid
 
 _MAX_WORDS = 64
 _COMMON_SHARE = 0.05
@@ -18,7 +18,6 @@ _FEW = 1000
 _REACHES = (8, 64)
 """Of the best hits, how many times the limit are judged by the scope at first, and then; where too few fit, all."""
 _ALL = -1
-_UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
 _NAMED = (
@@ -112,7 +111,7 @@ def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
             named = _NAMED.format(marks(len(values)))
             return f"{_EDGE} AND g.type = 'TAGGED' AND fold(t.subtype) <> 'bucket' AND {named})", (*values, *values)
         case AnyOf("about", values):
-            uids = tuple(pack(value) for value in values if _UID.fullmatch(value))
+            uids = tuple(pack(value) for value in values if is_uid(value))
             named = f"({_NAMED} OR t.uid IN ({marks(len(uids))}))".format(marks(len(values)))
             return f"{_EDGE} AND g.type = 'ABOUT' AND {named})", (*values, *values, *uids)
         case AnyOf(field, values):
