@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
@@ -79,6 +80,33 @@ async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
         "jean-luc": ["Jean-Luc O'Neil"],
         "o'neil": ["Jean-Luc O'Neil"],
     }
+
+
+async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it(graph: Graph) -> None:
+    inn = person("The Old Quibblegate", aliases=("Quibble House", "Bad%_Name"))
+    others = [person("Quibble"), node("quibbling at law", Label.CONCEPT), person("Quib", retired_at=AT)]
+    away = replace(person("Quibbleton"), context="d")
+    await put(graph, [inn, *others, away, node("Quibbles", content_hash="h"), person(LONG), person("Zoé")])
+
+    async def begun(*beginnings: str, **where: Any) -> dict[str, list[str]]:
+        return names(await graph.begun("t", beginnings, limit=9, **where))
+
+    within = {"contexts": ["c"]}
+    assert await begun("quibble", "qu", **within) == {
+        "quibble": ["The Old Quibblegate"],
+        "qu": ["Quibble", "The Old Quibblegate", "quibbling at law"],
+    }, "a thing comes once, and none for what is its name"
+    assert (await begun("quibble"))["quibble"] == ["Quibbleton", "The Old Quibblegate"]
+    assert await begun("house", "gate", "quibblegate", "bad", "%", "x" * 20, **within) == {
+        "bad": ["The Old Quibblegate"],
+        "x" * 20: [LONG],
+    }, "whatever signs it has; a whole word goes on to nothing"
+    assert await begun("quibble", contexts=[]) == {}
+    assert await begun() == {}
+    assert await graph.begun("u", ["quibble"], limit=9) == {}
+    assert len((await graph.begun("t", ["qu"], limit=2))["qu"]) == 2
+    await put(graph, [replace(inn, name="The Mill", aliases=())])
+    assert await begun("quibble", **within) == {}
 
 
 async def test_no_more_things_are_found_than_are_asked_for(graph: Graph) -> None:

@@ -93,6 +93,12 @@ class PayloadGraph:
         """Return nothing: names are the graph's."""
         return {}
 
+    async def begun(
+        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        """Return nothing: names are the graph's."""
+        return {}
+
     async def list_named(
         self,
         tenant: str,

@@ -1,4 +1,9 @@
-"""The question's vector: each wording of it is embedded once, whatever domains are searched one after the other."""
+"""The question's vector: each wording of it is embedded once, whatever domains are searched one after the other.
+
+It is that of the wrapped question. Code is asked for in words that the wrapper pulls away from, so a question whose
+hits are code is searched again by what lies between its wrapped form and the plain one; a question about anything else
+would pay for the second wording and gain nothing (docs/retrieval.md).
+"""
 
 from __future__ import annotations
 
@@ -14,15 +19,16 @@ from vicw_shared.wrapper import wrap
 
 @dataclass(slots=True)
 class QueryVector:
-    """``prefix`` is the embedding model's. With ``bare``, it lies between the wrapped question and the plain one.
+    """``prefix`` is the embedding model's.
 
-    ``wrapped`` is the wording in use, ``now`` its unit vector, (size,); None before the first.
+    ``wrapped`` is the wording in use, ``now`` its unit vector, (size,), or with ``bare`` that between it and the plain
+    question's; None before the first.
     """
 
     embedder: Embedder
     prefix: str
     query: str
-    bare: bool
+    bare: bool = False
     wrapped: str = ""
     now: NDArray[np.float32] | None = None
     _known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
@@ -31,15 +37,18 @@ class QueryVector:
         """Tell whether the vector in use is that of a domain."""
         return self.now is not None and self.wrapped == self._wrap(domain)
 
-    async def embed(self, domain: str | None) -> None:
-        """Take the vector of a domain into use. Raises what the embedder raises."""
+    async def embed(self, domain: str | None, *, bare: bool = False) -> None:
+        """Take the vector of a domain into use, with ``bare`` from now on between both forms. Raises what the embedder
+        raises.
+        """
+        bare = bare or self.bare
         wrapped = self._wrap(domain)
-        wordings = dict.fromkeys([wrapped, self.prefix + self.query] if self.bare else [wrapped])
+        wordings = dict.fromkeys([wrapped, self.prefix + self.query] if bare else [wrapped])
         unknown = [wording for wording in wordings if wording not in self._known]
         if unknown:
             rows = await self.embedder.embed(unknown, Lane.QUERY)
             self._known |= dict(zip(unknown, rows, strict=True))
-        self.wrapped = wrapped
+        self.wrapped, self.bare = wrapped, bare
         self.now = middle([self._known[wording] for wording in wordings])
 
     @property

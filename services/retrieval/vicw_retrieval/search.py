@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,8 @@ _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
 INTENT = "intent"
+_IS_CODE = 0.5
+"""The share of code among the best hits from which a question is one about code."""
 _WIDENINGS = 4
 _WIDER = 4
 """How much further full text looks at each widening: it cannot leave out items."""
@@ -98,7 +101,7 @@ class Search:
         self._ports = ports
         self._request = request
         self.terms = sparse.encode_query(request.query)
-        self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query, ports.settings.bare_query)
+        self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = Told()
         self.understood = Understanding(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
@@ -166,6 +169,9 @@ class Search:
         if not without:
             with self.watch.stage("intent"):
                 await self._understand(ranked)
+        if self._asks_for_code():
+            with self.watch.stage("plain"):
+                ranked = await self._in_plain_words(ranked, scope, domain, limit, without)
         with self.watch.stage("complete"):
             return await self._complete(ranked, seeds)
 
@@ -256,6 +262,25 @@ class Search:
         graph = self._ports.graph if self._ports.settings.statements else None
         hits, self._told = await search_dense(self._ports.vectors, query, graph)
         return hits
+
+    def _asks_for_code(self) -> bool:
+        """Tell whether the question is to be searched in its plain form, too, and has not been yet."""
+        wanted = self._ports.settings.bare_query and self.understood.code >= _IS_CODE
+        return wanted and self._vector.now is not None and not self._vector.bare
+
+    async def _in_plain_words(
+        self, ranked: dict[str, list[VectorHit]], scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> dict[str, list[VectorHit]]:
+        """Return the hits, those of the dense channel searched again between the wrapped question and the plain one."""
+        with contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
+                wrapped = self._vector.now
+                await self._vector.embed(domain, bare=True)
+                if self._vector.now is wrapped:
+                    return ranked  # its wrapper says nothing
+                return {**ranked, "dense": sound(await self._dense(scope, domain, limit, without))}
+        self.degraded.append(Channel.DENSE.value)
+        return ranked
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
         """Return a wave in which what one channel found is scored by the other, too."""

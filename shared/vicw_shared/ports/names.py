@@ -24,6 +24,17 @@ class NameIndex(Protocol):
         """Return what ``Lookups.named`` does, of these ``contexts`` or of all that the tenant has (None)."""
         ...
 
+    async def begun(
+        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        """Return the live named things of which a name, an earlier one or a word of one goes on from each of these.
+
+        ``beginnings`` are folded, and at most NAME_PREFIX characters of a name are looked at. A thing comes once, what
+        is called by a beginning alone not for that; at most ``limit`` a beginning, which of more is the engine's
+        choice. A beginning that nothing goes on from is left out.
+        """
+        ...
+
     async def list_named(
         self,
         tenant: str,

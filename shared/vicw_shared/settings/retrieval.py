@@ -99,7 +99,7 @@ class RetrievalSettings(BaseSettings):
         5000, gt=0, description="Nodes of a context that are looked at where a walk begins at the whole of it"
     )
     bare_query: bool = Field(
-        True, description="Embed a question as it stands, too, beside its wrapped form: the vector is between both"
+        True, description="Search for code again by what lies between a question's wrapped form and its plain one"
     )
     intent: bool = Field(True, description="Tell a question's task and form, by its words and by example phrases")
     profiles: Literal["off", "measured", "tasks"] = Field(

@@ -166,6 +166,24 @@ async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(ser
             assert [hit.uid for hit in hits] == [thing.uid], word
 
 
+async def test_things_of_a_store_that_did_not_index_beginnings_are_found_by_them(server: Neo4jServer) -> None:
+    things = [node("Quibblegate Inn"), node("quibbling", Label.CONCEPT), node("Quibbles", content_hash="h")]
+    async with open_neo4j(server) as graph:
+        await put(graph, things)
+    run(server, "MATCH (t:Entity {subtype: 'term'}) REMOVE t.begins")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 6")
+
+    async def start() -> None:
+        async with open_neo4j(server):
+            pass
+
+    await asyncio.gather(*(start() for _ in range(4)))
+    async with open_neo4j(server) as graph:
+        found = await graph.begun("t", ["quibbl"], limit=9)
+        assert sorted(thing.name for thing in found["quibbl"]) == ["Quibblegate Inn", "quibbling"]
+        assert [thing.name for thing in (await graph.named("t", ["inn"], word=True))["inn"]] == ["Quibblegate Inn"]
+
+
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
     server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ VIEWER = {"user": "Ben", "chat": "private"}
 SECRET: dict[str, Any] = {"sensitivity": "sensitive", "about": ["Zoe"]}
 FILLER = [{"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30)]
 MANY = 60
+ASIDE = "A telescope stood in the garden behind our house, under a grey cloth, all through that winter and spring."
 
 
 def causes(effect: str, count: int, certainty: float, **fields: Any) -> list[dict[str, Any]]:
@@ -63,7 +64,7 @@ async def test_hidden_causes_do_not_crowd_out_the_one_that_may_be_seen(store: Pa
 async def test_a_tag_is_no_more_generic_for_what_is_hidden(store: Path) -> None:
     items: list[dict[str, Any]] = [
         {"id": "hit", "text": "The comet struck the lake.", "tags": ["astronomy"]},
-        {"id": "associate", "text": "A telescope stood in the garden.", "tags": ["astronomy"]},
+        {"id": "associate", "text": ASIDE, "tags": ["astronomy"]},
         *FILLER,
     ]
     crowd = [{"id": f"h{n}", "text": f"Diary {n}.", "tags": ["astronomy"], **SECRET} for n in range(MANY)]

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from explained import explained
 from memory import Memory
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import Lane
 from vicw_shared.wire.retrieve import Form, Task
 
 FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(30))
 
 
-async def test_without_the_bare_question_it_is_embedded_in_its_wrapping_alone(memory: Memory) -> None:
-    await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
+CODE = "def cross(zebra):\n    road = find(zebra)\n    return road.walk(zebra)"
+
+
+async def test_code_is_searched_in_the_plain_words_too_unless_that_is_off(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": CODE}, domain="coding")
     scores = []
     for on in (False, True):
         memory.embedder.seen.clear()
@@ -23,6 +32,27 @@ async def test_without_the_bare_question_it_is_embedded_in_its_wrapping_alone(me
         assert memory.embedder.questions() == ["[Domain: coding] which zebra?", *bare]
         scores += [hit.score for hit in answer.results["a"].channels if hit.channel == "dense"]
     assert len(set(scores)) == 2, "and what is near it is judged by that"
+
+
+async def test_prose_is_searched_in_the_wrapped_words_alone(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
+    await explained(memory, "which zebra?", {}, domain="coding")
+    assert memory.embedder.questions() == ["[Domain: coding] which zebra?"]
+
+
+async def test_code_is_found_by_the_wrapped_words_while_the_plain_ones_cannot_be_embedded(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": CODE}, domain="coding")
+    embed = memory.embedder.embed
+
+    async def once(texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if list(texts) == ["which zebra?"]:
+            raise UnavailableError("embedding", "is away")
+        return await embed(texts, lane)
+
+    with patch.object(memory.embedder, "embed", once):
+        answer = await explained(memory, "which zebra?", {}, domain="coding")
+    assert "a" in answer.results
+    assert answer.response.degraded == ("dense",)
 
 
 @pytest.mark.parametrize("on", [False, True])

@@ -36,7 +36,8 @@ async def test_a_person_leads_to_whom_he_knows_and_not_to_whom_he_replaced(
     memory: Memory, edge_type: str, known: set[str | None]
 ) -> None:
     people: list[dict[str, Any]] = [{"id": name, "name": name, "subtype": "person"} for name in ("Mara", "Ida")]
-    both = {"id": "both", "text": "They were here.", "extraction": {"entities": people}}
+    text = "They were here for a while, and left again early without a word to anybody."
+    both = {"id": "both", "text": text, "extraction": {"entities": people}}
     response = await memory.ingest(both, MAPS | {"about": ["Ida"]}, *FILLER)
     uids = {node.name: node.uid for item in response.items for node in item.nodes}
     await join(memory, uids["Mara"], edge_type, uids["Ida"])

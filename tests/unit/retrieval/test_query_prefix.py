@@ -13,7 +13,7 @@ async def test_the_models_prefix_goes_before_the_wrapped_query_and_never_before_
     ports = replace(memory.standalone.retrieval_ports(), query_prefix="query: ")
     await retrieve(RetrieveRequest(query="which zebra?", domain="coding"), "default", ports)
     await memory.ingest({"id": "b", "text": "a yak grazes"}, domain="coding")
-    assert memory.embedder.questions() == ["query: [Domain: coding] which zebra?", "query: which zebra?"]
+    assert memory.embedder.questions() == ["query: [Domain: coding] which zebra?"]
     items = [text for lane, text in memory.embedder.seen if lane is Lane.BULK and "[Type: document]" in text]
     assert items == [
         "[Domain: coding] [Type: document] [Name: Zoo] a zebra crosses",

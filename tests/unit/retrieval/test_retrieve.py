@@ -173,4 +173,4 @@ async def test_the_query_lane_is_used_for_queries(memory: Memory) -> None:
     await memory.ingest({"id": "a", "text": "zebra"}, domain="coding")
     await memory.retrieve("why?")
     assert memory.embedder.seen[0] == (Lane.BULK, "[Domain: coding] [Type: document] zebra")
-    assert memory.embedder.questions() == ["[Domain: coding] why?", "why?"], "a memory of one domain is asked in it"
+    assert memory.embedder.questions() == ["[Domain: coding] why?"], "a memory of one domain is asked in it"

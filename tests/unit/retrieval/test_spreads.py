@@ -59,7 +59,7 @@ async def test_one_sentence_brings_up_the_passage_that_it_stands_in(memory: Memo
 async def test_a_hit_lifts_what_stands_beside_it_and_further_off_less(memory: Memory) -> None:
     turns = ["Hi!", "Was anybody there?", "We saw a comet over the lake.", "Wow, lucky you!", "Bye."]
     items = [{"id": f"t{n}", "text": text, "speaker": "Ana", "flow_id": "chat"} for n, text in enumerate(turns)]
-    await memory.ingest(*items, *FILLER, {"id": "elsewhere", "text": "Over there, maybe."})
+    await memory.ingest(*items, *FILLER, {"id": "elsewhere", "text": "Over the hills."})
     flat, lifted = [await ranks(memory, "a comet over the lake", {"lift": on}) for on in (False, True)]
     assert lifted["t2"] == flat["t2"] == 1
     assert {lifted["t1"], lifted["t3"]} == {2, 3}

@@ -61,11 +61,12 @@ class FidelitySet:
 
 
 def find_sets(folder: Path, names: Sequence[str] | None = None) -> list[Path]:
-    """Return the sets in ``folder`` by name, or those of ``names`` in their order.
+    """Return the sets in ``folder`` by name, or those of ``names`` in their order; ``folder`` may be a set itself.
 
     Raises BenchDataError if there is none, or a name is not there.
     """
-    found = {path.parent.name: path.parent for path in sorted(folder.glob("*/queries.jsonl*"))}
+    files = [*folder.glob("queries.jsonl*"), *sorted(folder.glob("*/queries.jsonl*"))]
+    found = {path.parent.resolve().name: path.parent for path in files}
     found = {name: path for name, path in found.items() if any(path.glob("items.jsonl*"))}
     if not found:
         raise BenchDataError(f"{folder} holds no set: a folder with items.jsonl[.gz] and queries.jsonl[.gz]")

@@ -113,6 +113,11 @@ def name_place(tenant: str, context: str, folded: str) -> str:
     return f"{make_uid(tenant, context, 'names')}:{folded[:NAME_PREFIX]}"
 
 
+def beginning(tenant: str, folded: str) -> str:
+    """Return where what goes on from this is among the names, and the words of names, of all contexts of a tenant."""
+    return f"{make_uid(tenant, 'begins')}:{folded[:NAME_PREFIX]}"
+
+
 def phrase_prefix(tenant: str, phrase: str) -> str:
     """Return how the place of every item begins that has a trigger phrase; ``chain_end`` is what comes after them."""
     return make_uid(tenant, "phrase", phrase) + ":"
@@ -138,6 +143,8 @@ def _term_row(node: Node, home: str, term: Term) -> dict[str, object]:
         "term": term_key(node.tenant, term.text, term.kind),
         "home": home,
     }
+    if term.kind is not TermKind.TITLE:
+        row["begins"] = beginning(node.tenant, term.text)
     if term.kind is TermKind.NAME:
         row["place"] = name_place(node.tenant, node.context, term.text)
     return row

@@ -10,6 +10,7 @@ from typing import Any
 from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.keys import (
+    beginning,
     chain_end,
     home_key,
     name_place,
@@ -52,6 +53,25 @@ async def find_named(
         )
         for row in rows:
             found.setdefault(row["name"], []).append(node_of(row["node"]))
+    return found
+
+
+async def find_begun(
+    run: Run, tenant: str, beginnings: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> dict[str, list[Node]]:
+    """Return the nodes of which a name or a word of one goes on from each of these beginnings."""
+    homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
+    found: dict[str, list[Node]] = {}
+    for batch in batched(dict.fromkeys(beginnings), _BATCH):
+        starts = {text: beginning(tenant, text) for text in batch}
+        rows = await run(
+            names.begun(homes is not None),
+            beginnings=[{"text": text, "start": start, "end": start + _LAST} for text, start in starts.items()],
+            homes=homes,
+            limit=limit,
+        )
+        for row in rows:
+            found.setdefault(row["text"], []).append(node_of(row["node"]))
     return found
 
 
@@ -113,6 +133,19 @@ async def index_titles(database: Database) -> None:
         uids = [row["node"]["uid"] for row in rows]
         await database.write(partial(_index_titles, uids=uids))
         after = uids[-1]
+
+
+async def index_beginnings(database: Database) -> None:
+    """Make the terms of named things anew. May be run twice, at once, and once more after it broke off."""
+    for label in NAMED_LABELS:
+        after = ""
+        while uids := [row["node"]["uid"] for row in await database.read(nodes.page(label), after=after, limit=_PAGE)]:
+            await database.write(partial(_index_beginnings, uids=uids))
+            after = uids[-1]
+
+
+async def _index_beginnings(run: Run, *, uids: Iterable[str]) -> None:
+    await _make_terms(run, await run(names.NAMED, uids=list(uids)))
 
 
 async def _index_titles(run: Run, *, uids: Iterable[str]) -> None:

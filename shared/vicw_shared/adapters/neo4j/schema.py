@@ -14,7 +14,7 @@ from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.heads import index_buckets
-from vicw_shared.adapters.neo4j.names import index_names, index_titles
+from vicw_shared.adapters.neo4j.names import index_beginnings, index_names, index_titles
 from vicw_shared.adapters.neo4j.wording import index_wording
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import SchemaVersionError
@@ -34,6 +34,7 @@ MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = (
     index_wording,
     index_titles,
     index_buckets,
+    index_beginnings,
 )
 """What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
 edited.
@@ -59,6 +60,7 @@ _INDEXES: dict[str, str] = {
     "vicw_entity_ends": "FOR (n:Entity) ON (n.ends_at)",
     "vicw_term_home": "FOR (n:Entity) ON (n.term, n.home)",
     "vicw_term_place": "FOR (n:Entity) ON (n.place)",
+    "vicw_term_begins": "FOR (n:Entity) ON (n.begins)",
 }
 _TEXT = (
     f"CREATE FULLTEXT INDEX {INDEX} IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.parts, n.head, n.tenant_key] "

@@ -15,7 +15,7 @@ from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, clock_span, item_key, receipt_record, tenant_key
-from vicw_shared.adapters.neo4j.names import find_named, find_triggered, list_named
+from vicw_shared.adapters.neo4j.names import find_begun, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
@@ -140,6 +140,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
     ) -> dict[str, list[Node]]:
         kind = TermKind.WORD if word else TermKind.NAME
         return await find_named(self._database.read, tenant, names, contexts, kind=kind, limit=limit)
+
+    async def begun(
+        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        return await find_begun(self._database.read, tenant, beginnings, contexts, limit)
 
     async def titled(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int

@@ -55,6 +55,26 @@ def read_named(
     return found
 
 
+def read_begun(
+    connection: sqlite3.Connection, tenant: str, beginnings: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> dict[str, list[Node]]:
+    """Return the nodes of which a name or a word of one goes on from each of these beginnings."""
+    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
+    kinds = (*WHOLES, TermKind.WORD)
+    found: dict[str, list[Node]] = {}
+    for batch in batched(dict.fromkeys(beginnings), _BATCH):
+        rows = connection.execute(
+            f"WITH wanted (text) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
+            f"SELECT w.text, {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
+            f"SELECT DISTINCT node FROM term WHERE tenant = ? {within}AND kind IN ({marks(len(kinds))}) "
+            "AND text > w.text AND text < w.text || ? LIMIT ?)",
+            (*batch, tenant, *(contexts or ()), *kinds, _LAST, limit),
+        )
+        for text, *row in rows:
+            found.setdefault(text, []).append(node_of(row))
+    return found
+
+
 def list_named(
     connection: sqlite3.Connection,
     tenant: str,

@@ -18,7 +18,7 @@ from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
 from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_items, read_thread
-from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_named
+from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
@@ -162,6 +162,11 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     ) -> dict[str, list[Node]]:
         kinds = (TermKind.WORD,) if word else WHOLES
         return await self._database.read(lambda c: read_named(c, tenant, names, contexts, kinds=kinds, limit=limit))
+
+    async def begun(
+        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        return await self._database.read(lambda c: read_begun(c, tenant, beginnings, contexts, limit))
 
     async def titled(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int

@@ -105,6 +105,5 @@ async def test_an_inferred_domain_answers_as_a_given_one_even_if_the_first_searc
         "the dark forest, part 7",
         "[Domain: creative] the dark forest, part 7",
         "[Domain: creative] the dark forest, part 7",
-        "the dark forest, part 7",
     ], "a question is embedded as it stands and as its documents are, each once"
     assert [(r.id, r.score) for r in inferred.results] == [(r.id, r.score) for r in given.results]

@@ -70,6 +70,7 @@ def test_finds_the_sets_of_a_folder(tmp_path: Path) -> None:
     write_lines(tmp_path / "sentences" / "sentences.jsonl", [])
     assert [path.name for path in find_sets(tmp_path)] == ["a", "b"]
     assert [path.name for path in find_sets(tmp_path, ["b"])] == ["b"]
+    assert find_sets(tmp_path / "a") == [tmp_path / "a"], "a set's own folder will do"
     with pytest.raises(BenchDataError, match="no set c; there are a, b"):
         find_sets(tmp_path, ["c"])
     with pytest.raises(BenchDataError, match="holds no set"):

@@ -13,6 +13,14 @@ from vicw_shared.model.triggers import phrase_of, phrases_in, spellings
 from vicw_shared.ports import GraphStore, Scope
 
 _WORD_CHARS = 4
+_BEGINNING_CHARS = 5
+"""Characters of a word with which the name of somebody or something may begin."""
+_LITTLE = frozenset(
+    "about above after again along among because before behind being below between could doing during every might never"
+    " other shall should since still their theirs there these things those through under until using where which while"
+    " whose within without would".split()
+)
+"""Words that mean no name, however it begins."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,11 @@ class Question:
     def words(self) -> list[str]:
         """The words by which something may be called."""
         return sorted(phrase for phrase in self.phrases if " " not in phrase and len(phrase) >= _WORD_CHARS)
+
+    @cached_property
+    def beginnings(self) -> list[str]:
+        """The words with which a name, or a word of one, may begin."""
+        return [word for word in self.words if len(word) >= _BEGINNING_CHARS and word not in _LITTLE]
 
     def names(self, name: str) -> bool:
         """Tell whether the question has this name."""

@@ -17,7 +17,7 @@ from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.sight import counted, known_by, spread_of
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
-from vicw_shared.model.names import MOST_NAMESAKES
+from vicw_shared.model.names import MOST_NAMESAKES, SLOT
 from vicw_shared.ports import Direction, Neighbour, Spread
 
 HOPS = 2
@@ -129,13 +129,20 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
 
 
 async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
-    """Return the things that the question names, wholly or by a word of their name, as far as the asker knows them."""
+    """Return the things that the question names, wholly, by a word or by the beginning of a word of their name.
+
+    The asker knows of them, and what is named in no better way is named by a beginning.
+    """
     graph, scope, phrases = question.graph, question.scope, sorted(question.phrases)
     enough = _ALONE + 1 if scope.audience is None else MOST_NAMESAKES  # whom he does not know, he mistakes for nobody
-    whole, part = await asyncio.gather(
+    whole, part, begun = await asyncio.gather(
         graph.named(scope.tenant, phrases, contexts=scope.contexts),
         graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True, limit=enough),
+        graph.begun(scope.tenant, question.beginnings, contexts=scope.contexts, limit=MOST_NAMESAKES),
     )
+    for word, same in begun.items():
+        if word not in whole and word not in part:
+            part[word] = [node for node in same if node.subtype != SLOT]
     things = {node.uid: node for same in (*whole.values(), *part.values()) for node in same}
     known = {node.uid for node in await question.sight.known(list(things.values()), known_by(registry), most=_KNOWN_BY)}
     alone = [[node.uid for node in same if node.uid in known] for same in part.values()]

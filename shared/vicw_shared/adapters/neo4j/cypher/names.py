@@ -29,6 +29,12 @@ TITLED = (
 )
 """Those of some nodes that are items with a title."""
 
+NAMED = (
+    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.terms IS NOT NULL AND n.content_hash IS NULL "
+    f"RETURN elementId(n) AS key, {node('n')} AS node"
+)
+"""Those of some nodes that are named things."""
+
 MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms = row.mark"
 
 
@@ -41,6 +47,19 @@ def find(of_contexts: bool) -> str:
         f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {home} "
         f"WITH t LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
         f"RETURN name.name AS name, {node('n')} AS node"
+    )
+
+
+@cache
+def begun(of_contexts: bool) -> str:
+    """Return the things of which a term goes on from some beginnings, in some contexts or in all of a tenant."""
+    home = "AND t.home IN $homes " if of_contexts else ""
+    return (
+        "UNWIND $beginnings AS beginning CALL (beginning) { "
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'begins')} "
+        f"WHERE t.begins > beginning.start AND t.begins < beginning.end {home}"
+        "MATCH (t)-[:term_of]->(n) RETURN DISTINCT n LIMIT $limit } "
+        f"RETURN beginning.text AS text, {node('n')} AS node"
     )
 
 
