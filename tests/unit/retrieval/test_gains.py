@@ -48,13 +48,34 @@ async def test_what_an_edge_leads_to_gains_half_as_much_again_as_its_weight_says
 async def test_a_thing_that_is_named_in_part_leads_on_half_as_far(memory: Memory) -> None:
     things = [{"id": "q", "name": "Quibblegate Ledger", "subtype": "service"}]
     await memory.ingest(told("act", "Twelve rows went away.", "q", "INITIATED", "act", entities=things), *FILLER)
-    whole, part = [
+    whole, part, begun = [
         await explained(memory, f"what about {name} then", {"graph_weight": 0.3})
-        for name in ("Quibblegate Ledger", "Quibblegate")
+        for name in ("Quibblegate Ledger", "Quibblegate", "quibble")
     ]
     score = 0.8 * CERTAINTY  # over one edge of weight .8
     assert of_the_graph(whole, "act") == pytest.approx(1.5 * 0.3 * score)
     assert of_the_graph(part, "act") == pytest.approx(1.5 * 0.3 * score / 2)
+    assert of_the_graph(begun, "act") == pytest.approx(1.5 * 0.3 * score / 2)
+
+
+@pytest.mark.parametrize(
+    ("word", "others"), [("quibble", ("Quibbleton Mill",)), ("quibble", ("Quibble",)), ("quib", ())]
+)
+async def test_a_beginning_that_does_not_tell_which_thing_is_meant_leads_nowhere(
+    memory: Memory, word: str, others: tuple[str, ...]
+) -> None:
+    """Two things begin with it; one is called by it; it is too short."""
+    names = {"q": "Quibblegate Ledger"} | {other: other for other in others}
+    things = [{"id": uid, "name": name, "subtype": "service"} for uid, name in names.items()]
+    await memory.ingest(told("act", "Twelve rows went away.", "q", "INITIATED", "act", entities=things), *FILLER)
+    assert (await explained(memory, f"what about {word} then", {"graph_weight": 0.3})).gains("walk") == {}
+
+
+async def test_a_little_word_begins_no_name(memory: Memory) -> None:
+    things = [{"id": "t", "name": "Theresa Whichcombe", "subtype": "person"}]
+    await memory.ingest(told("act", "Twelve rows went away.", "t", "INITIATED", "act", entities=things), *FILLER)
+    asked = [await explained(memory, query, {"graph_weight": 0.3}) for query in ("is there which one?", "and there's")]
+    assert [answer.gains("walk") for answer in asked] == [{}, {}]
 
 
 @pytest.mark.parametrize(("chars", "share"), [(400, 1.0), (800, 0.5), (1000, 0.4)])
