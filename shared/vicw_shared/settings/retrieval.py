@@ -25,7 +25,7 @@ class RetrievalSettings(BaseSettings):
     statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
     lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
     named: bool = Field(True, description="Prefer knowledge items that the question names by their title")
-    people: bool = Field(True, description="Prefer what is known of the viewer and those who take part with him")
+    people: bool = Field(True, description="Prefer what is known of who takes part, and of whom results are about")
     bridge_hops: int = Field(2, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
     speaker: bool = Field(True, description="Prefer what the one speaker said whom the question names")
     alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")

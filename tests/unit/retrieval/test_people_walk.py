@@ -51,3 +51,34 @@ async def test_a_memory_of_somebody_does_not_lead_to_what_replaced_it(memory: Me
     uids = {item.id or "": item.uid for item in response.items}
     await join(memory, uids[source], "SUPERSEDES", uids[target])
     assert await known_of_mara(memory) == {"hers"}
+
+
+TOLD = {"id": "told", "text": "Gifts for the feast of Mara: which of them?", "about": ["Mara"]}
+
+
+async def gained(memory: Memory, **fields: Any) -> dict[str | None, float]:
+    return dict((await explained(memory, "Which gifts for the feast?", {"people": True}, **fields)).gains("people"))
+
+
+async def test_whom_the_results_are_about_leads_on_with_nobody_taking_part(memory: Memory) -> None:
+    other = {"id": "tom's", "text": "A lamp is a gift for the feast, too.", "about": ["Tom"]}
+    await memory.ingest(TOLD, other, *FILLER)
+    assert await gained(memory) == {}, "no result leads on to itself"
+    await memory.ingest(MAPS | {"about": ["Mara"]})
+    assert (await gained(memory)).keys() == {"maps", "told"}
+
+
+async def test_who_takes_part_leads_on_further_than_whom_a_lower_result_is_about(memory: Memory) -> None:
+    best = {"id": "best", "text": "Which gifts for the feast?"}
+    await memory.ingest(best, TOLD, MAPS | {"about": ["Mara"]}, *FILLER)
+    result, part = [
+        (await gained(memory, viewer={"user": "Ben", "chat": "private", "participants": people}))["maps"]
+        for people in ([], ["Mara"])
+    ]
+    assert 0 < result < part
+
+
+async def test_a_result_leads_on_to_nothing_that_may_not_be_known_of_whom_it_is_about(memory: Memory) -> None:
+    await memory.ingest(TOLD, MAPS | {"about": ["Mara"], "sensitivity": "sensitive"}, *FILLER)
+    assert "maps" in await gained(memory)
+    assert await gained(memory, viewer={"user": "Ben", "chat": "private"}) == {}

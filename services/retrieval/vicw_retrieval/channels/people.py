@@ -1,15 +1,17 @@
-"""The people stage: what is known of those who take part, in every context that is searched (seed 004, stages 2 and 3).
+"""The people stage: what is known of those who matter, in every context that is searched (seed 004, stages 2 and 3).
 
-Memories that are about a participant come first, then those that a walk of two steps from him reaches: over what he
-did, said and is mentioned in, and over those whom he is related to. SUPERSEDES is not walked.
+These are whoever takes part, and whom the best of what was found is about. Memories that are about one of them come
+first, then those that a walk of two steps from him reaches: over what he did, said and is mentioned in, and over those
+whom he is related to. SUPERSEDES is not walked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.reach import Reach, Reached, SubGraph
+from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Label
@@ -20,6 +22,9 @@ HOPS = (0.5, 0.3)
 """What a memory is worth that is one step from a participant, and two (seed 004)."""
 SHARE = 0.3
 """Of the best standing, what a memory that is wholly like the question has at one step."""
+_RESULTS = 10
+"""Items found, the best, that are asked whom they are about."""
+_ABOUT = 5
 _LIKE = 0.2
 """The cosine, or share of words, from which a memory is like the question: not all of somebody is asked for."""
 _FANOUT = 100
@@ -35,19 +40,31 @@ _PEOPLE: tuple[Spread, ...] = tuple(
     (name, way) for name in ("HAS_RELATIONSHIP", IS_PERSON, MERGED_INTO) for way in Direction
 )
 
+TAKES_PART = ""
+"""What brings up who takes part: no item."""
+type Sources = dict[str, float]
+"""What brings up a person, items by their uids or TAKES_PART: each with a share in (0, 1]."""
 
-async def known_of_people(question: Question, people: Sequence[str], reached: Reached) -> None:
-    """Come to what is known of ``people`` (folded names or uids), as far as it is like the question."""
-    if not question.likeness.tells or not people:
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a memory was come to from a person: what it is worth, in (0, HOPS[0]], how far, by which edge."""
+
+    worth: float
+    depth: int
+    edge_type: str
+
+
+async def known_of_people(question: Question, people: Sequence[str], found: Sequence[Anchor], reached: Reached) -> None:
+    """Come to what is known of ``people`` (folded names or uids), and of whom the best of ``found`` are about, as far
+    as it is like the question. What is found hands on as much as it stands for, to others than itself.
+    """
+    if not question.likeness.tells:
         return
     graph, scope = question.graph, question.scope
-    named = await graph.named(scope.tenant, people)
-    seeds = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
-    first = await _memories(question, seeds)
-    second = await _memories(question, await _related(question, seeds))
-    told_by = second | first
-    worth = dict.fromkeys(second, HOPS[1]) | dict.fromkeys(first, HOPS[0])
-    best = sorted(worth, key=lambda uid: (-worth[uid], uid))[: question.sight.room_for(_MOST_READ)]
+    seeds = await _seeds(question, people, found)
+    ways = await _ways(question, seeds) if seeds else {}
+    best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.sight.room_for(_MOST_READ)]
     nodes = await graph.nodes(scope.tenant, best)
     seen = await question.sight.nodes([nodes[uid] for uid in best if uid in nodes])
     kept = await wanted(graph, scope, seen[:_MOST_READ])
@@ -55,28 +72,53 @@ async def known_of_people(question: Question, people: Sequence[str], reached: Re
     for proof, cosine in (await question.likeness.alike(list(proofs))).items():
         node = proofs[proof]
         if cosine >= _LIKE:
-            gain = SHARE * question.best * cosine * worth[node.uid] / HOPS[0]
+            way = ways[node.uid]
             reached.know([node])
-            edge_type = told_by[node.uid]
-            part = SubGraph.CAUSAL if edge_type == "INITIATED" else SubGraph.KNOWLEDGE
-            reached.add(Reach(node.uid, gain, 1 if node.uid in first else 2, edge_type, part))
+            gain = SHARE * question.best * cosine * way.worth / HOPS[0]
+            part = SubGraph.CAUSAL if way.edge_type == "INITIATED" else SubGraph.KNOWLEDGE
+            reached.add(Reach(node.uid, gain, way.depth, way.edge_type, part))
 
 
-async def _related(question: Question, people: Collection[str]) -> set[str]:
+async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anchor]) -> dict[str, Sources]:
+    """Return from whom the walk begins, each with what brought him up."""
+    named = await question.graph.named(question.scope.tenant, people) if people else {}
+    part = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
+    seeds: dict[str, Sources] = {uid: {TAKES_PART: 1.0} for uid in part}
+    shares = {anchor.uid: min(1.0, anchor.standing / question.best) for anchor in found[:_RESULTS] if question.best > 0}
+    for one in await question.sight.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
+        seeds.setdefault(one.node.uid, {})[one.origin] = shares[one.origin]
+    return seeds
+
+
+async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _Way]:
+    """Return the best way to each memory of these people, and of those whom they are related to."""
+    ways: dict[str, _Way] = {}
+    for depth, worth in enumerate(HOPS, start=1):
+        people = seeds if depth == 1 else await _related(question, seeds)
+        for uid, way in (await _memories(question, people, depth, worth)).items():
+            if uid not in ways or way.worth > ways[uid].worth:
+                ways[uid] = way
+    return ways
+
+
+async def _related(question: Question, people: Mapping[str, Sources]) -> dict[str, Sources]:
     """Return whom these are related to, or are the same as, as far as the asker may know of it."""
-    start = sorted(people)[:_MOST_PEOPLE]
-    return {one.node.uid for one in await question.sight.expand(start, _PEOPLE, _FANOUT)} - set(people)
+    related: dict[str, Sources] = {}
+    for one in await question.sight.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
+        if one.node.uid not in people:
+            sources = related.setdefault(one.node.uid, {})
+            sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[one.origin].items()})
+    return related
 
 
-async def _memories(question: Question, people: Collection[str]) -> dict[str, str]:
-    """Return the items that tell of these people, each with the type of the edge. Nothing of them is shown before it
-    was judged.
-    """
+async def _memories(question: Question, people: Mapping[str, Sources], depth: int, worth: float) -> dict[str, _Way]:
+    """Return the items that tell of these people. Nothing of them is shown before it was judged."""
     start = sorted(people)[:_MOST_PEOPLE]
-    items: dict[str, str] = {}
+    items: dict[str, _Way] = {}
     for spread in _MEMORIES if start else ():
-        found = await question.graph.leads(question.scope.tenant, start, spread, question.sight.room_for(_FANOUT))
-        for lead in found:
-            if lead.is_item:
-                items.setdefault(lead.uid, spread[0])  # by the first of the types: what is about them
+        for lead in await question.graph.leads(question.scope.tenant, start, spread, question.sight.room_for(_FANOUT)):
+            share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
+            # By the first of the types, of equals: what is about them.
+            if lead.is_item and share * worth > (items[lead.uid].worth if lead.uid in items else 0.0):
+                items[lead.uid] = _Way(share * worth, depth, spread[0])
     return items

@@ -64,10 +64,10 @@ class Spread:
         if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.tells:
             bridges = Bridges(question, settings.bridge_hops, self.named.ways)
             spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
-        if settings.people and question.people:
-            spreads.append(known_of_people(question, question.people, self.people))
+        first = sorted(itertools.chain(*anchors.values()), key=lambda anchor: (-anchor.standing, anchor.uid))
+        if settings.people:
+            spreads.append(known_of_people(question, question.people, first, self.people))
         if settings.graph_weight:
-            first = sorted(itertools.chain(*anchors.values()), key=lambda anchor: (-anchor.standing, anchor.uid))
             spreads.append(
                 walk(question, first, Plan(registry, settings.graph_weight, settings.causal_bias), self.walk)
             )
