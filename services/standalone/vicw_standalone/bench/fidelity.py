@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,11 +89,12 @@ WITHOUT_VECTORS = (AS_SET, *(variant for variant in WITHOUT if "statements" not 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One set, asked in one way."""
+    """One set, asked in one way. ``unsure`` are the questions of which no task was told, asked as set."""
 
     variant: str
     overall: Scores
     categories: dict[str, Scores]
+    unsure: Scores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,21 @@ class SetReport:
     @property
     def against_single(self) -> dict[str, float]:
         """R@10 of each fusion minus that of the better single channel, in [-1, 1]; empty without an ablation."""
-        found = {way.variant: way.overall.recall_at_10 for way in self.ways}
-        if not {DENSE.name, BM25.name} <= found.keys():
-            return {}
-        single = max(found[DENSE.name], found[BM25.name])
-        names = [variant.name for variant in (AS_SET, *FUSIONS) if variant.name in found]
-        return {name: found[name] - single for name in names}
+        return _against_single({way.variant: way.overall.recall_at_10 for way in self.ways}, (AS_SET, *FUSIONS))
+
+    @property
+    def unsure_against_single(self) -> tuple[int, float] | None:
+        """How many questions no task was told of, and the same of these, asked as set; None where there are none."""
+        found = {way.variant: way.unsure for way in self.ways if way.unsure is not None}
+        gains = _against_single({name: scores.recall_at_10 for name, scores in found.items()}, (AS_SET,))
+        return (found[AS_SET.name].questions, gains[AS_SET.name]) if gains else None
+
+
+def _against_single(found: Mapping[str, float], variants: Sequence[Variant]) -> dict[str, float]:
+    if not {DENSE.name, BM25.name} <= found.keys():
+        return {}
+    single = max(found[DENSE.name], found[BM25.name])
+    return {variant.name: found[variant.name] - single for variant in variants if variant.name in found}
 
 
 type Opener = Callable[[Path], AbstractAsyncContextManager[Target]]
@@ -163,6 +173,7 @@ async def ask_all(
                 domains=tuple(result.domain for result in response.results),
                 degraded=bool(response.degraded),
                 narrowed_to=response.intent.domain if response.intent.filtered else None,
+                sure=response.intent.task is not None,
             )
         )
         progress(f"{data.name}: asking ({variant.name})", len(answers), len(data.questions))
@@ -190,10 +201,12 @@ async def measure(
 ) -> SetReport:
     """Fill the memory with ``data`` where needed, and ask its questions in every way; of several, by names, too."""
     filled, now = await ensure_filled(target, data, store, progress, extract)
-    ways = []
-    for variant in variants:
-        answers = await ask_all(target, data, variant, progress)
-        ways.append(Measured(variant.name, score(answers), by_category(answers)))
+    asked = {variant.name: await ask_all(target, data, variant, progress) for variant in variants}
+    unsure = [number for number, answer in enumerate(asked.get(AS_SET.name, ())) if not answer.sure]
+    ways = [
+        Measured(name, score(answers), by_category(answers), score([answers[n] for n in unsure]) if unsure else None)
+        for name, answers in asked.items()
+    ]
     if len(variants) > 1 and isinstance(target, LocalTarget):
         answers = await ask_by_names(target.graph, target.tenant, data, progress)
         ways.append(Measured(BY_NAMES, score(answers), by_category(answers)))

@@ -16,7 +16,8 @@ class Answered:
 
     ``domains`` are those of the results in order, ``domain`` that of the question, both as they were given;
     ``narrowed_to`` is the domain that the memory narrowed the search to by itself. ``degraded`` tells that a part of
-    the memory failed or ran out of time, so that the answer says little of what it can find.
+    the memory failed or ran out of time, so that the answer says little of what it can find; ``sure``, that it took
+    the question for one of a task.
     """
 
     category: str
@@ -27,6 +28,7 @@ class Answered:
     domains: tuple[str, ...] = ()
     narrowed_to: str | None = None
     degraded: bool = False
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

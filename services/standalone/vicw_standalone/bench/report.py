@@ -81,11 +81,17 @@ def _cells(scores: Scores) -> list[str]:
 
 
 def against_single_lines(reports: Sequence[SetReport]) -> list[str]:
-    """Return, for each set with an ablation and each fusion, what it gains over the better single channel in R@10."""
+    """Return, for each set with an ablation and each fusion, what it gains over the better single channel in R@10.
+
+    Last, for each set, the same of the questions that the memory told no task of.
+    """
+    gains = [(f"{way} vs", report.name, gain) for report in reports for way, gain in report.against_single.items()]
+    for report in reports:
+        if (unsure := report.unsure_against_single) is not None:
+            gains.append((f"as set, {unsure[0]} questions of no task, vs", report.name, unsure[1]))
     return [
-        f"{way} vs better single channel, {report.name}: R@10 {gain:+.3f}" + ("  ← worse" if gain < -NOTICEABLE else "")
-        for report in reports
-        for way, gain in report.against_single.items()
+        f"{way} better single channel, {name}: R@10 {gain:+.3f}" + ("  ← worse" if gain < -NOTICEABLE else "")
+        for way, name, gain in gains
     ]
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -155,6 +156,19 @@ async def test_pooled_sets_are_asked_without_a_domain_and_with_it(tmp_path: Path
     assert [row.recall_given for row in rows] == [1.0, 1.0, 1.0], "a namesake of another context is no evidence"
 
 
+def test_questions_of_no_task_are_compared_apart() -> None:
+    def way(name: str, *found: str) -> Measured:
+        answers = [Answered("", (one,), frozenset("a"), 1.0) for one in found]
+        return Measured(name, score(answers), {}, score(answers[:2]))
+
+    ways = (way("dense", "a", "b", "a"), way("bm25", "b", "b", "b"), way("as set", "a", "a", "b"))
+    report = SetReport("s", 3, 0, 3, Filled(3, 3, 0, 0.0), False, ways)
+    assert report.unsure_against_single == (2, 0.5)
+    assert report.against_single["as set"] == 0.0
+    alone = SetReport("s", 3, 0, 3, Filled(3, 3, 0, 0.0), False, ways[2:])
+    assert alone.unsure_against_single is None, "without single channels"
+
+
 def test_separation_is_counted_over_slots() -> None:
     def answer(found: str, *domains: str) -> Answered:
         return Answered("", tuple(found), frozenset("a"), 1.0, "code", domains)
@@ -171,7 +185,9 @@ async def test_the_report_is_complete(tmp_path: Path) -> None:
     async with opened(tmp_path / "store") as target:
         report = await measure(target, data, None, ABLATION, quiet)
         described = await target.describe()
-    assert against_single_lines([report])[-1] == "rrf vs better single channel, code: R@10 +0.000"
+    *_, fused, unsure = against_single_lines([report])
+    assert fused == "rrf vs better single channel, code: R@10 +0.000"
+    assert re.fullmatch(r"as set, [1-4] questions of no task, vs better single channel, code: R@10 \+0\.000", unsure)
     assert described["model"]["name"] == "hash"
     path = tmp_path / "out" / "report.json"
     write_json(path, fidelity_json(described, [report], []))
