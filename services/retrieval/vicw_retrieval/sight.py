@@ -50,6 +50,8 @@ class Sight:
         """
         found = await self._graph.expand(self.scope.tenant, uids, spreads, fanout) if uids else []
         seen = await self.visible(found)
+        if len(seen) == len(found):
+            return seen  # nothing took a place
         limit, short = fanout, _short(found, seen, fanout, fanout)
         while short and limit < _MOST_LOOKED_AT:
             limit = min(limit * _WIDER, _MOST_LOOKED_AT)

@@ -17,6 +17,7 @@ from vicw_shared.ports import Direction
 
 _STATEMENTS = 12
 _MENTIONS = 20
+_NODES_OF_AN_ITEM = 3
 
 
 async def inside(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
@@ -32,8 +33,10 @@ async def inside(question: Question, items: Sequence[str], passages: Mapping[str
 async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: int) -> list[tuple[Node, Reach]]:
     """Return the items that these nodes are, or stand for, as far as they are wanted, each by its best way.
 
-    At most ``most`` are looked at, the best.
+    At most ``most`` are looked at, the best, and three times as many nodes: an item may have several.
     """
+    found = [(node, reach) for node, reach in found if _has_item(node)]
+    found = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: _NODES_OF_AN_ITEM * most]
     told = {node.uid: node.uid for node, _ in found if node.content_hash is not None}
     said = await said_by(question, [node.uid for node, _ in found if node.is_statement])
     told |= {statement: item for statement, (item, _) in said.items()}
@@ -47,6 +50,10 @@ async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: i
     nodes = await question.graph.nodes(question.scope.tenant, best)
     seen = await question.sight.nodes(list(nodes.values()))
     return [(node, ways[node.uid]) for node in await wanted(question.graph, question.scope, seen)]
+
+
+def _has_item(node: Node) -> bool:
+    return node.content_hash is not None or node.is_statement or is_knowledge(node)
 
 
 async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[str, str]]:
