@@ -120,8 +120,11 @@ def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Can
     found: dict[str, Candidate] = {}
     for passage, score in sorted(fused.items(), key=lambda entry: (-entry[1], entry[0])):
         item = owners.get(passage)
-        if item is not None:
-            found.setdefault(item.uid, Candidate(item, score)).passages.append((passage, score))
+        if item is None:
+            continue
+        if item.uid not in found:
+            found[item.uid] = Candidate(item, score)
+        found[item.uid].passages.append((passage, score))
     return in_order(found.values())
 
 

@@ -16,6 +16,8 @@ from fastapi import FastAPI
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import ServerSettings
 
+_NEW_OBJECTS = 10_000
+"""After so many that stay the collector looks for cycles among them; Python's own 700 are two questions."""
 _NOTICED_SECONDS = 0.2
 """What uvicorn takes to notice that it should end, and pauses before it waits for the requests in flight."""
 
@@ -107,9 +109,13 @@ class _Server(uvicorn.Server):
 
 
 def _spare_the_collector() -> None:
-    """Take what has been loaded out of the collector's sight: it stays, and to look through it stops every request."""
+    """Take what has been loaded out of the collector's sight: it stays, and to look through it stops every request.
+
+    What is kept of the graph grows meanwhile, and to look through that takes longer than most answers: rarely, then.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
 
 
 def listen(host: str, port: int) -> socket.socket:

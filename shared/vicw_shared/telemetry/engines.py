@@ -39,9 +39,13 @@ def kind_of(error: BaseException) -> str:
 
 
 def _measured(engine: str, operation: str, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    @functools.cache  # a series begins with the first call
+    def calls() -> Histogram:
+        return CALLS.labels(engine, operation)
+
     @functools.wraps(method)
     async def call(*args: Any, **kwargs: Any) -> Any:
-        with span(f"{engine}.{operation}", Kind.CLIENT), CALLS.labels(engine, operation).time():
+        with span(f"{engine}.{operation}", Kind.CLIENT), calls().time():
             try:
                 return await method(*args, **kwargs)
             except FixableError:
