@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import gc
+
+from vicw_shared.http.serve import _spare_the_collector
+
+OBJECTS = 100_000
+
+
+def collections() -> int:
+    return sum(generation["collections"] for generation in gc.get_stats())
+
+
+def test_what_a_service_keeps_is_seldom_looked_through_while_it_answers() -> None:
+    threshold = gc.get_threshold()
+    try:
+        _spare_the_collector()
+        before = collections()
+        kept = [[number] for number in range(OBJECTS)]
+        assert collections() - before <= OBJECTS // 10_000 + 2
+        assert gc.get_freeze_count() > len(kept) // 10, "what was loaded before is not looked at any more"
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*threshold)
