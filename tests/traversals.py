@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.traversal import questions
 from vicw_retrieval.traversal.asking import ask
 from vicw_shared.ports import GraphStore

@@ -24,7 +24,7 @@ from servers.machine import free_port
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.adapters.neo4j.rows import edge_row, node_row
 from vicw_shared.adapters.qdrant import QdrantVectorStore, connect
 from vicw_shared.clock import to_ms

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, Request, Response, Security
 
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.traversal import questions
 from vicw_retrieval.traversal.asking import Question, ask
 from vicw_shared.http import Gate, documented, refusals, tenant_of

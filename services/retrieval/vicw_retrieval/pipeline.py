@@ -21,8 +21,9 @@ from vicw_retrieval.expansion import expand
 from vicw_retrieval.intent.domain import Decision, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.outage import PayloadGraph
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.scope import scope_of
-from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.search import Search
 from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.sight import known_by, say
 from vicw_retrieval.standing import Known

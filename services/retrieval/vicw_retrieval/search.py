@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import heapq
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import structlog
@@ -16,11 +15,9 @@ from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
-from vicw_retrieval.deadline import Deadline, bounded
-from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
-from vicw_retrieval.outage import Outage
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.query_vector import QueryVector
 from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
@@ -28,19 +25,13 @@ from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
-from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import (
-    Embedder,
-    GraphStore,
-    Reranker,
     Scope,
     ScoreQuery,
     VectorHit,
     VectorQuery,
-    VectorStore,
-    WordIndex,
 )
-from vicw_shared.settings import LimitSettings, RetrievalSettings
+from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 
 _log = structlog.get_logger()
@@ -52,39 +43,6 @@ _IS_CODE = 0.5
 _WIDENINGS = 4
 _WIDER = 4
 """How much further full text looks at each widening: it cannot leave out items."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalPorts:
-    """What the read path works with. ``query_prefix`` is the embedding model's.
-
-    While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
-    weighs, and the graph's full text is the only channel of the first wave. A ``reranker`` has the last word on the
-    order, where there is one.
-    """
-
-    graph: GraphStore
-    vectors: VectorStore
-    embedder: Embedder
-    query_prefix: str
-    limits: LimitSettings
-    settings: RetrievalSettings
-    outage: Outage = field(default_factory=Outage)
-    rebuilding: bool = False
-    registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
-    prototypes: Prototypes = field(default_factory=Prototypes)
-    words: WordIndex | None = None
-    reranker: Reranker | None = None
-    deadline: Deadline = field(default_factory=Deadline)
-
-    def due(self) -> RetrievalPorts:
-        """Return the ports of one request that begins now: whatever they are asked, it ends in time."""
-        settings = self.settings
-        deadline = Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
-        graph = bounded(self.graph, "graph", deadline, settings.graph_ms)
-        words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
-        vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
-        return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)
 
 
 class Search:

@@ -17,10 +17,11 @@ from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.current import CURRENT, asks_for_past, prefer_current
 from vicw_retrieval.merging import merge_duplicates
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.reach import Anchor
 from vicw_retrieval.recent import prefer_recent
 from vicw_retrieval.reranking import RERANK, Reranked, rerank
-from vicw_retrieval.search import RetrievalPorts, Search
+from vicw_retrieval.search import Search
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
 from vicw_retrieval.timing.reading import read_time

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.settings import Settings
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.platform.wiring import PlatformWiring

@@ -18,7 +18,7 @@ from vicw_ingest.later.extractor import Extractor
 from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.intent.prototypes import Prototypes
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from vicw_retrieval import sizes
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.scope import scope_of_question
-from vicw_retrieval.search import RetrievalPorts
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.traversal.inquiry import Inquiry
 from vicw_retrieval.viewers import recognised

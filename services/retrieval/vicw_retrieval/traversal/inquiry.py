@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.sight import Sight, known_by, say
 from vicw_retrieval.synthesis.graph import draw_edge
 from vicw_retrieval.traversal.paths import paths_of

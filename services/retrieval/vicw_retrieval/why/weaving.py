@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.candidates import Candidate
-from vicw_retrieval.search import RetrievalPorts
+from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.sight import say
 from vicw_retrieval.standing import Known, settle_identities
 from vicw_retrieval.surroundings import Surroundings

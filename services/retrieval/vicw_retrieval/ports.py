@@ -1,0 +1,45 @@
+"""What the read path works with: engines and settings, and how long each may take of one request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from vicw_retrieval.deadline import Deadline, bounded
+from vicw_retrieval.intent.prototypes import Prototypes
+from vicw_retrieval.outage import Outage
+from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
+from vicw_shared.settings import LimitSettings, RetrievalSettings
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalPorts:
+    """What the read path works with. ``query_prefix`` is the embedding model's.
+
+    While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
+    weighs, and the graph's full text is the only channel of the first wave. A ``reranker`` has the last word on the
+    order, where there is one.
+    """
+
+    graph: GraphStore
+    vectors: VectorStore
+    embedder: Embedder
+    query_prefix: str
+    limits: LimitSettings
+    settings: RetrievalSettings
+    outage: Outage = field(default_factory=Outage)
+    rebuilding: bool = False
+    registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
+    prototypes: Prototypes = field(default_factory=Prototypes)
+    words: WordIndex | None = None
+    reranker: Reranker | None = None
+    deadline: Deadline = field(default_factory=Deadline)
+
+    def due(self) -> RetrievalPorts:
+        """Return the ports of one request that begins now: whatever they are asked, it ends in time."""
+        settings = self.settings
+        deadline = Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
+        graph = bounded(self.graph, "graph", deadline, settings.graph_ms)
+        words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
+        vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
+        return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)
