@@ -64,6 +64,8 @@ async def known_of_people(question: Question, people: Sequence[str], found: Sequ
     graph, scope = question.graph, question.scope
     seeds = await _seeds(question, people, found)
     ways = await _ways(question, seeds) if seeds else {}
+    if not ways:
+        return
     best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.sight.room_for(_MOST_READ)]
     nodes = await graph.nodes(scope.tenant, best)
     seen = await question.sight.nodes([nodes[uid] for uid in best if uid in nodes])

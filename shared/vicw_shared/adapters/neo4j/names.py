@@ -119,41 +119,30 @@ async def list_named(
 
 async def index_names(database: Database) -> None:
     """Make the terms of a store that has none. May be run twice, at once, and once more after it broke off."""
-    for label in NAMED_LABELS:
-        after = ""
-        while uids := [row["node"]["uid"] for row in await database.read(nodes.page(label), after=after, limit=_PAGE)]:
-            await database.write(partial(_index_page, uids=uids))
-            after = uids[-1]
+    await _index(database, NAMED_LABELS, names.UNNAMED)
 
 
 async def index_titles(database: Database) -> None:
     """Make the terms of titled items anew. May be run twice, at once, and once more after it broke off."""
-    after = ""
-    while rows := await database.read(nodes.page(Label.ENTITY), after=after, limit=_PAGE):
-        uids = [row["node"]["uid"] for row in rows]
-        await database.write(partial(_index_titles, uids=uids))
-        after = uids[-1]
+    await _index(database, (Label.ENTITY,), names.TITLED)
 
 
 async def index_beginnings(database: Database) -> None:
     """Make the terms of named things anew. May be run twice, at once, and once more after it broke off."""
-    for label in NAMED_LABELS:
+    await _index(database, NAMED_LABELS, names.NAMED)
+
+
+async def _index(database: Database, labels: Iterable[Label], which: str) -> None:
+    """Go through all nodes of ``labels``, page by page, and make the terms of those that ``which`` returns."""
+    for label in labels:
         after = ""
         while uids := [row["node"]["uid"] for row in await database.read(nodes.page(label), after=after, limit=_PAGE)]:
-            await database.write(partial(_index_beginnings, uids=uids))
+            await database.write(partial(_index_page, which=which, uids=uids))
             after = uids[-1]
 
 
-async def _index_beginnings(run: Run, *, uids: Iterable[str]) -> None:
-    await _make_terms(run, await run(names.NAMED, uids=list(uids)))
-
-
-async def _index_titles(run: Run, *, uids: Iterable[str]) -> None:
-    await _make_terms(run, await run(names.TITLED, uids=list(uids)))
-
-
-async def _index_page(run: Run, *, uids: Iterable[str]) -> None:
-    await _make_terms(run, await run(names.UNNAMED, uids=list(uids)))
+async def _index_page(run: Run, *, which: str, uids: Sequence[str]) -> None:
+    await _make_terms(run, await run(which, uids=uids))
 
 
 async def _make_terms(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -40,35 +40,38 @@ def read_named(
     limit: int,
 ) -> dict[str, list[Node]]:
     """Return the nodes that have each of these names as a term of these kinds."""
-    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
-    found: dict[str, list[Node]] = {}
-    for batch in batched(dict.fromkeys(names), _BATCH):
-        rows = connection.execute(
-            f"WITH wanted (name) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
-            f"SELECT w.name, {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
-            f"SELECT node FROM term WHERE tenant = ? {within}AND kind IN ({marks(len(kinds))}) "
-            "AND text = w.name LIMIT ?)",
-            (*batch, tenant, *(contexts or ()), *kinds, limit),
-        )
-        for name, *row in rows:
-            found.setdefault(name, []).append(node_of(row))
-    return found
+    return _read(connection, tenant, names, contexts, kinds, ("node", "text = w.text"), limit)
 
 
 def read_begun(
     connection: sqlite3.Connection, tenant: str, beginnings: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
     """Return the nodes of which a name or a word of one goes on from each of these beginnings."""
+    # Several words of one name may begin so.
+    goes_on = ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")
+    return _read(connection, tenant, beginnings, contexts, (*WHOLES, TermKind.WORD), goes_on, limit)
+
+
+def _read(
+    connection: sqlite3.Connection,
+    tenant: str,
+    texts: Sequence[str],
+    contexts: Sequence[str] | None,
+    kinds: Sequence[TermKind],
+    which: tuple[str, str],
+    limit: int,
+) -> dict[str, list[Node]]:
+    """Return the nodes of terms of these kinds, by text: ``which`` is what is selected, and how a term fits a text."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
-    kinds = (*WHOLES, TermKind.WORD)
+    selected, fits = which
     found: dict[str, list[Node]] = {}
-    for batch in batched(dict.fromkeys(beginnings), _BATCH):
+    for batch in batched(dict.fromkeys(texts), _BATCH):
         rows = connection.execute(
             f"WITH wanted (text) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
             f"SELECT w.text, {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
-            f"SELECT DISTINCT node FROM term WHERE tenant = ? {within}AND kind IN ({marks(len(kinds))}) "
-            "AND text > w.text AND text < w.text || ? LIMIT ?)",
-            (*batch, tenant, *(contexts or ()), *kinds, _LAST, limit),
+            f"SELECT {selected} FROM term WHERE tenant = ? {within}AND kind IN ({marks(len(kinds))}) "
+            f"AND {fits} LIMIT ?)",
+            (*batch, tenant, *(contexts or ()), *kinds, limit),
         )
         for text, *row in rows:
             found.setdefault(text, []).append(node_of(row))
