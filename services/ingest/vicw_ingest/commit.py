@@ -23,10 +23,9 @@ from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
 from vicw_ingest.planning.flows import infer_flows
 from vicw_ingest.privacy.screening import Masked
 from vicw_ingest.retirement import Retirement
-from vicw_ingest.sequence import Chains
 from vicw_ingest.stages import ingesting
 from vicw_ingest.supersession import Supersession
-from vicw_ingest.ties import Ties
+from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
@@ -34,6 +33,7 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.model.names import SLOT
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_shared.ties import Ties
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 

@@ -18,8 +18,8 @@ from prometheus_client import Counter
 
 from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.retirement import Retirement
-from vicw_ingest.sequence import Chains
 from vicw_ingest.supersession import Supersession
+from vicw_shared.chains import Chains
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Node

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.retirement import Retired, Retirement
-from vicw_ingest.ties import ECHO, Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
 from vicw_shared.ports import GraphTransaction
+from vicw_shared.ties import ECHO, Ties
 from vicw_shared.uids import edge_id
 
 _OWN = frozenset(

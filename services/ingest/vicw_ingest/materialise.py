@@ -19,12 +19,12 @@ from vicw_ingest.materialising.naming import Naming
 from vicw_ingest.materialising.passages import passages_of, standing_on
 from vicw_ingest.materialising.telling import Telling
 from vicw_ingest.planning.drafts import Draft, speaker_subtype
-from vicw_ingest.ties import CALLER, Ties
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.ties import CALLER, Ties
 
 CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cannot follow its effect")
 

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
-from vicw_ingest.sequence import Chains
+from vicw_shared.chains import Chains
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge

@@ -15,12 +15,12 @@ from datetime import datetime
 
 from vicw_ingest.extraction.placing.asserting import BY, is_claim
 from vicw_ingest.extraction.rules.truth import Claim, agrees, supersedes
-from vicw_ingest.ties import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.names import SLOT
 from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.ties import Ties
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
 _SLOT, _UNTIL = "slot", "until"

@@ -12,8 +12,8 @@ from itertools import pairwise
 from contract.graphs import AT, edge, node, put
 from neo4j_graphs import open_neo4j
 from servers.neo4j.server import Neo4jServer
-from vicw_ingest.sequence import Chains
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_shared.chains import Chains
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import clock_key, next_key
 from vicw_shared.ports import GraphTransaction, PendingPoint, Receipt

@@ -12,10 +12,10 @@ from datetime import datetime
 from vicw_ingest.echoes.echo import Source
 from vicw_ingest.echoes.linking import DERIVED_FROM, PASSAGES, tie
 from vicw_ingest.materialising.passages import passages_of, standing_on
-from vicw_ingest.ties import ECHO, Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.wording import text_key
 from vicw_shared.ports import GraphTransaction
+from vicw_shared.ties import ECHO, Ties
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Repetition
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from vicw_ingest.echoes.echo import Echoes, Source
 from vicw_ingest.planning.drafts import Draft
-from vicw_ingest.ties import ECHO, Ties
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.ties import ECHO, Ties
 from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, Repeated, Repetition
 
 DERIVED_FROM, REFERENCES = "DERIVED_FROM", "REFERENCES"

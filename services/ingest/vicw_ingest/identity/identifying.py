@@ -5,13 +5,13 @@ from __future__ import annotations
 from vicw_ingest.identity.ends import thing_of, things
 from vicw_ingest.identity.merges import Decision
 from vicw_ingest.identity.users import USER
-from vicw_ingest.ties import Ties
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.ties import Ties
 from vicw_shared.uids import is_uid
 
 _BY = "caller"

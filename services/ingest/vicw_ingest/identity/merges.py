@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_ingest.identity.ends import thing_of, things
-from vicw_ingest.ties import Ties
 from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
 from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO, canonical_in
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
+from vicw_shared.ties import Ties
 
 _LOCK = ""
 """The context whose lock merges hold: no caller's, since a name is never empty."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from vicw_ingest.extraction.caller import SELF, End, ToldEdge, ToldNode, told_edges, told_nodes
 from vicw_ingest.materialising.naming import Naming
 from vicw_ingest.planning.drafts import Draft
-from vicw_ingest.ties import CALLER, Ties, describing
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Lookups
 from vicw_shared.text import fold
+from vicw_shared.ties import CALLER, Ties, describing
 from vicw_shared.uids import edge_id
 from vicw_shared.wire.extraction import ToldEvent
 

@@ -11,13 +11,13 @@ from vicw_ingest.extraction.placing.relatives import HAS_RELATIONSHIP, Introduct
 from vicw_ingest.extraction.reading import Reading, Thing
 from vicw_ingest.extraction.rules.names import TITLES
 from vicw_ingest.extraction.rules.relationships import kind_of
-from vicw_ingest.ties import INGEST
 from vicw_shared.language.tokens import Span
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.ties import INGEST
 from vicw_shared.uids import named_uid
 
 _FOUND_BY_FORM = frozenset({"name", "symbol", "amount", "date", "handle"})

@@ -25,12 +25,12 @@ from vicw_ingest.extraction.reading import (
     Thing,
     item_key,
 )
-from vicw_ingest.ties import Ties, describing
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.ties import Ties, describing
 
 
 class Placing:

@@ -1,4 +1,4 @@
-"""Edges as ingestion makes them, each of a registered type and its default weight."""
+"""Edges as we make them, each of a registered type and its default weight."""
 
 from __future__ import annotations
 
