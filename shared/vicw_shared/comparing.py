@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vicw_shared.model.core5 import LIGHT
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import PendingKind, PendingPoint, VectorStore
 
-_EMBEDDED = frozenset({"text", "domain", "subtype", "name"})
+_EMBEDDED = frozenset({"text", "domain", "subtype", "name", LIGHT})
 """Fields of the payload that stand for what is embedded of a passage."""
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from vicw_shared.clock import to_ms
 from vicw_shared.model import Label
+from vicw_shared.model.core5 import LIGHT
 from vicw_shared.ports import PendingPoint
 from vicw_shared.text import fold
 
@@ -18,12 +19,12 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
 
     Tags, bucket and about are what the edges of its item say, never its properties; names are folded.
     """
-    chunk, item = point.chunk, point.item
+    chunk, item, told = point.chunk, point.item, point.told
     assert chunk is not None
     assert item is not None
     instants = {
-        "timestamp": item.timestamp,
-        "created_at": item.created_at,
+        "timestamp": told.timestamp,
+        "created_at": told.created_at,
         "retired_at": _first(item.retired_at, chunk.retired_at),
         "valid_to": _first(item.valid_to, chunk.valid_to),
         "expires_at": item.expires_at,
@@ -33,7 +34,7 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "context": item.context,
         "domain": item.domain,
         "label": chunk.label.value,
-        "subtype": item.subtype if chunk.label is Label.CHUNK else chunk.subtype,
+        "subtype": told.subtype if chunk.label is Label.CHUNK else chunk.subtype,
         "node_id": chunk.uid,
         "item": item.uid,
         "item_label": item.label.value,
@@ -43,10 +44,11 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "sensitivity": item.sensitivity.value,
         "portable": int(item.portable),  # not a boolean: Edge cannot match one
         "about": [fold(name) for name in point.about] or None,
-        "source_id": item.source_id,
-        "name": item.name,
+        "source_id": told.source_id,
+        "name": told.name,
         "text": chunk.text,
-        "importance": item.importance,
+        "importance": told.importance,
+        LIGHT: 1 if chunk.is_light else None,
         **{field: to_ms(instant) for field, instant in instants.items() if instant is not None},
     }
     return {field: value for field, value in fields.items() if value is not None}

@@ -100,6 +100,31 @@ async def test_known_candidates_are_scored_as_a_search_would(vectors: VectorStor
     assert (no_ids, no_terms) == ({}, {})
 
 
+async def test_a_point_without_a_vector_is_found_by_its_words_alone(vectors: VectorStore) -> None:
+    whole = point(0, terms={7: 1.0})
+    await vectors.upsert([whole, point(1, terms={7: 1.0})])
+    await vectors.upsert([Point(whole.id, None, whole.sparse, {**whole.payload, "light": 1})])
+    assert await dense(vectors, axis(0)) == [1]
+    words = VectorQuery(scope=scope(), limit=9, sparse=SparseVector((7,), (1.0,)))
+    assert {hit.id for hit in await vectors.search(words)} == {name(0), name(1)}
+    assert await vectors.score([ScoreQuery(ids=[name(0), name(1)], dense=axis(1))]) == [{name(1): pytest.approx(1.0)}]
+    assert await vectors.present([name(0)]) == {name(0)}
+    assert (await vectors.payloads([name(0)]))[name(0)]["light"] == 1
+    assert await vectors.ids(after=None, limit=9) == [name(0), name(1)]
+
+
+async def test_vectors_are_handed_out_as_they_were_given(vectors: VectorStore) -> None:
+    assert await vectors.dense([]) == {}
+    statement = point(2, lean=0.25, label="Event")
+    await vectors.upsert(
+        [point(1, terms={7: 1.0}), statement, Point(name(3), None, SparseVector((7,), (1.0,)), point(3).payload)]
+    )
+    found = await vectors.dense([name(n) for n in (1, 2, 3, 4)])
+    assert found.keys() == {name(1), name(2)}
+    assert found[name(2)] == pytest.approx(axis(2, 0.25), abs=1e-6)
+    assert found[name(1)].dtype == np.float32
+
+
 async def test_sparse_scores_are_weight_times_idf(vectors: VectorStore) -> None:
     await vectors.upsert([point(0, terms={7: 2.0, 9: 1.0}), point(1, terms={7: 1.0}), point(2, terms={8: 1.5})])
 

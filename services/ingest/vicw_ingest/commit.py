@@ -25,6 +25,7 @@ from vicw_ingest.privacy.screening import Masked
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.stages import ingesting
 from vicw_ingest.supersession import Supersession
+from vicw_ingest.unfolding import latest_versions
 from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
@@ -70,10 +71,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The outcome, and the item nodes whose passages the vector store has to follow: new, retired, told of anew."""
+    """The outcome, and the item nodes whose passages the vector store has to follow: new, retired, told of anew.
+
+    ``gone`` are points that are nobody's any more.
+    """
 
     response: IngestResponse
     touched: tuple[str, ...]
+    gone: tuple[str, ...] = ()
 
 
 async def commit(command: Command, transaction: GraphTransaction) -> Committed:
@@ -88,7 +93,8 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     linking = await Linking.of(command.echoes, transaction)
     with ingesting("draft"):
         drafts = draft_items(command.request, domain, command.chunk_chars, linking.rests)
-    latest = await transaction.items([draft.item.id for draft in drafts if draft.item.id is not None])
+    hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
+    latest, unfolded = await latest_versions(transaction, command.registry, command.now, hashes)
     linking = linking.judge(drafts, latest)
     fresh = linking.keep(draft for draft in drafts if not _unchanged(draft, latest))
     if command.session:
@@ -107,7 +113,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     )
     await remember(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
-    return Committed(response, tuple(touched))
+    return Committed(response, tuple(touched | {item.uid for item in unfolded.items}), unfolded.gone)
 
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:

@@ -22,7 +22,7 @@ from prometheus_client import Counter, Gauge
 from vicw_ingest.knowledge.bridging.drawing import Bridges
 from vicw_ingest.knowledge.bridging.looking import Fresh
 from vicw_ingest.leases import Claim, Lease
-from vicw_ingest.points import PointMaker
+from vicw_ingest.points import PointMaker, light_point
 from vicw_ingest.stages import indexing
 from vicw_shared.errors import VicwError
 from vicw_shared.indexes import Index, Indexes
@@ -116,6 +116,16 @@ class Indexer:
             raise errors[0]
         await self._count()
         return time.monotonic() >= until
+
+    async def discard(self, points: Sequence[str]) -> None:
+        """Remove points that are nobody's any more. What fails is logged: no answer has them, the reconciler will."""
+        if not points:
+            return
+        try:
+            for index in await self.indexes.writing():
+                await index.vectors.delete(points)
+        except VicwError as error:
+            _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
         """Wait for these items' passages, ahead of all that nobody waits for.
@@ -265,14 +275,22 @@ class Indexer:
                 fresh = [Fresh(point, made[0][point.point_id]) for point in upserts]
                 with indexing("bridge"):
                     await self.bridges.draw(fresh, indexes[0].vectors)
-        payloads = {
-            part.point_id: payload_of(part)
-            for point in batch
-            if point.kind is PendingKind.PAYLOAD and point.chunk is not None and point.item is not None
-            for part in point.parts
-        }
+        await self._follow(batch, lease, indexes)
+        return done
+
+    async def _follow(self, batch: Sequence[PendingPoint], lease: Lease, indexes: Sequence[Index]) -> None:
+        """Rewrite payloads, take vectors from what has become light, remove what is gone: nothing is embedded."""
+        changed = [point for point in batch if point.kind is PendingKind.PAYLOAD and point.item is not None]
+        parts = [part for point in changed for part in point.parts if part.chunk is not None]
+        light = [light_point(part) for part in parts if part.chunk is not None and part.chunk.is_light]
+        lightened = {point.id for point in light}
+        payloads = {part.point_id: payload_of(part) for part in parts if part.point_id not in lightened}
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
         for index in indexes:
+            if light and index.model.has_vectors:
+                lease.require()
+                with indexing("lighten"):
+                    await index.vectors.upsert(light)
             if payloads:
                 lease.require()
                 with indexing("payload"):
@@ -281,7 +299,6 @@ class Indexer:
                 lease.require()
                 with indexing("delete"):
                     await index.vectors.delete(deletes)
-        return done
 
     async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
         """Return an index's points by their entries' ids; let those rest whose text its embedder fails at."""

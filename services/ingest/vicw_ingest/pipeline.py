@@ -147,6 +147,7 @@ async def ingest(
     )
     with ingesting("commit"):
         done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
+    await ports.indexer.discard(done.gone)
     for item in done.response.items:
         ITEMS.labels(item.status.value).inc()
     model = ports.model

@@ -25,16 +25,21 @@ def wrapped(point: PendingPoint) -> str:
     """Return the text that is embedded for a passage or a statement: a passage of one sentence shares its vector."""
     assert point.chunk is not None
     assert point.item is not None
-    item = point.item
-    return wrap(point.chunk.text or "", domain=item.domain, subtype=item.subtype, name=item.title or item.speaker)
+    told = point.told
+    name = told.title or told.speaker
+    return wrap(point.chunk.text or "", domain=point.item.domain, subtype=told.subtype, name=name)
 
 
 def lexical(point: PendingPoint) -> str:
     """Return the text that BM25 sees of a passage: ``name or speaker: text``."""
     assert point.chunk is not None
-    assert point.item is not None
-    head = point.item.title or point.item.speaker
+    head = point.told.title or point.told.speaker
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
+
+
+def light_point(part: PendingPoint) -> Point:
+    """Return the point of a passage that is found by its words alone: nothing of it is embedded."""
+    return Point(part.point_id, None, encode_document(lexical(part)), payload_of(part))
 
 
 def _point(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
@@ -42,6 +47,10 @@ def _point(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
     assert part.chunk is not None
     sparse = encode_document(lexical(part)) if part.chunk.label is Label.CHUNK else None
     return Point(part.point_id, vector, sparse, payload_of(part))
+
+
+def _is_light(part: PendingPoint) -> bool:
+    return part.chunk is not None and part.chunk.is_light
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +92,17 @@ class PointMaker:
         return any(self._shaken[point.point_id] > _PATIENCE or point.tries for point in pending)
 
     async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, list[Point]]:
-        texts = {part.point_id: wrapped(part) for point in pending for part in point.parts}
+        texts = {part.point_id: wrapped(part) for point in pending for part in point.parts if not _is_light(part)}
         distinct = list(dict.fromkeys(texts.values()))
         rows = dict(zip(distinct, await self.embedder.embed(distinct, Lane.BULK), strict=True))
         self._embedded_at = time.monotonic()
-        return {point.point_id: [_point(part, rows[texts[part.point_id]]) for part in point.parts] for point in pending}
+        return {
+            point.point_id: [
+                light_point(part) if _is_light(part) else _point(part, rows[texts[part.point_id]])
+                for part in point.parts
+            ]
+            for point in pending
+        }
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> Made:
         """Find the texts that the embedder fails at, so that they do not hold up the others."""

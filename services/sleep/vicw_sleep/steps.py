@@ -16,6 +16,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.folding.fold import steps_of
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphAudit
 from vicw_shared.uids import make_uid
@@ -102,11 +103,14 @@ async def _pages(audit: GraphAudit) -> AsyncIterator[list[Node]]:
 
 
 def _numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
-    """Return the number of each Event that has a step, and the step."""
+    """Return the number of each step that an Event has, or stands for, and the step."""
     for event in events:
-        step = event.flow_step
-        if event.arrival is not None and event.flow_id is not None and step is not None:
-            yield (_base(event.tenant, event.context, event.flow_id) + step) % _RANGE, step, event
+        if event.arrival is None or event.flow_id is None:
+            continue
+        base = _base(event.tenant, event.context, event.flow_id)
+        for first, last in steps_of([event]):
+            for step in range(first, last + 1):
+                yield (base + step) % _RANGE, step, event
 
 
 @lru_cache(maxsize=1000)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
 
 
@@ -26,6 +29,10 @@ class NullVectorStore:
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
         """Return an empty mapping for each query."""
         return [{} for _ in queries]
+
+    async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return nothing."""
+        return {}
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         """Return 0 for each term."""

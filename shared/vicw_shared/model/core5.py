@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+LEDGER = "folded"
+"""The metadata of a folded item's first passage that keeps what the item was (``folding.ledger``)."""
+LIGHT = "light"
+"""The metadata of a passage whose point has words alone: no vector."""
+MACRO = "macro"
+"""The subtype of a Macro-Event, and of the passages of its summary. A caller may call an item so, too."""
+OF_NOBODY = 0
+"""The version of an item that we made: those of callers count from 1."""
+
 
 class Label(StrEnum):
     """The five ways in which a thing exists. There is no sixth; what a thing is goes in ``subtype``."""
@@ -81,6 +90,16 @@ class Node:
     def is_statement(self) -> bool:
         """Whether it is a sentence of a Chunk: an Event with a point of its own, whatever its subtype."""
         return self.label is Label.EVENT and self.qdrant_id == self.uid
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it is a passage that is found by its words alone: its Macro-Event has the vector."""
+        return self.label is Label.CHUNK and bool(self.metadata.get(LIGHT))
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether it is a Macro-Event: an item that we made, of others."""
+        return self.label is Label.EVENT and self.content_hash is not None and self.version == OF_NOBODY
 
     @property
     def is_echo(self) -> bool:

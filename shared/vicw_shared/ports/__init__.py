@@ -32,6 +32,7 @@ from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, Pend
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scope import Audience, Scope
+from vicw_shared.ports.sleep import Outcome, SleepLog, Step
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 from vicw_shared.ports.words import WordIndex
@@ -67,6 +68,7 @@ __all__ = [
     "Neighbour",
     "Ordering",
     "Outbox",
+    "Outcome",
     "PendingKind",
     "PendingPoint",
     "Point",
@@ -77,8 +79,10 @@ __all__ = [
     "Role",
     "Scope",
     "ScoreQuery",
+    "SleepLog",
     "SparseVector",
     "Spread",
+    "Step",
     "StoreRecord",
     "TextHit",
     "Turn",

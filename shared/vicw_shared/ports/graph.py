@@ -20,6 +20,7 @@ from vicw_shared.ports.embedder import ModelIdentity
 from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.scope import Scope
+from vicw_shared.ports.sleep import Step
 
 
 class Direction(StrEnum):
@@ -167,6 +168,13 @@ class Lookups(Protocol):
         """Return the edges that the extractions of these items (uids) told of: those whose property ``item`` is one."""
         ...
 
+    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        """Return, of each of the context's items with these ids that a Macro-Event stands for, the first passage.
+
+        Of several versions that of the latest. It keeps what its item was (``folding.ledger``).
+        """
+        ...
+
     async def isolated(self, uids: Sequence[str]) -> set[str]:
         """Return which of these nodes no edge joins to a node that is not retired, ``UNHOLDING`` ones aside.
 
@@ -209,6 +217,17 @@ class Puts(Protocol):
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
         """Remove edges, with the same consequence for payloads. Those that are not there are ignored."""
+        ...
+
+    async def drop_nodes(self, uids: Sequence[str]) -> None:
+        """Remove nodes with all edges that touch them, and what was to be done for them. Unknown ones are ignored.
+
+        Their points in the vector store are nobody's then: who drops a passage deletes them, or the reconciler does.
+        """
+        ...
+
+    async def log_step(self, step: Step) -> None:
+        """Keep a step of the sleep cycle, in place of one of the same id."""
         ...
 
     async def put_unread(self, items: Sequence[str]) -> None:

@@ -43,6 +43,15 @@ class PendingPoint:
     buckets: tuple[str, ...] = ()
     tries: int = 0
     statements: tuple[Node, ...] = ()
+    passage: Node | None = None
+    """The Chunk that a statement is of; a Chunk's own is itself."""
+
+    @property
+    def told(self) -> Node:
+        """What tells how the text came about: the item; of a folded item its passage, which keeps that."""
+        assert self.chunk is not None
+        assert self.item is not None
+        return (self.passage or self.chunk) if self.item.is_macro else self.item
 
     @property
     def parts(self) -> tuple[PendingPoint, ...]:
@@ -50,7 +59,7 @@ class PendingPoint:
         if not self.statements:
             return (self,)
         own = replace(self, statements=())
-        return own, *(replace(own, point_id=said.uid, chunk=said) for said in self.statements)
+        return own, *(replace(own, point_id=said.uid, chunk=said, passage=self.chunk) for said in self.statements)
 
 
 @dataclass(frozen=True, slots=True)

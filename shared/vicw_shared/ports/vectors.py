@@ -23,10 +23,13 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point: a UUID, a unit vector of shape (size,), an optional sparse vector, a JSON payload."""
+    """A point: a UUID, a unit vector of shape (size,), a sparse vector, a JSON payload. It has one of the two at least.
+
+    Without ``dense`` it is found by its words alone.
+    """
 
     id: str
-    dense: NDArray[np.float32]
+    dense: NDArray[np.float32] | None
     sparse: SparseVector | None
     payload: Mapping[str, object] = field(default_factory=dict)
 
@@ -85,8 +88,12 @@ class VectorStore(Protocol):
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
         """Return the exact scores of known candidates, one mapping a query.
 
-        A point that does not exist, or shares no term with a sparse query, is left out.
+        A point that does not exist, has no vector, or shares no term with a sparse query, is left out.
         """
+        ...
+
+    async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of those of these points that have one, of norm 1."""
         ...
 
     async def idf(self, terms: Sequence[int]) -> list[float]:

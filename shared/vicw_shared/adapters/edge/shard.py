@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from qdrant_edge import (
     CountRequest,
     Distance,
@@ -119,6 +121,14 @@ class Shard:
     def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
         return {str(record.id): record.payload or {} for record in self._edge.retrieve(list(ids), True, False)}
 
+    def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        found: dict[str, NDArray[np.float32]] = {}
+        for record in self._edge.retrieve(list(ids), False, True):
+            vectors = record.vector
+            if isinstance(vectors, dict) and _DENSE in vectors:
+                found[str(record.id)] = np.asarray(vectors[_DENSE], np.float32)
+        return found
+
     def present(self, ids: Sequence[str]) -> set[str]:
         return {str(record.id) for record in self._edge.retrieve(list(ids), False, False)}
 
@@ -184,7 +194,9 @@ def _create_indexes(shard: EdgeShard) -> None:
 
 
 def _edge_point(point: Point) -> EdgePoint:
-    vectors: dict[str, list[float] | EdgeSparseVector] = {_DENSE: point.dense.tolist()}
+    vectors: dict[str, list[float] | EdgeSparseVector] = {}
+    if point.dense is not None:
+        vectors[_DENSE] = point.dense.tolist()
     if point.sparse is not None:
         vectors[_SPARSE] = EdgeSparseVector(list(point.sparse.indices), list(point.sparse.values))
     return EdgePoint(point.id, vectors, dict(point.payload))  # type: ignore[arg-type]

@@ -18,6 +18,9 @@ from functools import partial
 from itertools import batched
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vicw_shared.adapters.conditions import LABEL
 from vicw_shared.adapters.edge.shard import Shard
 from vicw_shared.errors import DataDirError, UnavailableError
@@ -114,6 +117,9 @@ class EdgeVectorStore:
             return [_scored(shards, query) for query in queries]
 
         return await self._do(work)
+
+    async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        return await self._do(lambda shards: _united([shard.dense(ids) for shard in shards.values()]))
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))

@@ -11,6 +11,7 @@ from uuid import UUID
 from vicw_shared.clock import to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
+from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import (
     NAME_PREFIX,
     Term,
@@ -83,6 +84,8 @@ def derived(node: Node) -> dict[str, object]:
         keys["ends_at"] = to_us(node.expires_at)
     if node.label in {Label.CHUNK, Label.CONTEXT}:
         keys["tenant_key"] = tenant_key(node.tenant)
+    if node.label is Label.CHUNK and node.source_id is not None and LEDGER in node.metadata:
+        keys["folded_key"] = item_key(node.tenant, node.context, node.source_id)
     if node.text_key is not None and node.retired_at is None:
         keys["worded"] = worded_key(node.tenant, node.text_key)
     if node.label is not Label.CHUNK:
@@ -168,6 +171,11 @@ def steps_record(tenant: str, context: str, flow: str) -> str:
 def unread_record(item: str) -> str:
     """Return the key of the record that an item has still to be read."""
     return f"unread:{item}"
+
+
+def step_record(step_id: str) -> str:
+    """Return the key of a step of the sleep cycle."""
+    return f"step:{step_id}"
 
 
 def receipt_record(tenant: str, key: str) -> str:

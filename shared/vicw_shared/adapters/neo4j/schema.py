@@ -53,6 +53,8 @@ _INDEXES: dict[str, str] = {
     "vicw_chunk_tries": "FOR (n:Chunk) ON (n.tries)",
     "vicw_unread_due": "FOR (n:Entity) ON (n.unread_of, n.unread_due)",
     "vicw_unread_tries": "FOR (n:Entity) ON (n.unread_tries)",
+    "vicw_chunk_folded": "FOR (n:Chunk) ON (n.folded_key)",
+    "vicw_step_at": "FOR (n:Entity) ON (n.step_at)",
     "vicw_chunk_worded": "FOR (n:Chunk) ON (n.worded)",
     "vicw_event_worded": "FOR (n:Event) ON (n.worded)",
     "vicw_entity_worded": "FOR (n:Entity) ON (n.worded)",

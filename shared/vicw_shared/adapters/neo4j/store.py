@@ -19,6 +19,7 @@ from vicw_shared.adapters.neo4j.names import find_begun, find_named, find_trigge
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
+from vicw_shared.adapters.neo4j.steps import find_step, find_steps, forget_steps
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
@@ -40,6 +41,7 @@ from vicw_shared.ports import (
     Receipt,
     Scope,
     Spread,
+    Step,
     TextHit,
 )
 from vicw_shared.settings import Neo4jSettings
@@ -48,7 +50,7 @@ from vicw_shared.telemetry.engines import measured
 
 @measured("neo4j")
 class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
-    """GraphStore, StoreRecord, Outbox and GraphAudit on one database. Any number of processes may open it."""
+    """GraphStore, StoreRecord, Outbox, SleepLog and GraphAudit on one database. Any number of processes may open it."""
 
     def __init__(self, database: Database, types: EdgeTypes) -> None:
         Neo4jOutbox.__init__(self, database)
@@ -162,6 +164,17 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         limit: int,
     ) -> list[Node]:
         return await list_named(self._database, tenant, context, prefix, subtype, after, limit)
+
+    async def steps(
+        self, tenant: str | None, *, task: str | None = None, before: Step | None = None, limit: int
+    ) -> list[Step]:
+        return await find_steps(self._database, tenant, task, before, limit)
+
+    async def step(self, step_id: str) -> Step | None:
+        return await find_step(self._database, step_id)
+
+    async def forget_steps(self, before: datetime, *, limit: int) -> int:
+        return await forget_steps(self._database, before, limit)
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
         types = tuple(name for name in self._types.all if name not in UNCOUNTED)

@@ -29,6 +29,7 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.names import find_named, keep_terms
 from vicw_shared.adapters.neo4j.rows import edge_of, edge_row, node_of, node_row
+from vicw_shared.adapters.neo4j.steps import put_step
 from vicw_shared.adapters.neo4j.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
@@ -36,7 +37,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, Gap, Receipt
+from vicw_shared.ports import Counters, Direction, Gap, Receipt, Step
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -109,6 +110,11 @@ class Neo4jTransaction:
             return []
         rows = await self._run(of_edges.told(self._types.all), items=list(items), tenant=self._tenant)
         return [edge_of(row["edge"]) for row in rows]
+
+    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
+        found = nodes_of(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
+        return {node.source_id or "": node for node in found.values()}
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
         if not uids:
@@ -183,6 +189,19 @@ class Neo4jTransaction:
             rows = await self._run(of_edges.drop(edge_type), ids=[edge.id for edge in group], tenant=self._tenant)
             gone += [(edge_type, row["source"]) for row in rows]
         await self._follow(gone)
+
+    async def drop_nodes(self, uids: Sequence[str]) -> None:
+        for batch in batched(dict.fromkeys(uids), _BATCH):
+            values = {"uids": list(batch), "tenant": self._tenant}
+            repeating = await self._run(of_nodes.REPEATING, **values)
+            await self._run(of_nodes.DROP, **values)
+            await self._run(outbox.RENEW, sources=[row["source"] for row in repeating])
+            for uid in batch:
+                await take_unread(self._run, self._tenant, uid)
+                self._keys.pop(uid, None)
+
+    async def log_step(self, step: Step) -> None:
+        await put_step(self._run, step)
 
     async def put_unread(self, items: Sequence[str]) -> None:
         if items:

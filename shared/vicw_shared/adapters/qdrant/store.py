@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import batched
 
+import numpy as np
+from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient
 from qdrant_client.models import (
     AcornSearchParams,
@@ -111,6 +113,18 @@ class QdrantVectorStore:
             scores[at].update({str(hit.id): hit.score for hit in hits})
         return scores
 
+    async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        found: dict[str, NDArray[np.float32]] = {}
+        for part in batched(ids, _PART):
+            with translated():
+                records = await self._open.retrieve(
+                    self._collection, list(part), with_payload=False, with_vectors=[DENSE], timeout=self._timeout
+                )
+            for record in records:
+                if isinstance(record.vector, dict) and DENSE in record.vector:
+                    found[str(record.id)] = np.asarray(record.vector[DENSE], np.float32)
+        return found
+
     async def idf(self, terms: Sequence[int]) -> list[float]:
         """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
         found = {term: self._idf.get(term) for term in terms}
@@ -180,7 +194,9 @@ class QdrantVectorStore:
 
 
 def _struct(point: Point) -> PointStruct:
-    vectors: dict[str, list[float] | QdrantSparseVector] = {DENSE: point.dense.tolist()}
+    vectors: dict[str, list[float] | QdrantSparseVector] = {}
+    if point.dense is not None:
+        vectors[DENSE] = point.dense.tolist()
     if point.sparse is not None:
         vectors[SPARSE] = _sparse(point.sparse)
     return PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from itertools import batched, islice, zip_longest
+from typing import Literal
 
 from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, STATEMENT, columns_of, marks, node_of, pack, unpack
 from vicw_shared.clock import from_us
@@ -14,6 +15,7 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import Failure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.text import fold
 
+type _Said = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
 _BATCH = 500
 _FEW_TENANTS = 8
 _PUT = (
@@ -231,6 +233,7 @@ def _points(
     points = []
     for row in rows:
         chunk, item = row[5 : 5 + NODE_WIDTH], row[5 + NODE_WIDTH :]
+        told = said.get(row[4], {})
         points.append(
             PendingPoint(
                 seq=row[0],
@@ -240,7 +243,9 @@ def _points(
                 chunk=node_of(chunk) if row[4] is not None else None,
                 item=node_of(item) if row[4] is not None else None,
                 statements=tuple(statements.get(row[1], ())) if row[4] is not None else (),
-                **said.get(row[4], {}),
+                about=told.get("about", ()),
+                tags=told.get("tags", ()),
+                buckets=told.get("buckets", ()),
             )
         )
     return points
@@ -261,15 +266,16 @@ def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) ->
     return found
 
 
-def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
+def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _Said]:
     """Return, for each item's key, what its ABOUT and TAGGED edges say: fields of a PendingPoint."""
     rows = connection.execute(
         "SELECT e.source, e.type, t.name, t.uid, t.subtype, t.aliases FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
         f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",
         tuple(items),
     )
-    said: dict[int, dict[str, tuple[str, ...]]] = {}
+    said: dict[int, _Said] = {}
     for item, edge_type, name, uid, subtype, aliases in rows:
+        field: Literal["about", "tags", "buckets"]
         field = "about" if edge_type == "ABOUT" else "buckets" if fold(subtype) == "bucket" else "tags"
         fields = said.setdefault(item, {})
         told = (name, *json.loads(aliases), *((unpack(uid),) if field == "about" else ()))

@@ -303,6 +303,23 @@ MIGRATIONS: tuple[str, ...] = (
     INDEXED,
     # … and by its bucket.
     BUCKETED,
+    # What the sleep cycle did.
+    """
+    CREATE TABLE step (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        context TEXT NOT NULL,
+        task TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        subject TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        details TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX step_age ON step (at, id);
+    CREATE INDEX step_of_tenant ON step (tenant, at, id);
+    """,
 )
 
 

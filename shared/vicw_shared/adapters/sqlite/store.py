@@ -30,6 +30,7 @@ from vicw_shared.adapters.sqlite.rows import (
     pack,
 )
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
+from vicw_shared.adapters.sqlite.steps import forget_steps, read_step, read_steps_logged
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.wording import read_worded
@@ -48,6 +49,7 @@ from vicw_shared.ports import (
     Receipt,
     Scope,
     Spread,
+    Step,
     TextHit,
 )
 from vicw_shared.telemetry.engines import measured
@@ -58,7 +60,7 @@ _BATCH = 500
 
 @measured("sqlite")
 class SqliteGraphStore(SqliteOutbox, SqliteAudit):
-    """GraphStore, StoreRecord, GraphAudit and Outbox in one file of the data directory."""
+    """GraphStore, StoreRecord, GraphAudit, SleepLog and Outbox in one file of the data directory."""
 
     def __init__(
         self,
@@ -185,6 +187,17 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         limit: int,
     ) -> list[Node]:
         return await self._database.read(lambda c: list_named(c, tenant, context, prefix, subtype, after, limit))
+
+    async def steps(
+        self, tenant: str | None, *, task: str | None = None, before: Step | None = None, limit: int
+    ) -> list[Step]:
+        return await self._database.read(lambda c: read_steps_logged(c, tenant, task, before, limit))
+
+    async def step(self, step_id: str) -> Step | None:
+        return await self._database.read(lambda c: read_step(c, step_id))
+
+    async def forget_steps(self, before: datetime, *, limit: int) -> int:
+        return await self._write_atomically(lambda c: forget_steps(c, before, limit))
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
         return await self._database.read(lambda c: count_edges(c, tenant, uids, UNCOUNTED))

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.dropping import drop_nodes
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.hop import read_isolated
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, read_named
@@ -24,13 +25,15 @@ from vicw_shared.adapters.sqlite.rows import (
     pack,
     unpack,
 )
+from vicw_shared.adapters.sqlite.steps import put_step
 from vicw_shared.adapters.sqlite.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
+from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, Gap, Receipt
+from vicw_shared.ports import Counters, Direction, Gap, Receipt, Step
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -175,6 +178,21 @@ class SqliteTransaction:
 
         return await self._do(work)
 
+    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        def work(connection: sqlite3.Connection) -> dict[str, Node]:
+            found: dict[str, Node] = {}
+            for part in batched(source_ids, _BATCH):
+                rows = connection.execute(
+                    f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? "  # noqa: S608
+                    f"AND source_id IN ({marks(len(part))}) AND label = 'Chunk' "
+                    "AND metadata <> '{}' AND json_extract(metadata, ?) IS NOT NULL ORDER BY version",
+                    (self._tenant, self._context, *part, f"$.{LEDGER}"),
+                )
+                found.update((node.source_id or "", node) for node in map(node_of, rows))
+            return found
+
+        return await self._do(work)
+
     async def isolated(self, uids: Sequence[str]) -> set[str]:
         return await self._do(lambda c: read_isolated(c, self._tenant, uids))
 
@@ -214,6 +232,12 @@ class SqliteTransaction:
             renew_payloads(connection, self._tenant, edges)
 
         await self._do(work)
+
+    async def drop_nodes(self, uids: Sequence[str]) -> None:
+        await self._do(lambda c: drop_nodes(c, self._tenant, uids))
+
+    async def log_step(self, step: Step) -> None:
+        await self._do(lambda c: put_step(c, step))
 
     async def put_unread(self, items: Sequence[str]) -> None:
         await self._do(lambda c: put_unread(c, self._tenant, self._context, items))

@@ -58,7 +58,7 @@ class Fresh:
         sentences = [point for point in self.made if point.id in said]
         sentences.sort(key=lambda point: not is_rule(said[point.id]))
         own = [point for point in self.made if point.id == self.point.point_id]
-        return [point.dense for point in (*own, *sentences[:_QUERIES])]
+        return [point.dense for point in (*own, *sentences[:_QUERIES]) if point.dense is not None]
 
 
 @dataclass(slots=True)

@@ -31,6 +31,24 @@ LATEST = (
     f"}} RETURN {node('n')} AS node"
 )
 
+FOLDED = (
+    "UNWIND $keys AS key CALL (key) { "
+    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'folded_key')} WHERE k.folded_key = key "
+    "RETURN k ORDER BY k.version DESC LIMIT 1 "
+    f"}} RETURN {node('k')} AS node"
+)
+
+DROP = (
+    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
+    "OPTIONAL MATCH (n)<-[:term_of]-(t:Entity) DETACH DELETE t, n"
+)
+
+REPEATING = (
+    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
+    "MATCH (n)<-[:ABOUT|TAGGED]-(s) WHERE NOT s.uid IN $uids RETURN DISTINCT elementId(s) AS source"
+)
+"""Whose payloads repeat an edge to one of some nodes."""
+
 THREAD = (
     f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $prefix AND n.flow_at < $end "
     f"AND n.tenant = $tenant RETURN {node('n')} AS node ORDER BY n.flow_at, n.uid LIMIT $limit"

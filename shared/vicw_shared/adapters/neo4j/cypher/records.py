@@ -98,3 +98,25 @@ REVOKE_KEY = (
     f"MATCH (k:Entity) {seek('k', 'Entity', 'record')} WHERE k.record = $record AND k.revoked_at IS NULL "
     "SET k.revoked_at = $at RETURN count(k) AS count"
 )
+
+PUT_STEP = (
+    "MERGE (s:Entity {record: $record}) SET s.subtype = 'step', s.step_id = $id, s.step_of = $tenant, "
+    "s.step_context = $context, s.task = $task, s.outcome = $outcome, s.step_at = $at, s.subject = $subject, "
+    "s.reason = $reason, s.details = $details"
+)
+
+_STEP = "s{.step_id, .step_of, .step_context, .task, .outcome, .step_at, .subject, .reason, .details} AS step"
+
+STEP = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = $record RETURN {_STEP}"
+
+STEPS = (
+    f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at <= $at "
+    "AND (s.step_at < $at OR s.step_id < $id) AND ($tenant IS NULL OR s.step_of = $tenant) "
+    "AND ($task IS NULL OR s.task = $task) "
+    f"WITH s ORDER BY s.step_at DESC, s.step_id DESC LIMIT $limit RETURN {_STEP}"
+)
+
+FORGET_STEPS = (
+    f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at < $before "
+    "WITH s ORDER BY s.step_at LIMIT $limit DELETE s RETURN count(*) AS count"
+)

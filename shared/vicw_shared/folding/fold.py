@@ -1,0 +1,188 @@
+"""Several Events become one, in one transaction: what stood for them goes, and what was said of them is said of it.
+
+Their passages stay, and are the Macro-Event's: its proof. The first of each keeps what its item was, so that the way
+back is open for ever (``unfold``). In both chains the Macro-Event stands where the last of them stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_shared.chains import Chains
+from vicw_shared.errors import VicwError
+from vicw_shared.folding.ledger import Entry, with_entry
+from vicw_shared.folding.moving import CHAINS, Moving, united
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.core5 import MACRO, OF_NOBODY
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.ties import Ties
+from vicw_shared.uids import chunk_uid, context_uid, make_uid
+
+MAKER = "consolidate"
+"""Who makes what a Macro-Event has of its own."""
+
+
+class ChangedError(VicwError):
+    """What was to be folded is not any more what was read of it: it is for the next run to look at it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is to be folded: ``sources`` in the order of their flow, with their ``passages``, as they were read.
+
+    ``texts`` are the passages of the summary; ``name`` what to show of it. Of the sources' passages those of
+    ``heavy`` (uids) keep a vector of their own.
+    """
+
+    sources: Sequence[Node]
+    passages: Sequence[Node]
+    texts: Sequence[str]
+    name: str
+    heavy: Collection[str] = ()
+
+    @property
+    def macro(self) -> Node:
+        """The Macro-Event: what its sources have in common, with the place of the last one."""
+        last = self.sources[-1]
+        uids = [source.uid for source in self.sources]
+        uid = make_uid(last.tenant, last.context, MACRO, *uids)
+        speakers = {source.speaker for source in self.sources}
+        weights = [source.importance for source in self.sources if source.importance is not None]
+        return replace(
+            last,
+            uid=uid,
+            name=self.name,
+            title=None,
+            subtype=MACRO,
+            version=OF_NOBODY,
+            created_at=max(source.created_at for source in self.sources),
+            qdrant_id=chunk_uid(uid, 0),
+            speaker=last.speaker if len(speakers) == 1 else None,
+            source=None,
+            source_id=None,
+            content_hash=make_uid(*uids, *self.texts),
+            text_key=None,
+            tags=tuple(dict.fromkeys(tag for source in self.sources for tag in source.tags)),
+            importance=max(weights, default=None),
+            trigger_phrases=tuple(dict.fromkeys(phrase for s in self.sources for phrase in s.trigger_phrases)),
+            metadata={"sources": uids, "steps": steps_of(self.sources), "level": 1 + max(map(level, self.sources))},
+            timestamp_inferred=any(source.timestamp_inferred for source in self.sources),
+            indexed=True,
+        )
+
+    @property
+    def summary(self) -> list[Node]:
+        """The passages of the summary, whose vectors are there already."""
+        macro = self.macro
+        return [
+            replace(
+                macro,
+                uid=(uid := chunk_uid(macro.uid, ordinal)),
+                label=Label.CHUNK,
+                text=text,
+                qdrant_id=uid,
+                content_hash=None,
+                tags=(),
+                bucket=None,
+                trigger_phrases=(),
+                metadata={},
+                arrival=None,
+                flow_id=None,
+                flow_step=ordinal,
+                own_step=None,
+            )
+            for ordinal, text in enumerate(self.texts)
+        ]
+
+
+def level(event: Node) -> int:
+    """Return how many times what an Event tells has been folded: 0 for what a caller has sent."""
+    told = event.metadata.get("level") if event.is_macro else 0
+    return told if isinstance(told, int) else 0
+
+
+def steps_of(events: Sequence[Node]) -> list[list[int]]:
+    """Return the steps of their flow that these Events have, or stand for, as runs [first, last]."""
+    steps: set[int] = set()
+    for event in events:
+        covered = event.metadata.get("steps") if event.is_macro else None
+        if isinstance(covered, list):
+            steps.update(step for first, last in covered for step in range(first, last + 1))
+        elif event.flow_step is not None:
+            steps.add(event.flow_step)
+    runs: list[list[int]] = []
+    for step in sorted(steps):
+        if runs and runs[-1][1] == step - 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return runs
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Folds inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+
+    async def fold(self, what: Fold) -> Node:
+        """Fold, and return the Macro-Event. Raises ChangedError, before anything is written."""
+        macro, uids = what.macro, [source.uid for source in what.sources]
+        await self._require_unchanged(what)
+        edges = await self.transaction.edges(uids, [t.name for t in self.registry])
+        await self._require_all(uids, edges)
+        told = [edge for edge in await self.transaction.told_by(uids) if edge.id not in {e.id for e in edges}]
+        moving = Moving(self.registry, frozenset(uids), macro.uid)
+        moved = united(place for edge in (*edges, *told) if (place := moving.move(edge)) is not None)
+        kept = self._with_entries(what, [edge for edge in edges if edge.type not in CHAINS], told)
+        chains = Chains(self.transaction, self.registry, self.now)
+        await chains.unlink(uids)
+        await self.transaction.drop_edges(told)
+        await self.transaction.drop_nodes(uids)
+        linked = await chains.place([macro])
+        await self.transaction.put_nodes([macro, *what.summary, *kept])
+        await self.transaction.put_edges([*moved, *linked, *self._own(macro, what.summary)])
+        return macro
+
+    async def _require_unchanged(self, what: Fold) -> None:
+        read = [*what.sources, *what.passages]
+        stored = await self.transaction.nodes([node.uid for node in read])
+        changed = [node.name for node in read if _plain(stored.get(node.uid)) != _plain(node)]
+        if changed:
+            raise ChangedError(f"changed since it was read: {', '.join(changed[:3])}")
+
+    async def _require_all(self, uids: Sequence[str], edges: Sequence[Edge]) -> None:
+        """Raise ChangedError if there are edges that nobody could read: of types that no one registers any more."""
+        degrees = await self.transaction.degrees(uids)
+        ends = [end for edge in edges if edge.type != "BELONGS_TO" for end in {edge.source, edge.target}]
+        if any(degrees.get(uid, 0) != ends.count(uid) for uid in uids):
+            raise ChangedError("it has edges of a type that is not registered, which would be lost")
+
+    def _with_entries(self, what: Fold, edges: Sequence[Edge], told: Sequence[Edge]) -> list[Node]:
+        """Return the passages, the first of each source with what the source was."""
+        passages = {passage.uid: passage for passage in what.passages}
+        lighter = {uid for uid, passage in passages.items() if uid not in what.heavy and not passage.is_light}
+        entries: dict[str, Entry] = {}
+        for source in what.sources:
+            mine = [edge for edge in edges if source.uid in {edge.source, edge.target}]
+            light = [edge.target for edge in mine if edge.type == "EVIDENCED_BY" and edge.target in lighter]
+            mine += [edge for edge in told if edge.properties.get(TOLD_BY) == source.uid]
+            assert source.qdrant_id is not None
+            entries[source.qdrant_id] = Entry(source, tuple(mine), tuple(sorted(light)))
+        return [with_entry(passage, entries.get(uid), light=uid in lighter) for uid, passage in passages.items()]
+
+    def _own(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
+        """Return the edges that a Macro-Event has as every item has them."""
+        ties, root = Ties(self.registry, self.now), context_uid(macro.tenant, macro.context)
+        homes = [ties.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
+        return [*homes, *(ties.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
+
+
+def _plain(node: Node | None) -> Node | None:
+    """Return what of a node makes it another one when it changes."""
+    return replace(node, indexed=False) if node is not None else None

@@ -1,0 +1,98 @@
+"""What a folded item was, kept in its first passage: the proof is the ledger, and goes only with the proof."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, get_type_hints
+
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.model.core5 import LEDGER, LIGHT
+
+_TIMES = frozenset(name for name, kind in get_type_hints(Node).items() if kind in {datetime, datetime | None})
+_TUPLES = frozenset({"aliases", "tags", "trigger_phrases"})
+_DEFAULTS = {field.name: field.default for field in fields(Node)}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A folded item: its node, and the edges that touched it or that it told of, those of the chains aside.
+
+    ``light`` are the passages of it (uids) that had a vector of their own before.
+    """
+
+    item: Node
+    edges: tuple[Edge, ...]
+    light: tuple[str, ...] = ()
+
+    def dump(self) -> str:
+        """Return it as text, some three bytes of five shorter than its JSON."""
+        told = {"item": _node_row(self.item), "edges": [_edge_row(edge) for edge in self.edges], "light": self.light}
+        packed = zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode())
+        return base64.b85encode(packed).decode()
+
+    @classmethod
+    def load(cls, text: str) -> Entry:
+        """Undo ``dump``. Raises ValueError for what is none."""
+        try:
+            told = json.loads(zlib.decompress(base64.b85decode(text)))
+            return cls(_node(told["item"]), tuple(map(_edge, told["edges"])), tuple(told["light"]))
+        except (zlib.error, KeyError, TypeError) as error:
+            raise ValueError(f"no entry of a ledger: {error}") from error
+
+
+def with_entry(passage: Node, entry: Entry | None, *, light: bool) -> Node:
+    """Return a passage that keeps an entry, and is found by its words alone where it is ``light``."""
+    kept: dict[str, object] = {LEDGER: entry.dump()} if entry is not None else {}
+    return replace(passage, metadata={**passage.metadata, **kept, **({LIGHT: True} if light else {})})
+
+
+def without_entry(passage: Node, entry: Entry) -> Node:
+    """Undo ``with_entry`` for a passage of the entry's item; what gets its vector back waits for it."""
+    gone = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
+    gone |= {LIGHT} if passage.uid in entry.light else set()
+    metadata = {name: value for name, value in passage.metadata.items() if name not in gone}
+    return replace(passage, metadata=metadata, indexed=passage.indexed and LIGHT not in gone)
+
+
+def entries_of(passages: Sequence[Node]) -> dict[str, Entry]:
+    """Return the entries that these passages keep, by the uids of the items."""
+    kept = [Entry.load(str(passage.metadata[LEDGER])) for passage in passages if LEDGER in passage.metadata]
+    return {entry.item.uid: entry for entry in kept}
+
+
+def _node_row(node: Node) -> dict[str, object]:
+    values = {name: getattr(node, name) for name in _DEFAULTS}
+    told = {name: value for name, value in values.items() if value != _DEFAULTS[name]}
+    return {name: to_us(value) if name in _TIMES else value for name, value in told.items()}
+
+
+def _node(row: Mapping[str, Any]) -> Node:
+    values = {name: from_us(value) if name in _TIMES else value for name, value in row.items()}
+    values |= {name: tuple(values[name]) for name in _TUPLES & values.keys()}
+    kinds = {"label": Label(values["label"]), "sensitivity": Sensitivity(values.get("sensitivity", Sensitivity.PUBLIC))}
+    return Node(**{**values, **kinds})
+
+
+def _edge_row(edge: Edge) -> list[object]:
+    ends = (edge.id, edge.type, edge.source, edge.target)
+    return [*ends, edge.weight, to_us(edge.created_at), edge.created_by, dict(edge.properties)]
+
+
+def _edge(row: Sequence[Any]) -> Edge:
+    uid, kind, source, target, weight, created_at, created_by, properties = row
+    return Edge(
+        id=uid,
+        type=kind,
+        source=source,
+        target=target,
+        weight=weight,
+        created_at=from_us(created_at),
+        created_by=created_by,
+        properties=properties,
+    )

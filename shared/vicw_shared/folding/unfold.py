@@ -1,0 +1,103 @@
+"""A Macro-Event becomes its sources again, as they were; what has come to it since is the last one's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from vicw_shared.chains import Chains
+from vicw_shared.folding.ledger import Entry, entries_of, without_entry
+from vicw_shared.folding.moving import CHAINS, Moving, united
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.uids import chunk_uid
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolded:
+    """What came back: the ``items``, and the points of the passages that went, which are nobody's now."""
+
+    items: tuple[Node, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolder:
+    """Unfolds inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+
+    async def unfold_items(self, source_ids: Sequence[str]) -> Unfolded:
+        """Bring back the context's folded items of these ids, however often they were folded, and their neighbours."""
+        items: dict[str, Node] = {}
+        gone: list[str] = []
+        while passages := await self.transaction.folded(source_ids):
+            proofs = await self.transaction.edges(
+                [passage.uid for passage in passages.values()], ["EVIDENCED_BY"], Direction.IN
+            )
+            owners = await self.transaction.nodes(sorted({edge.source for edge in proofs}))
+            for macro in [owner for owner in owners.values() if owner.is_macro]:
+                done = await self.unfold(macro)
+                items |= {item.uid: item for item in done.items}
+                items.pop(macro.uid, None)
+                gone += done.gone
+        return Unfolded(tuple(items.values()), tuple(gone))
+
+    async def unfold(self, macro: Node) -> Unfolded:
+        """Put what a Macro-Event stands for in its place."""
+        edges = await self.transaction.edges([macro.uid], [t.name for t in self.registry])
+        told = await self.transaction.told_by([macro.uid])
+        proofs = [edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source == macro.uid]
+        passages = await self.transaction.nodes(proofs)
+        direct = macro.metadata.get("sources")
+        assert isinstance(direct, list)
+        kept = {uid: entry for uid, entry in entries_of(list(passages.values())).items() if uid in direct}
+        entries = [kept[uid] for uid in direct if uid in kept]
+        summary = [uid for uid in proofs if uid in {chunk_uid(macro.uid, n) for n in range(len(proofs))}]
+        items = [entry.item for entry in entries]
+        back = await self._restored(macro, entries, {e.id: e for e in (*edges, *told)}, {macro.uid, *summary})
+        chains = Chains(self.transaction, self.registry, self.now)
+        await chains.unlink([macro.uid])
+        await self.transaction.drop_edges(told)
+        await self.transaction.drop_nodes([macro.uid, *summary])
+        linked = await chains.place(items)
+        await self.transaction.put_nodes([*items, *_freed(passages, entries)])
+        await self.transaction.put_edges([*back, *linked])
+        return Unfolded(tuple(items), tuple(summary))
+
+    async def _restored(
+        self, macro: Node, entries: Sequence[Entry], present: Mapping[str, Edge], gone: Collection[str]
+    ) -> list[Edge]:
+        """Return the edges as they were: those that still stand, and that nothing they join has left since."""
+        sources = frozenset(entry.item.uid for entry in entries)
+        moving = Moving(self.registry, sources, macro.uid)
+        back: dict[str, Edge] = {}
+        explained: set[str] = set()
+        for edge in (edge for entry in entries for edge in entry.edges):
+            place = moving.move(edge)
+            explained |= {place.id} if place is not None else set()
+            if place is None or place.id in present:
+                back[edge.id] = edge
+        last = Moving(self.registry, {macro.uid}, entries[-1].item.uid)
+        come = [edge for uid, edge in present.items() if uid not in explained and edge.type not in CHAINS]
+        new = [place for edge in come if (place := last.move(edge)) is not None]
+        return await self._standing([*back.values(), *new], sources, gone)
+
+    async def _standing(self, edges: Iterable[Edge], back: Collection[str], gone: Collection[str]) -> list[Edge]:
+        edges = united(edges)
+        ends = {end for edge in edges for end in (edge.source, edge.target)} - set(back)
+        known = (await self.transaction.nodes(sorted(ends))).keys() - set(gone)
+        return [edge for edge in edges if {edge.source, edge.target} <= known | set(back)]
+
+
+def _freed(passages: Mapping[str, Node], entries: Sequence[Entry]) -> list[Node]:
+    """Return the passages of these entries' items as they were before."""
+    return [
+        without_entry(passages[uid], entry)
+        for entry in entries
+        for uid in sorted({*entry.light, entry.item.qdrant_id or ""})
+        if uid in passages
+    ]

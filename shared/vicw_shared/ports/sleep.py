@@ -1,0 +1,57 @@
+"""The port to the log of the sleep cycle: what it did, what it refused to do and why (design: "Sleep cycle").
+
+A step that changes the graph is logged by the transaction that does it: so none is done without a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class Outcome(StrEnum):
+    """What became of a step."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Something that a ``task`` of the sleep cycle did, or would not do, in a context.
+
+    ``subject`` is the uid of what it made; of what it refused, of what it was about. ``reason`` says why it refused,
+    ``details`` what a person may want to know: they are JSON.
+    """
+
+    id: str
+    tenant: str
+    context: str
+    task: str
+    outcome: Outcome
+    at: datetime
+    subject: str
+    reason: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class SleepLog(Protocol):
+    """The steps of all tenants."""
+
+    async def steps(
+        self, tenant: str | None, *, task: str | None = None, before: Step | None = None, limit: int
+    ) -> list[Step]:
+        """Return up to ``limit`` steps, the latest first: those ``before`` one of them, of a tenant or of all."""
+        ...
+
+    async def step(self, step_id: str) -> Step | None:
+        """Return the step of this id, or None."""
+        ...
+
+    async def forget_steps(self, before: datetime, *, limit: int) -> int:
+        """Remove the oldest steps of before an instant, ``limit`` at most; return how many."""
+        ...

@@ -1,0 +1,168 @@
+"""What every GraphStore does with nodes that go for good, with folded items, and with the sleep cycle's log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from contract.graphs import AT, Graph, edge, node, put
+from vicw_shared.model import Label
+from vicw_shared.model.core5 import LEDGER
+from vicw_shared.ports import GraphTransaction, Outcome, Step
+from vicw_shared.uids import make_uid
+
+
+async def drop(graph: Graph, *names: str, tenant: str = "t") -> None:
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.drop_nodes([make_uid(name) for name in names])
+
+    await graph.write(tenant, "c", work)
+
+
+async def known(graph: Graph, *names: str) -> set[str]:
+    return {found.name for found in (await graph.nodes("t", [make_uid(name) for name in names])).values()}
+
+
+async def test_a_node_goes_with_its_edges_its_names_and_its_phrases(graph: Graph) -> None:
+    turn = node("turn", Label.EVENT, content_hash="h", trigger_phrases=("deploy",), source_id="1")
+    await put(
+        graph, [turn, node("Ana"), node("Ben")], [edge("INITIATED", "Ana", "turn"), edge("RELATED_TO", "Ana", "Ben")]
+    )
+    await drop(graph, "turn", "Ana", "nobody")
+    assert await known(graph, "turn", "Ana", "Ben") == {"Ben"}
+    assert await graph.triggered("t", ["deploy"], limit=9) == []
+    assert await graph.named("t", ["ana", "ben"]) == {"ben": [node("Ben")]}
+    assert await graph.items("t", "1", ["c"]) == []
+    assert await graph.edge_page(after=None, limit=9) == []
+    await put(graph, [turn])
+    assert await known(graph, "turn") == {"turn"}, "its uid is free again"
+
+
+async def test_nobody_drops_what_another_tenant_has(graph: Graph) -> None:
+    await put(graph, [node("Ana")])
+    await drop(graph, "Ana", tenant="u")
+    assert await known(graph, "Ana") == {"Ana"}
+
+
+async def test_a_passage_that_goes_is_found_no_more_and_waits_for_nothing(graph: Graph) -> None:
+    chunk = node("passage", Label.CHUNK, text="the amulet", qdrant_id=make_uid("passage"))
+    turn = node("turn", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
+    await put(graph, [chunk, turn], [edge("EVIDENCED_BY", "turn", "passage")])
+
+    async def unread(transaction: GraphTransaction) -> None:
+        await transaction.put_unread([turn.uid])
+
+    await graph.write("t", "c", unread)
+    await drop(graph, "passage", "turn")
+    assert [point.point_id for point in await graph.claim(9, seconds=5)] == []
+    assert await graph.unread.claim(9, seconds=5) == []
+    assert await graph.owners("t", [chunk.uid]) == {}
+    assert (await graph.backlog()).waiting == 0
+
+
+async def test_payloads_forget_a_tag_that_goes(graph: Graph) -> None:
+    chunk = node("passage", Label.CHUNK, text="x", qdrant_id=make_uid("passage"), indexed=True)
+    turn = node("turn", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
+    tag = node("magic", Label.CONCEPT, subtype="tag")
+    await put(graph, [chunk, turn, tag], [edge("EVIDENCED_BY", "turn", "passage"), edge("TAGGED", "turn", "magic")])
+    await graph.settle(await graph.claim(9, seconds=5))
+    await drop(graph, "magic")
+    (point,) = await graph.claim(9, seconds=5)
+    assert (point.point_id, point.tags) == (chunk.uid, ())
+
+
+async def folded(graph: Graph, ids: Sequence[str], context: str = "c") -> dict[str, str]:
+    async def work(transaction: GraphTransaction) -> dict[str, str]:
+        return {key: found.name for key, found in (await transaction.folded(ids)).items()}
+
+    return await graph.write("t", context, work)
+
+
+async def test_a_folded_item_is_found_by_its_id_in_its_context(graph: Graph) -> None:
+    first = node("one", Label.CHUNK, text="x", source_id="1", metadata={LEDGER: "…"})
+    await put(
+        graph,
+        [
+            first,
+            replace(first, uid=make_uid("two"), name="two", version=2),
+            node("rest", Label.CHUNK, text="y", source_id="1", version=3),
+            node("other", Label.CHUNK, text="z", source_id="2", metadata={"light": True}),
+            node("item", Label.EVENT, content_hash="h", source_id="3", metadata={LEDGER: "a caller's"}),
+        ],
+    )
+    assert await folded(graph, ["1", "2", "3", "4"]) == {"1": "two"}, "the latest version, of passages alone"
+    assert await folded(graph, ["1"], context="elsewhere") == {}
+    assert await folded(graph, []) == {}
+    await put(graph, [replace(first, uid=make_uid("two"), name="two", version=2, metadata={})])
+    assert await folded(graph, ["1"]) == {"1": "one"}
+
+
+def step(number: int, **fields: object) -> Step:
+    base = Step(
+        id=f"s{number}",
+        tenant="t",
+        context="c",
+        task="consolidate",
+        outcome=Outcome.DONE,
+        at=AT + timedelta(minutes=number),
+        subject=make_uid(str(number)),
+        details={"sources": [number, "ä"]},
+    )
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+async def log(graph: Graph, *steps: Step) -> None:
+    async def work(transaction: GraphTransaction) -> None:
+        for one in steps:
+            await transaction.log_step(one)
+
+    await graph.write("t", "c", work)
+
+
+async def test_steps_are_kept_as_they_were_the_latest_first(graph: Graph) -> None:
+    steps = [step(n, task=("consolidate", "dream")[n % 2], tenant=("t", "u")[n // 4]) for n in range(6)]
+    await log(graph, *steps)
+    assert await graph.steps(None, limit=9) == steps[::-1]
+    assert await graph.steps("t", limit=2) == [steps[3], steps[2]]
+    assert await graph.steps("t", task="dream", limit=9) == [steps[3], steps[1]]
+    assert await graph.steps("t", before=steps[2], limit=9) == [steps[1], steps[0]]
+    assert await graph.step("s3") == steps[3]
+    assert await graph.step("none") is None
+
+
+async def test_a_step_that_is_undone_stays_one(graph: Graph) -> None:
+    await log(graph, step(1), step(2))
+    undone = step(1, outcome=Outcome.UNDONE, at=AT + timedelta(hours=1), reason="somebody asked for it")
+    await log(graph, undone)
+    assert await graph.steps("t", limit=9) == [undone, step(2)]
+
+
+async def test_steps_of_one_instant_are_paged_without_loss(graph: Graph) -> None:
+    steps = [step(n, at=AT) for n in range(5)]
+    await log(graph, *steps)
+    paged, before = [], None
+    while page := await graph.steps("t", before=before, limit=2):
+        paged += page
+        before = page[-1]
+    assert paged == steps[::-1]
+
+
+async def test_old_steps_are_forgotten(graph: Graph) -> None:
+    steps = [step(n) for n in range(5)]
+    await log(graph, *steps)
+    assert await graph.forget_steps(steps[3].at, limit=2) == 2
+    assert await graph.forget_steps(steps[3].at, limit=9) == 1
+    assert await graph.steps(None, limit=9) == [steps[4], steps[3]]
+
+
+async def test_a_step_goes_with_a_transaction_that_fails(graph: Graph) -> None:
+    async def work(transaction: GraphTransaction) -> None:
+        await transaction.log_step(step(1))
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await graph.write("t", "c", work)
+    assert await graph.steps(None, limit=9) == []
