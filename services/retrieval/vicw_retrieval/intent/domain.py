@@ -18,9 +18,9 @@ from vicw_shared.wire.retrieve import Intent, RetrieveRequest
 
 _VOTERS = 10
 _TEMPERATURE = 0.3
-_SIZE_POWER = 0.5
+_SIZE_POWER = 0.7
 _SMOOTHING = 0.01
-_KEEP = 0.3
+_KEEP = 0.35
 _TELLING_WORDS = 0.75
 
 
@@ -68,8 +68,8 @@ def infer(
 def vote(candidates: Sequence[Candidate], strengths: Mapping[str, float], sizes: Mapping[str, int]) -> dict[str, float]:
     """Return each domain's share of the vote; shares sum to 1, {} without candidates.
 
-    A domain's weight is Σ exp((strength − best) ÷ temperature) over its best hits, divided by the square root of its
-    share of all points, smoothed so that a tiny domain is lifted tenfold at most.
+    A domain's weight is Σ exp((strength − best) ÷ temperature) over its best hits, divided by a power of its share of
+    all points, smoothed so that a tiny domain is lifted 25-fold at most.
     """
     ranked = sorted(((max(strengths[p] for p, _ in c.passages), c.item.domain) for c in candidates), reverse=True)
     if not ranked:
