@@ -15,7 +15,7 @@ from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import MOST_NAMESAKES
-from vicw_shared.ports import GraphTransaction, ItemRef, Lead, Neighbour, Scope, Spread, TextHit, VectorStore
+from vicw_shared.ports import Flow, GraphTransaction, ItemRef, Lead, Neighbour, Scope, Spread, TextHit, VectorStore
 
 _LASTS_SECONDS = 3.0
 
@@ -157,7 +157,13 @@ class PayloadGraph:
         """Raise UnavailableError."""
         _away()
 
-    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+    async def thread(
+        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+    ) -> list[Node]:
+        """Raise UnavailableError."""
+        _away()
+
+    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
         """Raise UnavailableError."""
         _away()
 

@@ -24,7 +24,7 @@ from vicw_shared.ports.graph import (
     StoreRecord,
     TextHit,
 )
-from vicw_shared.ports.items import ItemIndex
+from vicw_shared.ports.items import Flow, ItemIndex
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
 from vicw_shared.ports.names import NameIndex
@@ -49,6 +49,7 @@ __all__ = [
     "Embedder",
     "Failure",
     "Finish",
+    "Flow",
     "Gap",
     "GraphAudit",
     "GraphStore",

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A thread of a context."""
+
+    tenant: str
+    context: str
+    flow_id: str
 
 
 class ItemIndex(Protocol):
@@ -61,6 +71,15 @@ class ItemIndex(Protocol):
         """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
         ...
 
-    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
-        """Return the first ``limit`` live items of a flow, in the order of its NEXT chain."""
+    async def thread(
+        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+    ) -> list[Node]:
+        """Return the first ``limit`` live items of a flow, in the order of its NEXT chain.
+
+        With ``after``: those that stand behind the place of this item, which may be gone itself.
+        """
+        ...
+
+    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
+        """Return up to ``limit`` flows of all tenants that have live items, in the engine's order, those ``after``."""
         ...

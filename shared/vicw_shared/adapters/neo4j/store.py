@@ -14,7 +14,15 @@ from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
-from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, clock_span, item_key, receipt_record, tenant_key
+from vicw_shared.adapters.neo4j.keys import (
+    chain_end,
+    chain_prefix,
+    clock_span,
+    item_key,
+    place,
+    receipt_record,
+    tenant_key,
+)
 from vicw_shared.adapters.neo4j.names import find_begun, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import edge_of, item_ref, node_of
@@ -27,10 +35,11 @@ from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.model.chain import latest_first
+from vicw_shared.model.chain import latest_first, next_key
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
     Direction,
+    Flow,
     GraphTransaction,
     ItemRef,
     Lead,
@@ -208,10 +217,22 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
         return [node_of(row["node"]) for row in rows]
 
-    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+    async def thread(
+        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+    ) -> list[Node]:
         prefix = chain_prefix(tenant, context, flow)
-        values = {"prefix": prefix, "end": chain_end(prefix), "tenant": tenant, "limit": limit}
+        start = place(prefix, next_key(after)) if after is not None else prefix
+        values = {"prefix": start, "end": chain_end(prefix), "tenant": tenant, "limit": limit}
         return [node_of(row["node"]) for row in await self._database.read(nodes.THREAD, **values)]
+
+    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
+        start = chain_end(chain_prefix(after.tenant, after.context, after.flow_id)) if after is not None else ""
+        found: list[Flow] = []
+        while len(found) < limit and (rows := await self._database.read(nodes.FLOW, start=start)):
+            (row,) = rows
+            found.append(Flow(row["tenant"], row["context"], row["flow_id"]))
+            start = chain_end(row["place"])
+        return found
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)

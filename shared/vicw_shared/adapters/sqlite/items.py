@@ -10,7 +10,8 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_of
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
-from vicw_shared.model.chain import latest_first
+from vicw_shared.model.chain import latest_first, next_key
+from vicw_shared.ports import Flow
 
 _BATCH = 500
 
@@ -63,12 +64,33 @@ def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -
     return list(map(node_of, rows))
 
 
-def read_thread(connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
+def read_thread(
+    connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int, after: Node | None
+) -> list[Node]:
     """Return a flow's items in the order of the index that its chain is kept by."""
+    behind, place = "", next_key(after) if after is not None else ()
+    if place:
+        behind = "AND (unstepped, step, timestamp, flow_step) > (?, ?, ?, ?) "
     rows = connection.execute(
         f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND flow_id = ? "  # noqa: S608
-        "AND arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL "
+        f"AND arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL {behind}"
         "ORDER BY unstepped, step, timestamp, flow_step LIMIT ?",
-        (tenant, context, flow, limit),
+        (tenant, context, flow, *place, limit),
     )
     return list(map(node_of, rows))
+
+
+_FLOW = (
+    "SELECT tenant, context, flow_id FROM node INDEXED BY node_flow WHERE arrival IS NOT NULL AND flow_id IS NOT NULL "
+    "AND retired_at IS NULL AND (tenant, context, flow_id) > (?, ?, ?) ORDER BY tenant, context, flow_id LIMIT 1"
+)
+
+
+def read_flows(connection: sqlite3.Connection, after: Flow | None, limit: int) -> list[Flow]:
+    """Return flows in the order of the index that has their items: one look-up a flow, however long it is."""
+    found: list[Flow] = []
+    place = (after.tenant, after.context, after.flow_id) if after is not None else ("", "", "")
+    while len(found) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
+        place = row
+        found.append(Flow(*row))
+    return found

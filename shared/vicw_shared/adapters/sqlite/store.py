@@ -17,7 +17,7 @@ from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
-from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_items, read_thread
+from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_flows, read_items, read_thread
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
@@ -39,6 +39,7 @@ from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
+    Flow,
     GraphTransaction,
     ItemRef,
     Lead,
@@ -223,8 +224,13 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))
 
-    async def thread(self, tenant: str, context: str, flow: str, limit: int) -> list[Node]:
-        return await self._database.read(lambda c: read_thread(c, tenant, context, flow, limit))
+    async def thread(
+        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+    ) -> list[Node]:
+        return await self._database.read(lambda c: read_thread(c, tenant, context, flow, limit, after))
+
+    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
+        return await self._database.read(lambda c: read_flows(c, after, limit))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

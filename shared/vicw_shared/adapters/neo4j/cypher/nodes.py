@@ -54,6 +54,12 @@ THREAD = (
     f"AND n.tenant = $tenant RETURN {node('n')} AS node ORDER BY n.flow_at, n.uid LIMIT $limit"
 )
 
+FLOW = (
+    f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $start WITH n ORDER BY n.flow_at LIMIT 1 "
+    "RETURN n.tenant AS tenant, n.context AS context, n.flow_id AS flow_id, n.flow_at AS place"
+)
+"""The first flow behind a place: its items are one run of the index, which is left at its end."""
+
 BETWEEN = (
     "UNWIND $spans AS span CALL (span) { "
     f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at >= span.start AND n.clock_at < span.end "

@@ -1,0 +1,117 @@
+"""Which neighbours of a flow may become one (design: "Sleep cycle"; seed 003 §5.2: five at a time)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from vicw_shared import sparse
+from vicw_shared.folding.fold import level
+from vicw_sleep.consolidation.material import Material
+
+_WINDOW = 3
+"""Events on either side that a topic is judged by."""
+_STEM_CHARS = 4
+"""Characters from which a stem says what something is about."""
+_FEW_WORDS = 8
+"""Stems on either side under which nothing tells of a topic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What may be folded: Events learnt before ``before``, ``size`` at a time and at least ``least``.
+
+    The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
+    less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
+    is protected as what is marked so. Macro-Events are folded again up to ``levels``, each after a further ``rest``.
+    """
+
+    before: datetime
+    size: int = 5
+    least: int = 3
+    open: int = 5
+    pause: timedelta = timedelta(minutes=30)
+    cohesion: float = 0.02
+    weight: float = 0.7
+    levels: int = 2
+    rest: timedelta = timedelta(days=1)
+
+
+def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> Iterator[list[Material]]:
+    """Yield what goes together, in the order of the flow. ``ended``: nothing younger than ``before`` comes after it.
+
+    Runs are as long as they can be without mixing what has to stay apart; a run is shared out evenly, so that its rest
+    is no batch of one.
+    """
+    free = list(flow if ended else flow[: max(0, len(flow) - rules.open)])
+    for run in _runs(free, rules):
+        yield from _shared_out(run, rules)
+
+
+def may_be_folded(one: Material, rules: Rules) -> bool:
+    """Tell whether an Event may be folded at all."""
+    event = one.event
+    weighty = event.importance is not None and event.importance >= rules.weight
+    whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
+    free = not (event.protected or weighty or one.busy or event.is_echo)
+    old = event.created_at < rules.before - level(event) * rules.rest
+    return free and whole and old and level(event) < rules.levels
+
+
+def together(left: Material, right: Material, rules: Rules) -> bool:
+    """Tell whether neighbours may be one: whoever may see the one may see the other, and both end together."""
+    alike: Sequence[Callable[[Material], object]] = (
+        lambda one: one.event.sensitivity,
+        lambda one: one.event.portable,
+        lambda one: one.about,
+        lambda one: one.event.expires_at,
+        lambda one: one.event.valid_to,
+        lambda one: one.event.domain,
+        lambda one: one.event.bucket,
+        lambda one: level(one.event),
+    )
+    return all(of(left) == of(right) for of in alike) and right.at - left.at <= rules.pause
+
+
+def _runs(flow: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
+    run: list[Material] = []
+    for place, one in enumerate(flow):
+        if not may_be_folded(one, rules):
+            yield run
+            run = []
+            continue
+        if run and (not together(run[-1], one, rules) or _is_turn(flow, place, rules)):
+            yield run
+            run = []
+        run.append(one)
+    yield run
+
+
+def _is_turn(flow: Sequence[Material], place: int, rules: Rules) -> bool:
+    """Tell whether the topic changes before a place: what is said on either side has hardly a word in common.
+
+    Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: no vector tells more about so little text.
+    """
+    before, after = flow[max(0, place - _WINDOW) : place], flow[place : place + _WINDOW]
+    left, right = _stems(before), _stems(after)
+    if min(len(left), len(right)) < _FEW_WORDS:
+        return False
+    return len(left & right) / min(len(left), len(right)) < rules.cohesion
+
+
+def _stems(events: Sequence[Material]) -> set[str]:
+    return {stem for one in events for stem in sparse.stems(one.text) if len(stem) >= _STEM_CHARS}
+
+
+def _shared_out(run: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
+    if len(run) < rules.least:
+        return
+    parts = -(-len(run) // rules.size)
+    small, longer = divmod(len(run), parts)
+    start = 0
+    for part in range(parts):
+        end = start + small + (part < longer)
+        if end - start >= rules.least:
+            yield list(run[start:end])
+        start = end

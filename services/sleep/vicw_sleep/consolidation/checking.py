@@ -1,0 +1,74 @@
+"""Whether a summary still tells what its sources tell: before anything is removed (design: "Sleep cycle").
+
+It reads the summary as a stranger would, whoever wrote it. Names, numbers and dates have to be there as they were; of
+what is denied, and of what causes what, there has to be a sentence about the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared import sparse
+from vicw_shared.language.sentences import sentences
+from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
+from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.summarising import told_by
+
+_ABOUT_THE_SAME, _THE_SAME = 0.5, 0.8
+"""Shares of the words of a cause that a sentence has which tells of a cause, or which tells what it tells."""
+_NEAR = 0.5
+"""How like its sentences a summary has to be, as a share of how like them a passage itself is."""
+
+_LEAST = 1e-6
+
+type Vectors = Mapping[str, NDArray[np.float32]]
+
+
+def missing(sources: Sequence[Material], summary: str) -> list[Fact]:
+    """Return the facts of the sources that the summary does not tell, in the order in which they are told."""
+    wanted = list(dict.fromkeys(fact for one in told_by(sources) for fact in sorted(one.facts)))
+    named = {name for source in sources for name in source.named}
+    named |= {fact.key for fact in wanted if fact.kind is Kind.NAME}
+    said = [line[span.start : span.end] for line in summary.split("\n") for span in sentences(line)]
+    there = {fact for sentence in said for fact in facts_of(sentence, named)}
+    stems = [set(sparse.stems(sentence)) for sentence in said]
+    return [fact for fact in wanted if fact not in there and not _is_told(fact, there, stems)]
+
+
+def _is_told(fact: Fact, there: Collection[Fact], said: Sequence[set[str]]) -> bool:
+    words = set(fact.key.split())
+    if fact.kind is Kind.NEGATION:
+        return any(not words.isdisjoint(other.key.split()) for other in there if other.kind is Kind.NEGATION)
+    if fact.kind is Kind.CAUSE:
+        causal = [set(other.key.split()) for other in there if other.kind is Kind.CAUSE]
+        return any(
+            len(words & stems) >= share * len(words)
+            for those, share in ((causal, _ABOUT_THE_SAME), (said, _THE_SAME))
+            for stems in those
+        )
+    return False
+
+
+def unlike(sources: Sequence[Material], summary: NDArray[np.float32], known: Vectors) -> list[str]:
+    """Return the passages (uids) that the summary does not stand for, those first that it stands for least.
+
+    ``summary`` has the vectors of its passages, shape (passages, size), of norm 1; ``known`` those of the sources'
+    passages and statements. Whoever looks for what a passage says has to come near the summary, too: it has to be like
+    the passage's sentences, half as like them at least as the passage is itself.
+    """
+    left: dict[str, float] = {}
+    for source in sources:
+        for passage in source.passages:
+            own = known.get(passage.uid)
+            if own is None:
+                continue  # it is found by its words alone already
+            said = [one for one in source.statements if one.text and one.text in (passage.text or "")]
+            mine = [known[one.uid] for one in said if one.uid in known]
+            asked = np.stack(mine or [own])
+            near = float(np.mean((asked @ summary.T).max(axis=1))) / max(float(np.mean(asked @ own)), _LEAST)
+            if near < _NEAR:
+                left[passage.uid] = near
+    return sorted(left, key=lambda uid: (left[uid], uid))

@@ -1,0 +1,93 @@
+"""What a text tells that a summary must not lose: names, numbers, dates, negations, causes (design: "Sleep cycle").
+
+A fact is a kind and a key; a text tells it if the key is among its own. Keys are made the same way on both sides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from vicw_shared import sparse
+from vicw_shared.text import fold
+
+
+class Kind(StrEnum):
+    """Kinds of facts."""
+
+    NAME = "name"
+    NUMBER = "number"
+    DATE = "date"
+    NEGATION = "negation"
+    CAUSE = "cause"
+
+
+class Fact(NamedTuple):
+    """Something told: of a negation the words that are denied, of a cause the words of its sentence."""
+
+    kind: Kind
+    key: str
+
+
+_NUMBER = re.compile(r"(?<![\w.])[+-]?\d(?:[\d.,:/]*\d)?%?(?![\w])|(?<!\w)\d+(?=[a-z]{1,3}\b)")
+_COUNT = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|hundred|thousand"
+    r"|million|half|twice)\b",
+    re.IGNORECASE,
+)
+_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} \d{{1,4}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
+    rf"|(?!may\b){_MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|tomorrow|tonight|today|last night"
+    r"|(?:last|next) (?:week|month|year|summer|winter|spring|autumn|fall))\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"\b(?:not|never|no longer|nobody|nothing|nowhere|none|neither|nor|without|cannot)\b"
+    r"|\w+n['\N{RIGHT SINGLE QUOTATION MARK}]t\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(
+    r"\b(?:because|since|therefore|due to|caus(?:e|es|ed|ing)|as a result|thus|hence|led to|leads to|so that"
+    r"|in order to|thanks to|that is why|that's why|owing to)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[\w,;)]\s)[A-Z][\w'-]*\w(?:\s[A-Z][\w'-]*\w)*|\b[A-Z]{2,}[\w-]*\b")
+"""Capital letters inside a sentence: at its start every word has one."""
+_DENIED = 3
+"""Stems behind a negation that say what is denied."""
+_LITTLE = frozenset("i i'm i'll i've i'd ok okay".split())
+
+
+def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str] = ()) -> set[Fact]:
+    """Return what a sentence tells. ``named`` are names that may be in it, ``caused`` sentences that tell of causes.
+
+    >>> sorted(fact.key for fact in facts_of("On Friday we did not ship 3 parts to Porto."))
+    ['3', 'friday', 'porto', 'ship part']
+    """
+    found = {Fact(Kind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
+    found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
+    found |= {Fact(Kind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
+    found |= {Fact(Kind.NAME, name) for name in _names(sentence, named)}
+    found |= {Fact(Kind.NEGATION, key) for match in _NOT.finditer(sentence) if (key := _denied(sentence, match.end()))}
+    if _CAUSE.search(sentence) is not None or sentence.strip() in caused:
+        found.add(Fact(Kind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
+    return found
+
+
+def _names(sentence: str, named: Collection[str]) -> Iterator[str]:
+    folded = f" {' '.join(re.findall(r'\w+', fold(sentence)))} "
+    for name in named:
+        words = " ".join(re.findall(r"\w+", fold(name)))
+        if words and f" {words} " in folded:
+            yield words
+    for match in _NAME.finditer(sentence):
+        words = " ".join(re.findall(r"\w+", fold(match[0])))
+        if words not in _LITTLE and _DATE.fullmatch(match[0]) is None:
+            yield words
+
+
+def _denied(sentence: str, end: int) -> str:
+    return " ".join(list(sparse.stems(re.split(r"[.?!;]", sentence[end:])[0]))[:_DENIED])

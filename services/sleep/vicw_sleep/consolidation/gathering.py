@@ -1,0 +1,75 @@
+"""Reads what may be consolidated: flows, and their Events with all that decides about them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import batched
+
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Direction, GraphStore, Neighbour, UnreadItems
+from vicw_sleep.consolidation.material import Material
+
+_AT_ONCE = 200
+_MOST_PASSAGES = 1000
+_MOST_STATEMENTS = 200
+_MOST_NAMES = 100
+
+
+async def read_material(graph: GraphStore, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+    """Return the material of these Events of one context, in their order."""
+    found: list[Material] = []
+    for batch in batched(events, _AT_ONCE):
+        found += await _read(graph, unread, batch)
+    return found
+
+
+async def _read(graph: GraphStore, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+    tenant, uids = events[0].tenant, [event.uid for event in events]
+    passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], _MOST_PASSAGES))
+    people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
+    named = _by_origin(await graph.expand(tenant, uids, [("MENTIONS", Direction.OUT)], _MOST_NAMES))
+    chunks = [passage.uid for of_one in passages.values() for passage in of_one if passage.label is Label.CHUNK]
+    said = _by_origin(await graph.expand(tenant, chunks, [("EVIDENCED_BY", Direction.IN)], _MOST_STATEMENTS))
+    statements = {uid: [node for node in nodes if node.is_statement] for uid, nodes in said.items()}
+    causal = await _causal(graph, tenant, [node.uid for nodes in statements.values() for node in nodes])
+    waiting = await unread.of(tenant, uids)
+    return [
+        _material(event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting)
+        for event in events
+    ]
+
+
+def _material(
+    event: Node,
+    passages: Sequence[Node],
+    statements: Mapping[str, Sequence[Node]],
+    causal: Collection[str],
+    people: Sequence[Node],
+    named: Sequence[Node],
+    waiting: Collection[str],
+) -> Material:
+    proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
+    told = [node for passage in proofs for node in statements.get(passage.uid, ())]
+    return Material(
+        event,
+        tuple(proofs),
+        tuple(told),
+        frozenset(node.uid for node in people),
+        tuple(sorted({node.name for node in named})),
+        tuple(sorted({(node.text or "").strip() for node in told if node.uid in causal})),
+        busy=event.uid in waiting,
+    )
+
+
+async def _causal(graph: GraphStore, tenant: str, statements: Sequence[str]) -> set[str]:
+    """Return which of these statements cause something, or are caused."""
+    both = [("CAUSED", way) for way in Direction]
+    return {one.origin for one in await graph.expand(tenant, statements, both, 1)}
+
+
+def _by_origin(found: Sequence[Neighbour]) -> dict[str, list[Node]]:
+    nodes: dict[str, list[Node]] = defaultdict(list)
+    for one in found:
+        nodes[one.origin].append(one.node)
+    return nodes

@@ -1,0 +1,102 @@
+"""The sources in fewer words, without a language model: sentences of theirs, by what they tell.
+
+Sentences are taken as in maximum coverage of facts, the most telling for its length first (Filatova and
+Hatzivassiloglou 2004), and stand in their order. A name, number or date whose sentence finds no room is told in a list
+behind what its source says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vicw_shared.language.sentences import sentences
+from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
+from vicw_sleep.consolidation.material import Material
+
+_LISTED = frozenset({Kind.NAME, Kind.NUMBER, Kind.DATE})
+"""Facts that a list can tell. What is denied, and what causes what, takes a sentence."""
+_WEIGHTS = {Kind.NEGATION: 3.0, Kind.CAUSE: 3.0}
+_SHORT = 20
+"""Characters added to every sentence: otherwise one of two words would tell the most for its length."""
+_MARKS = 6
+"""Characters of a line beside its sentences."""
+_FILLER = re.compile(
+    r"(?:haha|lol|thanks?|thank you|ok(?:ay)?|yes|yeah|sure|great|cool|wow|bye|hi|hello|hey)\b[^.?!]{0,20}[.?!]*",
+    re.IGNORECASE,
+)
+"""Sentences that tell nothing, and are left out."""
+
+
+@dataclass(slots=True)
+class Told:
+    """A sentence of a source, with the facts that it tells."""
+
+    source: int
+    order: int
+    text: str
+    facts: set[Fact] = field(default_factory=set)
+
+
+def told_by(sources: Sequence[Material]) -> list[Told]:
+    """Return all sentences of the sources, in order, with their facts."""
+    found: list[Told] = []
+    for place, source in enumerate(sources):
+        text = source.text
+        for order, span in enumerate(sentences(text)):
+            sentence = " ".join(text[span.start : span.end].split())
+            found.append(Told(place, order, sentence, facts_of(sentence, source.named, source.caused)))
+    return found
+
+
+def summarise(sources: Sequence[Material], *, most: int) -> str:
+    """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``.
+
+    What does not fit is missing: the check will say so.
+    """
+    told = told_by(sources)
+    heads = [source.event.title or source.event.speaker or "" for source in sources]
+    room = most - sum(len(head) + _MARKS for head in heads)
+    left: dict[Fact, int] = {fact: one.source for one in reversed(told) for fact in one.facts}
+    chosen: list[Told] = []
+    for one in _in_order_of_worth(told, left):
+        rest = {fact: place for fact, place in left.items() if fact not in one.facts}
+        if len(one.text) + 1 + _cost(rest) <= room:
+            chosen.append(one)
+            room -= len(one.text) + 1
+            left = rest
+    return "\n".join(_lines(chosen, heads, left))
+
+
+def _in_order_of_worth(told: Sequence[Told], left: Mapping[Fact, int]) -> Iterator[Told]:
+    """Yield sentences, the most telling for its length first: by facts that none before it has told."""
+    open_, untold = list(told), set(left)
+    while open_:
+        best = max(open_, key=lambda one: (_worth(one, untold), -one.source, -one.order))
+        if _worth(best, untold) <= 0:
+            break
+        open_.remove(best)
+        untold -= best.facts
+        yield best
+    fillers = [one for one in open_ if _FILLER.fullmatch(one.text) is None]
+    yield from sorted(fillers, key=lambda one: len(one.text))
+
+
+def _worth(one: Told, untold: set[Fact]) -> float:
+    return sum(_WEIGHTS.get(fact.kind, 1.0) for fact in one.facts & untold) / (len(one.text) + _SHORT)
+
+
+def _cost(left: Mapping[Fact, int]) -> int:
+    """Return the characters that it takes to tell facts in a list; those that no list can tell are lost anyway."""
+    return sum(len(fact.key) + 2 for fact in left if fact.kind in _LISTED)
+
+
+def _lines(chosen: Sequence[Told], heads: Sequence[str], left: Mapping[Fact, int]) -> Iterator[str]:
+    for place, head in enumerate(heads):
+        kept = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == place]
+        listed = [fact.key for fact, source in left.items() if source == place and fact.kind in _LISTED]
+        if listed:
+            kept.append(f"[{', '.join(dict.fromkeys(listed))}]")
+        if kept:
+            yield f"{head}: {' '.join(kept)}" if head else " ".join(kept)

@@ -1,0 +1,174 @@
+"""Consolidation on every pair of stores: what it folds, what it leaves, and that whatever it does can be undone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.sides import START, Side, asked_for
+from contract.test_folding import REGISTRY, plain, said, sound, tell, thread, turn
+from vicw_shared.errors import NotFoundError, UnavailableError
+from vicw_shared.ports import GraphTransaction, Outcome, Point
+from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
+
+_LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
+_RULES = Rules(before=_LATER, cohesion=0.0)
+_GRACE = timedelta(days=7)
+_TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+def turns(count: int, **fields: Any) -> list[dict[str, Any]]:
+    return [turn(n, f"We talked about {_TOPICS[n % 5]} in round {n}.", **fields) for n in range(count)]
+
+
+def consolidation(side: Side, **fields: Any) -> Consolidation:
+    return Consolidation(side.graph, side.graph.unread, side.indexer.indexes, REGISTRY, side.indexer, **fields)
+
+
+async def run(side: Side, rules: Rules = _RULES, **how: Any) -> Consolidated:
+    return await consolidation(side).run(rules, now=_LATER, **how)
+
+
+async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
+    await tell(side, turns(12))
+    done = await run(side)
+    assert (done.flows, done.events, done.macros, done.refused) == (1, 12, 3, 0)
+    await sound(side)
+    events = await thread(side)
+    assert [event.metadata["steps"] for event in events] == [[[1, 4]], [[5, 8]], [[9, 12]]]
+    vectors = await side.vectors.dense([event.qdrant_id or "" for event in events])
+    assert len(vectors) == 3
+    assert (await run(side)).macros == 0, "nothing is done twice"
+    steps = await side.graph.steps("t", limit=9)
+    assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
+    again = Rules(before=_LATER + timedelta(days=2), cohesion=0.0)
+    assert (await run(side, again)).macros == 1, "after a rest, they are folded again"
+    await sound(side)
+
+
+async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
+    await tell(side, turns(10))
+    nodes = await side.nodes()
+    told: list[tuple[int, str]] = []
+    dry = consolidation(side, told=lambda flow, fold, reason: told.append((len(fold.sources) if fold else 0, reason)))
+    done = await dry.run(_RULES, now=_LATER, dry=True)
+    assert (done.events, told) == (10, [(5, ""), (5, "")])
+    assert await side.nodes() == nodes
+    assert await side.graph.steps(None, limit=9) == []
+
+
+async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> None:
+    await tell(side, turns(10))
+    nodes, edges, payloads = await side.nodes(), await side.edges(), await side.payloads()
+    await run(side)
+    await sound(side)
+    undoing = consolidation(side)
+    steps = await side.graph.steps("t", limit=9)
+    with pytest.raises(NotFoundError, match="grace period is over"):
+        await undoing.undo(steps[0].id, now=_LATER + timedelta(days=8), grace=_GRACE)
+    for step in steps:
+        await undoing.undo(step.id, now=_LATER + timedelta(days=1), grace=_GRACE)
+    await sound(side)
+    assert plain(await side.nodes()) == plain(nodes)
+    assert said(await side.edges()) == said(edges)
+    assert await side.payloads() == payloads
+    assert {step.outcome for step in await side.graph.steps("t", limit=9)} == {Outcome.UNDONE}
+    for unknown in (steps[0].id, "none"):
+        with pytest.raises(NotFoundError, match="no step"):
+            await undoing.undo(unknown, now=_LATER, grace=_GRACE)
+
+
+async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Side) -> None:
+    never = "We never again want to go there {}, and not only because of the lift that was broken all the time. "
+    await tell(side, [turn(n, never.format(n) * 3) for n in range(5)])
+    nodes = await side.nodes()
+    done = await consolidation(side, chunk_chars=40, share=0.01).run(_RULES, now=_LATER)
+    assert (done.macros, done.refused) == (0, 1)
+    assert await side.nodes() == nodes
+    (step,) = await side.graph.steps("t", limit=9)
+    assert step.outcome is Outcome.REFUSED
+    assert "does not tell" in step.reason
+
+
+async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
+    await tell(side, turns(10))
+    assert (await run(side, Rules(before=START - timedelta(days=9)))).macros == 0
+    assert (await run(side, most=1)).macros == 1
+    assert len(await thread(side)) == 6
+
+
+async def test_two_at_once_fold_everything_once(side: Side) -> None:
+    await tell(side, turns(20))
+    done = await asyncio.gather(run(side), run(side))
+    assert sum(one.events for one in done) == 20
+    await sound(side)
+    assert sum(event.is_macro for event in await thread(side)) == 4
+
+
+async def test_a_death_before_the_graph_knows_leaves_everything_as_it_was(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, turns(5))
+    await sound(side)
+    nodes = await side.nodes()
+
+    async def dies(self: Any, what: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vicw_sleep.consolidation.consolidating.Folder.fold", dies)
+        with pytest.raises(RuntimeError, match="killed"):
+            await run(side)
+    assert await side.nodes() == nodes
+    assert (await run(side)).events == 5
+    await sound(side)
+
+
+async def test_a_vector_store_that_is_away_keeps_everything_as_it_was(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, turns(5))
+    nodes = await side.nodes()
+
+    async def away(self: Any, points: Sequence[Point]) -> None:
+        raise UnavailableError("vectors", "is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(side.vectors), "upsert", away)
+        with pytest.raises(UnavailableError):
+            await run(side)
+    assert await side.nodes() == nodes
+
+
+async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, turns(5))
+    real = type(side.vectors).upsert
+
+    async def meanwhile(self: Any, points: Sequence[Point]) -> None:
+        monkeypatch.undo()
+        await real(self, points)
+
+        async def change(transaction: GraphTransaction) -> None:
+            (first, *_) = await thread(side)
+            await transaction.put_nodes([replace(first, tags=("new",))])
+
+        await side.graph.write("t", "c", change)
+
+    monkeypatch.setattr(type(side.vectors), "upsert", meanwhile)
+    done = await run(side)
+    assert (done.macros, done.changed) == (0, 1)
+    await sound(side)  # nothing of the summary is left
+    assert (await run(side)).events == 5

@@ -1,0 +1,106 @@
+"""Which neighbours go together, and which never do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from unit.sleep.consolidation.materials import AT, said
+from vicw_shared.model import Sensitivity
+from vicw_sleep.consolidation.batching import Rules, batches
+from vicw_sleep.consolidation.material import Material
+
+RULES = Rules(before=AT + timedelta(hours=1))
+
+
+def steps(flow: Sequence[Material], rules: Rules = RULES, **how: bool) -> list[list[int]]:
+    return [[(one.event.flow_step or 0) - 1 for one in batch] for batch in batches(flow, rules, **how)]
+
+
+def flow(count: int, **at: dict[str, Any]) -> list[Material]:
+    """Return so many turns; ``n3={...}`` gives the fourth other fields."""
+    return [said(n, f"Turn number {n}.", **at.get(f"n{n}", {})) for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [(0, []), (2, []), (3, [3]), (5, [5]), (6, [3, 3]), (7, [4, 3]), (10, [5, 5]), (11, [4, 4, 3]), (100, [5] * 20)],
+)
+def test_a_run_is_shared_out_evenly_five_at_a_time(count: int, sizes: list[int]) -> None:
+    found = steps(flow(count))
+    assert [len(batch) for batch in found] == sizes
+    assert [n for batch in found for n in batch] == list(range(count))[: sum(sizes)], "in order, none twice"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"protected": True},
+        {"importance": 0.7},
+        {"busy": True},
+        {"created_at": AT + timedelta(hours=2)},
+        {"qdrant_id": None},
+        {"version": 0, "metadata": {"level": 2}},
+    ],
+)
+def test_what_is_protected_or_young_or_not_done_is_left_and_parts_a_run(kept: dict[str, Any]) -> None:
+    assert steps(flow(7, n3=kept)) == [[0, 1, 2], [4, 5, 6]]
+
+
+def test_what_is_not_indexed_yet_is_left() -> None:
+    turns = flow(7)
+    turns[3] = replace(turns[3], passages=(replace(turns[3].passages[0], indexed=False),))
+    assert steps(turns) == [[0, 1, 2], [4, 5, 6]]
+    turns[3] = replace(turns[3], passages=())
+    assert steps(turns) == [[0, 1, 2], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"sensitivity": Sensitivity.PERSONAL},
+        {"portable": False},
+        {"about": frozenset({"ana"})},
+        {"expires_at": AT + timedelta(days=9)},
+        {"valid_to": AT},
+        {"domain": "coding"},
+        {"bucket": "work"},
+        {"version": 0, "metadata": {"level": 1}, "created_at": AT - timedelta(days=2)},
+    ],
+)
+def test_nothing_is_mixed_that_others_may_see_or_that_ends_otherwise(other: dict[str, Any]) -> None:
+    assert steps(flow(6, n3=other, n4=other, n5=other)) == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_a_pause_parts_what_was_said() -> None:
+    turns = [said(n, f"Turn number {n}.", minute=n if n < 3 else n + 31) for n in range(6)]
+    assert steps(turns) == [[0, 1, 2], [3, 4, 5]]
+    assert steps(turns, replace(RULES, pause=timedelta(hours=1))) == [[0, 1, 2], [3, 4, 5]], "six are three and three"
+    assert steps(turns[:5], replace(RULES, pause=timedelta(hours=1))) == [[0, 1, 2, 3, 4]]
+
+
+def test_a_batch_never_crosses_a_change_of_topic() -> None:
+    garden = "The tomatoes and beans in the garden need water and compost before summer."
+    server = "Redis timeouts broke checkout; raise the pool size in production config."
+    turns = [said(n, garden if n < 4 else server) for n in range(8)]
+    assert steps(turns) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert steps(turns, replace(RULES, cohesion=0.0)) == [[0, 1, 2, 3], [4, 5, 6, 7]], "eight are four and four"
+    assert steps(turns[1:6], replace(RULES, cohesion=0.0)) == [[1, 2, 3, 4, 5]]
+    assert steps(turns[1:6]) == [[1, 2, 3]]
+
+
+def test_macro_events_rest_before_they_are_folded_again() -> None:
+    first = {"version": 0, "metadata": {"level": 1}, "created_at": AT - timedelta(hours=22)}
+    turns = flow(3, n0=first, n1=first, n2=first)
+    assert steps(turns) == []
+    assert steps(turns, replace(RULES, before=AT + timedelta(hours=3))) == [[0, 1, 2]]
+    assert steps(turns, replace(RULES, before=AT + timedelta(hours=3), levels=1)) == []
+
+
+def test_the_end_of_a_thread_that_goes_on_is_left_alone() -> None:
+    assert steps(flow(10), ended=False) == [[0, 1, 2, 3, 4]]
+    assert steps(flow(4), ended=False) == []

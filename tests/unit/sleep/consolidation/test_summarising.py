@@ -1,0 +1,144 @@
+"""What a summary says in fewer words, what it must not lose, and who notices if it does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from unit.sleep.consolidation.materials import said
+from vicw_shared.model import Node
+from vicw_sleep.consolidation.checking import missing, unlike
+from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
+from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.summarising import summarise
+from vicw_sleep.consolidation.wording import cut_lines, title_of
+
+TURNS = [
+    said(0, "Haha, thanks! We did not ship on 14 March because 3 tests failed."),
+    said(1, "Ben flew to Porto with Ms Okafor last week.", speaker="Ben"),
+    said(2, "Okay. It was a lovely evening with a lot of music and the sea was calm and we walked for a while."),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "facts"),
+    [
+        ("It cost 3.50 on 2025-03-14, 20% less.", {(Kind.NUMBER, "3.50"), (Kind.NUMBER, "2025"), (Kind.NUMBER, "20%")}),
+        ("We meet on Friday, March 14, 2025.", {(Kind.DATE, "friday"), (Kind.DATE, "march 14, 2025")}),
+        ("I told Ms Okafor about the NASA trip.", {(Kind.NAME, "ms okafor"), (Kind.NAME, "nasa")}),
+        ("He never eats fish.", {(Kind.NEGATION, "eat fish")}),
+        ("I don't like it.", {(Kind.NEGATION, "like it")}),
+        ("Nothing special here", {(Kind.NEGATION, "special here")}),
+    ],
+)
+def test_facts_are_read_off_a_sentence(sentence: str, facts: set[tuple[Kind, str]]) -> None:
+    assert {Fact(*fact) for fact in facts} <= facts_of(sentence)
+
+
+def test_names_that_the_graph_knows_are_facts_in_any_casing() -> None:
+    assert facts_of("we use redis for that", ["Redis", "red"]) == {Fact(Kind.NAME, "redis")}
+
+
+def test_causes_are_facts_by_a_cue_or_since_the_graph_says_so() -> None:
+    assert {fact.kind for fact in facts_of("It broke because of the cache.")} == {Kind.CAUSE}
+    assert facts_of("It broke.") == set()
+    assert {fact.kind for fact in facts_of("It broke.", caused=["It broke."])} == {Kind.CAUSE}
+
+
+def test_what_tells_nothing_goes_first_and_every_fact_stays() -> None:
+    summary = summarise(TURNS, most=170)
+    assert len(summary) <= 170
+    assert missing(TURNS, summary) == []
+    assert "Haha" not in summary
+    assert "lovely evening" not in summary
+    assert summary.split("\n")[1].startswith("Ben: Ben flew to Porto")
+
+
+def test_with_room_enough_all_is_said_that_says_anything() -> None:
+    summary = summarise(TURNS, most=1200)
+    assert "lovely evening" in summary
+    assert "Haha" not in summary
+    assert summary.count("\n") == 2
+
+
+def test_names_that_find_no_room_are_listed() -> None:
+    long = "Then after a very long walk along the river we finally met with Zenobia Quill and 17 of her many friends."
+    summary = summarise([said(0, long), said(1, "We did not go.")], most=80)
+    assert "[" in summary and "zenobia quill" in summary and "17" in summary
+    assert missing([said(0, long)], summary) == []
+
+
+def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
+    long = "We never again want to rent that flat near the harbour with its broken lift and its noisy neighbours."
+    lost = missing([said(0, long)], summarise([said(0, long)], most=60))
+    assert [fact.kind for fact in lost] == [Kind.NEGATION]
+
+
+@pytest.mark.parametrize(
+    ("summary", "kind"),
+    [
+        ("", None),
+        ("We did not ship on 14 March because three tests failed. Ben flew with Ms Okafor last week.", Kind.NAME),
+        ("We shipped on 14 March because 3 tests failed. Ben flew to Porto with Ms Okafor last week.", Kind.NEGATION),
+        ("We did not ship on 15 March because 3 tests failed. Ben flew to Porto with Ms Okafor last week.", Kind.DATE),
+        ("We did not ship on 14 March. 3 of them. Ben flew to Porto with Ms Okafor last week.", Kind.CAUSE),
+        ("On 14 March we did not ship because 3 tests failed. Ben and Ms Okafor flew to Porto last week.", False),
+    ],
+)
+def test_a_summary_in_other_words_is_read_as_by_a_stranger(summary: str, kind: Kind | bool | None) -> None:
+    """Empty, contradictory, incomplete ones are found out; a faithful one is not."""
+    lost = {fact.kind for fact in missing(TURNS, summary)}
+    assert lost == set() if kind is False else (len(lost) >= 4 if kind is None else kind in lost)
+
+
+@given(st.lists(st.text(max_size=300), min_size=1, max_size=5), st.integers(60, 400))
+def test_no_summary_is_longer_than_it_may_be(texts: list[str], most: int) -> None:
+    summary = summarise([said(n, text) for n, text in enumerate(texts)], most=most)
+    listed = sum(len(line[line.rfind("[") :]) for line in summary.split("\n") if line.endswith("]"))
+    assert len(summary) - listed <= most
+
+
+@given(st.text(max_size=400), st.integers(5, 80))
+def test_cut_lines_lose_nothing_but_white_space(text: str, size: int) -> None:
+    parts = list(cut_lines(text, size))
+    assert all(len(part) <= size for part in parts)
+    assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+def test_a_macro_event_is_called_by_who_says_it_and_how_it_begins() -> None:
+    assert title_of(TURNS[1:]) == "Ben, Ana: Ben flew to Porto with Ms Okafor last week."
+    assert len(title_of([said(0, "word " * 99)])) == 60
+    assert title_of([said(0, "Once upon a time", speaker=None)]) == "Once upon a time"
+
+
+def unit(*values: float) -> NDArray[np.float32]:
+    vector = np.array(values, np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def test_passages_that_the_summary_is_nothing_like_are_told_the_worst_first() -> None:
+    sources = [said(0, "a"), said(1, "b"), said(2, "c"), said(3, "d")]
+    uids = [source.passages[0].uid for source in sources]
+    known = {uids[0]: unit(1, 0, 0), uids[1]: unit(0.4, 1, 0), uids[2]: unit(0, 0, 1)}
+    assert unlike(sources, np.stack([unit(1, 0.2, 0)]), known) == [uids[2]], "the fourth has no vector"
+    assert unlike(sources, np.stack([unit(0, 0.2, 1)]), known) == [uids[0], uids[1]]
+    assert unlike(sources, np.stack([unit(1, 0.2, 0), unit(0, 0, 1)]), known) == [], "one of its passages is enough"
+
+
+def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
+    source = said(0, "One. Two.")
+    statements = tuple(_statement(source, text) for text in ("One.", "Two.", "Three."))
+    source = Material(source.event, source.passages, statements)
+    known = {source.passages[0].uid: unit(1, 1, 0)}
+    known |= {
+        node.uid: vector for node, vector in zip(statements, (unit(1, 0, 0), unit(0, 1, 0), unit(0, 0, 1)), strict=True)
+    }
+    assert unlike([source], np.stack([unit(1, 1, 0)]), known) == []
+    assert unlike([source], np.stack([unit(0, 0, 1)]), known) == [source.passages[0].uid]
+
+
+def _statement(source: Material, text: str) -> Node:
+    return said(hash(text) % 1000, text).passages[0]
