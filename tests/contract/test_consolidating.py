@@ -59,6 +59,30 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     await sound(side)
 
 
+async def test_an_answer_tells_what_a_macro_event_stands_for(side: Side) -> None:
+    await tell(side, turns(5, metadata={"mood": "calm"}))
+    await run(side)
+    await sound(side)
+    (result,) = (await side.retrieve({"query": "What did we say about the amulet of Porto?"}, "t")).results
+    assert (result.id, result.subtype, result.sources) == (None, "macro", ("0", "1", "2", "3", "4"))
+    assert result.metadata == {}
+    texts = [result.text, *(passage.text for passage in result.passages)]
+    assert "We talked about the amulet of Porto in round 0." in texts, "the proof, word for word"
+
+
+async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summary(side: Side) -> None:
+    await tell(side, turns(5))
+    (first, *_) = await thread(side)
+    await run(side)
+    await sound(side)
+    assert await side.vectors.dense([first.qdrant_id or ""]) == {}
+    answer = await side.retrieve({"query": "the amulet of Porto in round 0", "explain": True}, "t")
+    assert answer.explain is not None
+    dense = {hit["uid"]: hit["score"] for hit in answer.explain.channels["dense"]}
+    assert dense[first.qdrant_id or ""] == max(dense.values())
+    assert dense[first.qdrant_id or ""] < 1.0, "the mean of its sentence and the summary"
+
+
 async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     await tell(side, turns(10))
     nodes = await side.nodes()

@@ -12,6 +12,7 @@ from vicw_retrieval.intent.domain import Decision
 from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.timing.placing import Placed
+from vicw_shared.folding.fold import ids_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Scope
 from vicw_shared.wire.explanation import (
@@ -85,12 +86,13 @@ def _result(
         flow_step=item.flow_step,
         tags=item.tags,
         source=item.source,
-        metadata=dict(item.metadata),
+        metadata={} if item.is_macro else dict(item.metadata),
         sensitivity=item.sensitivity,
         kind=candidate.kind,
         duplicates=tuple(ids[uid] for uid in candidate.duplicates if uid in ids),
         channels=tuple(_channel_hits(candidate, places)),
         via=tuple(_via(item.uid, around)),
+        sources=tuple(ids_of([item])) if item.is_macro else (),
     )
 
 

@@ -13,7 +13,7 @@ import structlog
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import Told, search_dense
+from vicw_retrieval.channels.dense import Told, search_dense, stand_ins
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
@@ -283,6 +283,9 @@ class Search:
         try:
             async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
                 more_dense, more_lexical = await self._ports.vectors.score(asked)
+                light = [uid for uid in only_lexical if uid not in more_dense]
+                query = VectorQuery(scope=self.scope, limit=len(light), dense=self._vector.now)
+                more_dense |= await stand_ins(self._ports.vectors, self._ports.graph, query, light)
         except (RetryableError, TimeoutError):  # what the channels found stands
             self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
         else:

@@ -68,7 +68,12 @@ class Fold:
             tags=tuple(dict.fromkeys(tag for source in self.sources for tag in source.tags)),
             importance=max(weights, default=None),
             trigger_phrases=tuple(dict.fromkeys(phrase for s in self.sources for phrase in s.trigger_phrases)),
-            metadata={"sources": uids, "steps": steps_of(self.sources), "level": 1 + max(map(level, self.sources))},
+            metadata={
+                "sources": uids,
+                "ids": ids_of(self.sources),
+                "steps": steps_of(self.sources),
+                "level": 1 + max(map(level, self.sources)),
+            },
             timestamp_inferred=any(source.timestamp_inferred for source in self.sources),
             indexed=True,
         )
@@ -102,6 +107,15 @@ def level(event: Node) -> int:
     """Return how many times what an Event tells has been folded: 0 for what a caller has sent."""
     told = event.metadata.get("level") if event.is_macro else 0
     return told if isinstance(told, int) else 0
+
+
+def ids_of(events: Sequence[Node]) -> list[str]:
+    """Return the callers' ids of these Events, or of what they stand for; of one that has none its uid."""
+    found: list[str] = []
+    for event in events:
+        told = event.metadata.get("ids") if event.is_macro else None
+        found += map(str, told) if isinstance(told, list) else [event.source_id or event.uid]
+    return found
 
 
 def steps_of(events: Sequence[Node]) -> list[list[int]]:

@@ -21,6 +21,7 @@ from vicw_shared.ports import (
     VectorQuery,
     VectorStore,
 )
+from vicw_shared.uids import chunk_uid
 
 _PROOFS = 4
 """Passages that one statement is read from at most: the same sentence may stand in overlapping ones."""
@@ -68,9 +69,27 @@ async def search_dense(
     found_by_statement = [passage for passage in told.best if passage not in cosines]
     if found_by_statement:
         (more,) = await vectors.score([ScoreQuery(ids=found_by_statement, dense=query.dense)])
-        cosines |= more
+        cosines |= more | await stand_ins(
+            vectors, graph, query, [passage for passage in found_by_statement if passage not in more]
+        )
     hits = [VectorHit(passage, told.weigh(passage, cosine)) for passage, cosine in cosines.items()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id)), told
+
+
+async def stand_ins(
+    vectors: VectorStore, graph: GraphStore, query: VectorQuery, passages: Sequence[str]
+) -> dict[str, float]:
+    """Return the cosines of what stands for passages that have no vector: their Macro-Event's summary.
+
+    Nobody is asked where every passage has one.
+    """
+    if not passages:
+        return {}
+    owners = await graph.owners(query.scope.tenant, passages)
+    summaries = {passage: chunk_uid(owner.uid, 0) for passage, owner in owners.items()}
+    asked = ScoreQuery(ids=sorted(set(summaries.values())), dense=query.dense)
+    (cosines,) = await vectors.score([asked])
+    return {passage: cosines[summary] for passage, summary in summaries.items() if summary in cosines}
 
 
 async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> Told:
