@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
-from vicw_shared.model import Label
+from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.ports import GraphTransaction, Outcome, Step
+from vicw_shared.ports import Flow, GraphTransaction, Outcome, Step
 from vicw_shared.uids import make_uid
 
 
@@ -166,3 +166,36 @@ async def test_a_step_goes_with_a_transaction_that_fails(graph: Graph) -> None:
     with pytest.raises(ValueError, match="no"):
         await graph.write("t", "c", work)
     assert await graph.steps(None, limit=9) == []
+
+
+def event(flow: str, step: int, context: str = "c", tenant: str = "t", **fields: object) -> Node:
+    name = f"{tenant} {context} {flow} {step}"
+    at = AT + timedelta(minutes=step)
+    kept = {"context": context, "tenant": tenant, "flow_id": flow, "flow_step": step, "arrival": step, "timestamp": at}
+    return node(name, Label.EVENT, content_hash="h", **{**kept, **fields})
+
+
+async def test_flows_are_listed_once_each_and_paged(graph: Graph) -> None:
+    flows = [("t", "c", "a"), ("t", "c", "b"), ("t", "d", "a"), ("u", "c", "a")]
+    for tenant, context, flow in flows:
+
+        async def work(transaction: GraphTransaction, at: tuple[str, str, str] = (flow, context, tenant)) -> None:
+            await transaction.put_nodes([event(at[0], step, at[1], at[2]) for step in (1, 2, 3)])
+
+        await graph.write(tenant, context, work)
+    await put(graph, [event("gone", 1, retired_at=AT), node("no flow", Label.EVENT, content_hash="h")])
+    found: list[Flow] = []
+    while page := await graph.flows(after=found[-1] if found else None, limit=3):
+        found += page
+    assert sorted((flow.tenant, flow.context, flow.flow_id) for flow in found) == flows
+    assert len(await graph.flows(after=None, limit=1)) == 1
+
+
+async def test_a_thread_goes_on_behind_an_item_that_is_gone(graph: Graph) -> None:
+    events = [event("f", step, own_step=step if step > 3 else None) for step in range(1, 7)]
+    await put(graph, events)
+    order = await graph.thread("t", "c", "f", 9)
+    assert [one.flow_step for one in order] == [4, 5, 6, 1, 2, 3], "the caller's own steps come first"
+    await drop(graph, order[2].name)
+    assert await graph.thread("t", "c", "f", 2, after=order[2]) == order[3:5]
+    assert await graph.thread("t", "c", "f", 9, after=order[5]) == []
