@@ -65,7 +65,7 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
     """Return what a sentence tells. ``named`` are names that may be in it, ``caused`` sentences that tell of causes.
 
     >>> sorted(fact.key for fact in facts_of("On Friday we did not ship 3 parts to Porto."))
-    ['3', 'friday', 'porto', 'ship part']
+    ['3', 'friday', 'porto', 'ship 3 part']
     """
     found = {Fact(Kind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
     found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
