@@ -55,3 +55,9 @@ def describing(mention: Edge, description: str | None) -> Edge:
     if description is None:
         return mention
     return replace(mention, properties={**mention.properties, DESCRIPTION: description})
+
+
+def moved(edge: Edge, source: str, target: str) -> Edge:
+    """Return an edge between other ends, with the id that it has there: what is told of it stays."""
+    desc, teller = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
+    return replace(edge, id=edge_id(edge.type, source, target, desc=desc, told_by=teller), source=source, target=target)

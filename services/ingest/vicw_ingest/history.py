@@ -11,8 +11,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import ECHO, Ties
-from vicw_shared.uids import edge_id
+from vicw_shared.ties import ECHO, Ties, moved
 
 _OWN = frozenset(
     {"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "STATED_BY", "TAGGED", "ABOUT", "SUPERSEDES"}
@@ -104,9 +103,7 @@ class History:
             allowed = self.registry.get(edge.type).pairs
             if not any(labels.get(source, s) is s and labels.get(target, t) is t for s, t in allowed):
                 continue
-            desc, teller = edge.properties.get("desc", ""), edge.properties.get(TOLD_BY, "")
-            uid = edge_id(edge.type, source, target, desc=str(desc), told_by=str(teller))
-            carried.append(replace(edge, id=uid, source=source, target=target))
+            carried.append(moved(edge, source, target))
         return carried
 
     def _supersedes(self, old: Node, new: Node) -> Edge:

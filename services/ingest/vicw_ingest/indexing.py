@@ -22,11 +22,12 @@ from prometheus_client import Counter, Gauge
 from vicw_ingest.knowledge.bridging.drawing import Bridges
 from vicw_ingest.knowledge.bridging.looking import Fresh
 from vicw_ingest.leases import Claim, Lease
-from vicw_ingest.points import PointMaker, light_point
+from vicw_ingest.points import PointMaker
 from vicw_ingest.stages import indexing
 from vicw_shared.errors import VicwError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.payload import payload_of
+from vicw_shared.points import light_point
 from vicw_shared.ports import ModelIdentity, Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import Kind, door, trace_headers
 

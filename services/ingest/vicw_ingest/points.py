@@ -6,47 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vicw_shared.errors import FatalError, RetryableError, VicwError
-from vicw_shared.model import Label
-from vicw_shared.payload import payload_of
+from vicw_shared.points import light_point, point_of, wrapped
 from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
-from vicw_shared.sparse import encode_document
-from vicw_shared.wrapper import wrap
 
 _PATIENCE = 3
 _MOST_SHAKEN = 100_000
 _ALIVE_SECONDS = 60.0
-
-
-def wrapped(point: PendingPoint) -> str:
-    """Return the text that is embedded for a passage or a statement: a passage of one sentence shares its vector."""
-    assert point.chunk is not None
-    assert point.item is not None
-    told = point.told
-    name = told.title or told.speaker
-    return wrap(point.chunk.text or "", domain=point.item.domain, subtype=told.subtype, name=name)
-
-
-def lexical(point: PendingPoint) -> str:
-    """Return the text that BM25 sees of a passage: ``name or speaker: text``."""
-    assert point.chunk is not None
-    head = point.told.title or point.told.speaker
-    return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
-
-
-def light_point(part: PendingPoint) -> Point:
-    """Return the point of a passage that is found by its words alone: nothing of it is embedded."""
-    return Point(part.point_id, None, encode_document(lexical(part)), payload_of(part))
-
-
-def _point(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
-    """Return the point of a passage or of a statement; the latter's words are those of its passage, and found there."""
-    assert part.chunk is not None
-    sparse = encode_document(lexical(part)) if part.chunk.label is Label.CHUNK else None
-    return Point(part.point_id, vector, sparse, payload_of(part))
 
 
 def _is_light(part: PendingPoint) -> bool:
@@ -98,7 +64,7 @@ class PointMaker:
         self._embedded_at = time.monotonic()
         return {
             point.point_id: [
-                light_point(part) if _is_light(part) else _point(part, rows[texts[part.point_id]])
+                light_point(part) if _is_light(part) else point_of(part, rows[texts[part.point_id]])
                 for part in point.parts
             ]
             for point in pending

@@ -284,8 +284,10 @@ class Search:
             async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
                 more_dense, more_lexical = await self._ports.vectors.score(asked)
                 light = [uid for uid in only_lexical if uid not in more_dense]
-                query = VectorQuery(scope=self.scope, limit=len(light), dense=self._vector.now)
-                more_dense |= await stand_ins(self._ports.vectors, self._ports.graph, query, light)
+                assert self._vector.now is not None
+                more_dense |= await stand_ins(
+                    self._ports.vectors, self._ports.graph, self.scope.tenant, self._vector.now, light
+                )
         except (RetryableError, TimeoutError):  # what the channels found stands
             self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
         else:

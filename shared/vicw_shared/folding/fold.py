@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from vicw_shared.chains import Chains
 from vicw_shared.errors import VicwError
@@ -29,7 +30,7 @@ class ChangedError(VicwError):
     """What was to be folded is not any more what was read of it: it is for the next run to look at it again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fold:
     """What is to be folded: ``sources`` in the order of their flow, with their ``passages``, as they were read.
 
@@ -43,7 +44,7 @@ class Fold:
     name: str
     heavy: Collection[str] = ()
 
-    @property
+    @cached_property
     def macro(self) -> Node:
         """The Macro-Event: what its sources have in common, with the place of the last one."""
         last = self.sources[-1]

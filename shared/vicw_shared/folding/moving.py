@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from vicw_shared.model import Edge, EdgeRegistry, OnConsolidate
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.uids import edge_id
+from vicw_shared.ties import moved
 
 CHAINS = (NEXT, HAPPENED_AFTER)
 _LEFT = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
@@ -36,9 +36,7 @@ class Moving:
         properties = dict(edge.properties)
         if properties.get(TOLD_BY) in self.sources:
             properties[TOLD_BY] = self.target
-        desc, teller = str(properties.get("desc", "")), str(properties.get(TOLD_BY, ""))
-        uid = edge_id(edge.type, source, target, desc=desc, told_by=teller)
-        return replace(edge, id=uid, source=source, target=target, properties=properties)
+        return moved(replace(edge, properties=properties), source, target)
 
     def _touches(self, edge: Edge) -> bool:
         return edge.source in self.sources or edge.target in self.sources

@@ -39,7 +39,10 @@ class Unfolder:
                 [passage.uid for passage in passages.values()], ["EVIDENCED_BY"], Direction.IN
             )
             owners = await self.transaction.nodes(sorted({edge.source for edge in proofs}))
-            for macro in [owner for owner in owners.values() if owner.is_macro]:
+            macros = [owner for owner in owners.values() if owner.is_macro]
+            if not macros:
+                break  # a passage that nothing stands for any more keeps its entry for nobody
+            for macro in macros:
                 done = await self.unfold(macro)
                 items |= {item.uid: item for item in done.items}
                 items.pop(macro.uid, None)

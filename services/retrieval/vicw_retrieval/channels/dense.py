@@ -10,6 +10,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vicw_shared.errors import OverloadedError
 from vicw_shared.model import Label
 from vicw_shared.ports import (
@@ -69,15 +72,15 @@ async def search_dense(
     found_by_statement = [passage for passage in told.best if passage not in cosines]
     if found_by_statement:
         (more,) = await vectors.score([ScoreQuery(ids=found_by_statement, dense=query.dense)])
-        cosines |= more | await stand_ins(
-            vectors, graph, query, [passage for passage in found_by_statement if passage not in more]
-        )
+        light = [passage for passage in found_by_statement if passage not in more]
+        assert query.dense is not None
+        cosines |= more | await stand_ins(vectors, graph, query.scope.tenant, query.dense, light)
     hits = [VectorHit(passage, told.weigh(passage, cosine)) for passage, cosine in cosines.items()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id)), told
 
 
 async def stand_ins(
-    vectors: VectorStore, graph: GraphStore, query: VectorQuery, passages: Sequence[str]
+    vectors: VectorStore, graph: GraphStore, tenant: str, vector: NDArray[np.float32], passages: Sequence[str]
 ) -> dict[str, float]:
     """Return the cosines of what stands for passages that have no vector: their Macro-Event's summary.
 
@@ -85,9 +88,9 @@ async def stand_ins(
     """
     if not passages:
         return {}
-    owners = await graph.owners(query.scope.tenant, passages)
+    owners = await graph.owners(tenant, passages)
     summaries = {passage: chunk_uid(owner.uid, 0) for passage, owner in owners.items()}
-    asked = ScoreQuery(ids=sorted(set(summaries.values())), dense=query.dense)
+    asked = ScoreQuery(ids=sorted(set(summaries.values())), dense=vector)
     (cosines,) = await vectors.score([asked])
     return {passage: cosines[summary] for passage, summary in summaries.items() if summary in cosines}
 

@@ -2,7 +2,7 @@
 
 Nothing is removed before what stands for it has been checked and is in the vector store; then one transaction of the
 graph does the rest, and logs it. A run that dies leaves either what was or what is to be; beside it at most points that
-nobody has, which no answer shows and the reconciler removes. What was refused is not tried again as it is.
+nobody has, which no answer shows and the reconciler removes. What was refused is judged anew by the next run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vicw_shared.folding.fold import MAKER, ChangedError, Fold, Folder
 from vicw_shared.folding.unfold import Unfolded, Unfolder
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.payload import payload_of
+from vicw_shared.points import point_of, wrapped
 from vicw_shared.ports import (
     Flow,
     GraphStore,
@@ -31,15 +31,12 @@ from vicw_shared.ports import (
     Outcome,
     PendingKind,
     PendingPoint,
-    Point,
     SleepLog,
     Step,
     UnreadItems,
     WorkQueue,
 )
-from vicw_shared.sparse import encode_document
 from vicw_shared.uids import make_uid
-from vicw_shared.wrapper import wrap
 from vicw_sleep.consolidation.batching import Rules, batches
 from vicw_sleep.consolidation.checking import missing, unlike
 from vicw_sleep.consolidation.gathering import read_material
@@ -109,6 +106,14 @@ class Consolidation:
     async def run(self, rules: Rules, *, now: datetime, dry: bool = False, most: int | None = None) -> Consolidated:
         """Fold what may be folded, ``most`` batches at most; ``dry``: only tell. Raises what the engines raise."""
         done = Consolidated()
+        try:
+            await self._run(rules, done, now=now, dry=dry, most=most)
+        finally:
+            if done.macros and not dry:
+                await self.queue.wake()
+        return done
+
+    async def _run(self, rules: Rules, done: Consolidated, *, now: datetime, dry: bool, most: int | None) -> None:
         async for flow in self._flows():
             done.flows += 1
             async for page in self._pages(flow):
@@ -117,17 +122,14 @@ class Consolidation:
                 drafts = [self._draft(batch) for batch in batches(material, rules, ended=ended)]
                 for draft, refusal in await self._judged(drafts):
                     if most is not None and done.macros >= most:
-                        return done
+                        return
                     await self._settle(flow, draft, refusal, done, now=now, dry=dry)
-        if done.macros and not dry:
-            await self.queue.wake()
-        return done
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
         """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
         step = await self.graph.step(step_id)
         if step is None or step.task != MAKER or step.outcome is not Outcome.DONE:
-            raise NotFoundError(f"There is no step {step_id!r} that could be undone. `vicw sleep log` lists them")
+            raise NotFoundError(f"There is no step {step_id!r} that could be undone: the log has those that can")
         if now - step.at > grace:
             raise NotFoundError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
 
@@ -216,12 +218,13 @@ class Consolidation:
 
     async def _fold(self, draft: Draft, now: datetime) -> None:
         fold = draft.fold
-        macro, points = fold.macro, [passage.uid for passage in fold.summary]
+        macro = fold.macro
         for place, index in enumerate(await self.indexes.writing()):
             if index.model.has_vectors:
                 rows = draft.rows if place == 0 else None
                 rows = rows if rows is not None else await index.embedder.embed(_wrapped(fold), Lane.BULK)
-                await index.vectors.upsert(_points(fold, rows))
+                points = [point_of(one, row) for one, row in zip(_pending(fold), rows, strict=True)]
+                await index.vectors.upsert(points)
 
         async def work(transaction: GraphTransaction) -> None:
             await Folder(transaction, self.registry, now).fold(fold)
@@ -231,7 +234,7 @@ class Consolidation:
             await self.graph.write(macro.tenant, macro.context, work)
         except ChangedError:
             if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # nobody else has just made it
-                await self._discard(points)
+                await self._discard([passage.uid for passage in fold.summary])
             raise
 
     async def _refuse(self, fold: Fold, reason: str, now: datetime) -> None:
@@ -249,19 +252,13 @@ def _vectors(sources: Sequence[Material]) -> int:
     return sum(not passage.is_light for one in sources for passage in one.passages)
 
 
+def _pending(fold: Fold) -> list[PendingPoint]:
+    """Return the passages of a summary as an indexer would find them."""
+    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, fold.macro) for one in fold.summary]
+
+
 def _wrapped(fold: Fold) -> list[str]:
-    """Return what is embedded of a summary, as it is of every passage."""
-    macro = fold.macro
-    return [wrap(text, domain=macro.domain, subtype=macro.subtype, name=macro.speaker) for text in fold.texts]
-
-
-def _points(fold: Fold, rows: NDArray[np.float32]) -> list[Point]:
-    macro, made = fold.macro, []
-    for passage, row in zip(fold.summary, rows, strict=True):
-        head = f"{passage.speaker}: " if passage.speaker else ""
-        pending = PendingPoint(0, passage.uid, PendingKind.UPSERT, passage, macro)
-        made.append(Point(passage.uid, row, encode_document(f"{head}{passage.text}"), payload_of(pending)))
-    return made
+    return [wrapped(pending) for pending in _pending(fold)]
 
 
 def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: str = "") -> Step:
