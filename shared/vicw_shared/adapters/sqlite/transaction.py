@@ -92,17 +92,24 @@ class SqliteTransaction:
         return await self._do(lambda c: read_nodes(c, self._tenant, uids))
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        return await self._sourced(source_ids, "label <> 'Chunk'")
+
+    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+        keeping = f"label = 'Chunk' AND metadata <> '{{}}' AND json_extract(metadata, '$.{LEDGER}') IS NOT NULL"
+        return await self._sourced(source_ids, keeping)
+
+    async def _sourced(self, source_ids: Sequence[str], which: str) -> dict[str, Node]:
+        """Return the context's nodes with these callers' ids that meet a condition, of each id the latest version."""
+
         def work(connection: sqlite3.Connection) -> dict[str, Node]:
             found: dict[str, Node] = {}
             for part in batched(source_ids, _BATCH):
                 rows = connection.execute(
                     f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? "  # noqa: S608
-                    f"AND source_id IN ({marks(len(part))}) AND label <> 'Chunk' ORDER BY version",
+                    f"AND source_id IN ({marks(len(part))}) AND {which} ORDER BY version",
                     (self._tenant, self._context, *part),
                 )
-                for row in rows:
-                    node = node_of(row)
-                    found[node.source_id or ""] = node
+                found.update((node.source_id or "", node) for node in map(node_of, rows))
             return found
 
         return await self._do(work)
@@ -174,21 +181,6 @@ class SqliteTransaction:
                     (*part, self._tenant),
                 )
                 found += [edge_of(row) for row in rows]
-            return found
-
-        return await self._do(work)
-
-    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
-        def work(connection: sqlite3.Connection) -> dict[str, Node]:
-            found: dict[str, Node] = {}
-            for part in batched(source_ids, _BATCH):
-                rows = connection.execute(
-                    f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? "  # noqa: S608
-                    f"AND source_id IN ({marks(len(part))}) AND label = 'Chunk' "
-                    "AND metadata <> '{}' AND json_extract(metadata, ?) IS NOT NULL ORDER BY version",
-                    (self._tenant, self._context, *part, f"$.{LEDGER}"),
-                )
-                found.update((node.source_id or "", node) for node in map(node_of, rows))
             return found
 
         return await self._do(work)
