@@ -37,10 +37,11 @@ def to_results(
     around: Surroundings,
     fusion: str,
     same: Mapping[str, Node],
+    parts: Mapping[str, Node],
 ) -> list[Result]:
     """Return the results in order, each with its best passage as text and where every channel ranked it.
 
-    ``same`` are the nodes of near-duplicates, which go by the caller's ids.
+    ``same`` are the nodes of near-duplicates, which go by the caller's ids; ``parts`` folded items as they were.
     """
     ids = {uid: node.source_id or uid for uid, node in same.items()}
     places = {
@@ -48,7 +49,7 @@ def to_results(
         for name, hits in wave.ranked.items()
     }
     return [
-        _result(rank, _as_shown(candidate, fusion), around.nodes[candidate.item.uid], passages, places, around, ids)
+        _result(rank, _as_shown(candidate, fusion), parts.get(candidate.key), passages, places, around, ids)
         for rank, candidate in enumerate(top, start=1)
     ]
 
@@ -61,13 +62,14 @@ def _as_shown(candidate: Candidate, fusion: str) -> Candidate:
 def _result(
     rank: int,
     candidate: Candidate,
-    item: Node,
+    part: Node | None,
     passages: Mapping[str, str],
     places: Mapping[str, Mapping[str, tuple[int, float]]],
     around: Surroundings,
     ids: Mapping[str, str],
 ) -> Result:
     texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
+    item = part or around.nodes[candidate.item.uid]
     return Result(
         id=item.source_id,
         uid=item.uid,
@@ -91,8 +93,9 @@ def _result(
         kind=candidate.kind,
         duplicates=tuple(ids[uid] for uid in candidate.duplicates if uid in ids),
         channels=tuple(_channel_hits(candidate, places)),
-        via=tuple(_via(item.uid, around)),
+        via=tuple(_via(candidate.item.uid, around)),
         sources=tuple(ids_of([item])) if item.is_macro else (),
+        folded_into=candidate.item.uid if part is not None else None,
     )
 
 
@@ -154,7 +157,7 @@ def explain(
         ),
         time=_time(second.placed),
         rerank=_rerank(second, top),
-        boosts={candidate.item.uid: dict(candidate.boosts) for candidate in top if candidate.boosts},
+        boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=tuple(cut),
     )
 
@@ -179,7 +182,7 @@ def _rerank(second: SecondWave, top: Sequence[Candidate]) -> dict[str, JudgedRes
     reranked = second.reranked
     if reranked is None or not reranked.in_time:
         return None
-    uids = [candidate.item.uid for candidate in top if candidate.item.uid in reranked.scores]
+    uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
     return {uid: JudgedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
 
 

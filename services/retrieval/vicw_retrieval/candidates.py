@@ -26,7 +26,7 @@ class Wave:
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
-    scores: Mapping[str, Mapping[str, float]]
+    scores: Mapping[str, dict[str, float]]
     weights: Mapping[str, float]
     ceilings: Mapping[str, float] = field(default_factory=dict)
 
@@ -49,7 +49,7 @@ class GraphHit:
 
 @dataclass(slots=True)
 class Candidate:
-    """An item with its passages, best first, as (uid, fused score).
+    """An item with its passages, best first, as (uid, fused score). ``key`` tells it from all others, folded or not.
 
     Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
     of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,
@@ -64,6 +64,11 @@ class Candidate:
     reached: GraphHit | None = None
     duplicates: list[str] = field(default_factory=list)
     tagged: tuple[int, float] | None = None
+
+    @property
+    def key(self) -> str:
+        """The uid, of a folded item its own."""
+        return self.item.key
 
     @property
     def standing(self) -> float:
@@ -113,7 +118,7 @@ def shown(score: float, method: str) -> float:
 
 
 def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:
-    """Return one candidate per item, scored by its best passage, best first; ties in order of uid.
+    """Return one candidate per item, scored by its best passage, best first; ties in order of key.
 
     A passage without an owner is a vector without a node: it is left out.
     """
@@ -122,15 +127,15 @@ def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Can
         item = owners.get(passage)
         if item is None:
             continue
-        if item.uid not in found:
-            found[item.uid] = Candidate(item, score)
-        found[item.uid].passages.append((passage, score))
+        if item.key not in found:
+            found[item.key] = Candidate(item, score)
+        found[item.key].passages.append((passage, score))
     return in_order(found.values())
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates, best first; ties in order of uid."""
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.item.uid))
+    """Return candidates, best first; ties in order of key."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))
 
 
 def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
@@ -144,7 +149,7 @@ def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Cand
         return any(passage in brought for passage, _ in candidate.passages)
 
     first = candidates[:limit]
-    others = [candidate.item.uid for candidate in first if not is_brought(candidate)]
+    others = [candidate.key for candidate in first if not is_brought(candidate)]
     late = [candidate for candidate in candidates[limit:] if is_brought(candidate)][: min(limit // 2, len(others))]
     making_room = set(others[len(others) - len(late) :])
-    return [candidate for candidate in first if candidate.item.uid not in making_room] + late
+    return [candidate for candidate in first if candidate.key not in making_room] + late

@@ -16,7 +16,6 @@ from vicw_retrieval.channels.graph.places import said_by
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.sight import Sight
 from vicw_retrieval.wanted import wanted
-from vicw_shared.model import Node
 from vicw_shared.ports import Direction, ItemRef
 
 CURRENT = "current"
@@ -52,18 +51,18 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
     asked = {passage: _asked(uids, past, alike) for passage, uids in compared.items()}
     newer = {passage: now[uid] for passage, uid in asked.items() if uid in now}
     said = await _said(question, sorted(set().union(*newer.values()))) if newer else {}
-    everything = {uid: one for one in found for uid in (one.item.uid, *one.duplicates)}
+    everything = {key: one for one in found for key in (one.key, *one.duplicates)}
     for passage, statements in newer.items():
         for item, proof in (said[uid] for uid in statements if uid in said):
             old = first[passage]
-            candidate = everything.setdefault(item.uid, Candidate(ItemRef.of(item), old.score))
+            candidate = everything.setdefault(item.key, Candidate(item, old.score))
             if candidate is not old and candidate.score <= old.score:
                 candidate.boost(CURRENT, old.score + _JUST_ABOVE - candidate.score)
                 candidate.passages = [
                     (proof, old.passages[0][1]),
                     *(one for one in candidate.passages if one[0] != proof),
                 ]
-    return in_order({one.item.uid: one for one in everything.values()}.values()) if said else list(found)
+    return in_order({one.key: one for one in everything.values()}.values()) if said else list(found)
 
 
 def asks_for_past(query: str) -> bool:
@@ -125,12 +124,12 @@ def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[st
     return sorted(reached & holding)
 
 
-async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[Node, str]]:
+async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the items that say these statements, as far as they may be results, each with the passage that does."""
     graph, tenant, said = question.graph, question.scope.tenant, await said_by(question, statements)
-    nodes = await graph.nodes(tenant, [item for item, _ in said.values()]) if said else {}
+    nodes = await graph.nodes(tenant, [item.uid for item, _ in said.values()]) if said else {}
     seen = {node.uid for node in await question.sight.nodes(list(nodes.values()))}
     # Judged by the passage that says it: another one of the item may be over.
-    saying = {passage: replace(nodes[item], qdrant_id=passage) for item, passage in said.values() if item in seen}
+    saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in said.values() if item.uid in seen}
     kept = {node.qdrant_id for node in await wanted(graph, question.scope, list(saying.values()))} if saying else set()
-    return {uid: (nodes[item], passage) for uid, (item, passage) in said.items() if passage in kept}
+    return {uid: (item, passage) for uid, (item, passage) in said.items() if passage in kept}

@@ -23,18 +23,18 @@ async def merge_duplicates(
     ``limit`` results are compared. ``least``: the resemblance from which two are the same; 0: none are.
     """
     first = found[: 2 * limit + _SPARE] if least > 0 else ()
-    passages = {one.item.uid: [uid for uid, _ in one.passages[:_PASSAGES]] for one in first}
+    passages = {one.key: [uid for uid, _ in one.passages[:_PASSAGES]] for one in first}
     texts = await graph.texts(scope.tenant, [uid for uids in passages.values() for uid in uids]) if first else {}
     told = [
         (
-            one.item.uid,
+            one.key,
             (one.item.context, one.item.domain, one.item.speaker),
-            [texts[uid] for uid in passages[one.item.uid] if uid in texts],
+            [texts[uid] for uid in passages[one.key] if uid in texts],
         )
         for one in first
     ]
     same = near_duplicates(told, least=least, chars=LEAST_CHARS)
-    by_uid = {one.item.uid: one for one in first}
+    by_uid = {one.key: one for one in first}
     for uid, best in same.items():
         by_uid[best].duplicates.append(uid)
-    return [one for one in found if one.item.uid not in same] if same else found
+    return [one for one in found if one.key not in same] if same else found

@@ -18,6 +18,7 @@ from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.channels import tags
 from vicw_retrieval.expansion import expand
+from vicw_retrieval.folded import add_besides, read_parts
 from vicw_retrieval.intent.domain import Decision, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.outage import PayloadGraph
@@ -145,13 +146,14 @@ async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | N
 async def _surroundings(
     request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: Search
 ) -> Surroundings:
-    uids = [candidate.item.uid for candidate in top]
+    uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
         try:
             known = Known(known_by(ports.registry), ports.settings.fanout_read)
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
                 around = await expand(ports.graph, scope, uids, proofs, known)
+                await add_besides(ports.graph, scope, top, around)
         except (UnavailableError, OverloadedError, TimeoutError):
             search.degraded.append("expand")
         else:
@@ -182,7 +184,8 @@ async def _answer(
         texts = await ports.graph.texts(search.scope.tenant, passages)
         duplicates = [uid for candidate in top for uid in candidate.duplicates]
         same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
-        results = to_results(top, texts, wave, around, ports.settings.fusion, same)
+        parts = await read_parts(ports.graph, search.scope.tenant, top)
+        results = to_results(top, texts, wave, around, ports.settings.fusion, same, parts)
         text, cut = write_text(results, around, Meter.of(request.budget), request.template)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))

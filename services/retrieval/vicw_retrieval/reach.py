@@ -18,11 +18,31 @@ class SubGraph(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An item that the other channels found: ``standing`` (≥ 0) is what it may hand on, ``passages`` were found."""
+    """An item that the other channels found: ``standing`` (≥ 0) is what it may hand on, ``passages`` were found.
+
+    ``part`` is the uid of a folded item, whose Macro-Event is ``uid``.
+    """
 
     uid: str
     standing: float
     passages: tuple[str, ...]
+    part: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return self.part or self.uid
+
+
+def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
+    """Return one anchor for each node of the graph, as the best of those that it stands for, in their order."""
+    found: dict[str, Anchor] = {}
+    for anchor in anchors:
+        known = found.get(anchor.uid)
+        passages = (*known.passages, *anchor.passages) if known is not None else anchor.passages
+        best = max(known.standing, anchor.standing) if known is not None else anchor.standing
+        found[anchor.uid] = Anchor(anchor.uid, best, passages)
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) 
     matter wins nothing by saying it last.
     """
     best = candidates[:_CANDIDATES] if settings.recency_weight else ()
-    times = {one.item.uid: one.item.timestamp for one in best if one.item.timestamp is not None}
+    times = {one.key: one.item.timestamp for one in best if one.item.timestamp is not None}
     if len(times) < 2:
         return list(candidates)
     worth = recency(times, timedelta(days=settings.recency_days))
     for candidate in best:
-        if candidate.item.uid in worth:
-            candidate.boost(RECENT, settings.recency_weight * worth[candidate.item.uid] * candidate.standing)
+        if candidate.key in worth:
+            candidate.boost(RECENT, settings.recency_weight * worth[candidate.key] * candidate.standing)
     return in_order(candidates)

@@ -51,11 +51,11 @@ async def rerank(
         _log.warning("the re-ranker does not answer; the order stands as it was", error=str(error))
         return found, Reranked(in_time=False)
     told = [found[at] for at in places]
-    scores = {one.item.uid: score for one, score in zip(told, judged, strict=True)}
-    before = {found[at].item.uid: at + 1 for at in places}
+    scores = {one.key: score for one, score in zip(told, judged, strict=True)}
+    before = {found[at].key: at + 1 for at in places}
     ordered = list(found)
     worth = [one.score for one in told]
-    for at, share, one in zip(places, worth, sorted(told, key=lambda one: -scores[one.item.uid]), strict=True):
+    for at, share, one in zip(places, worth, sorted(told, key=lambda one: -scores[one.key]), strict=True):
         if share != one.score:
             one.boost(RERANK, share - one.score)
         ordered[at] = one

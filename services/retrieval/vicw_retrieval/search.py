@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
-from collections.abc import Awaitable, Mapping, Sequence
-from math import isfinite
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import structlog
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import Told, search_dense, stand_ins
+from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.completing import Completion
+from vicw_retrieval.folded import proofs_of, without_summaries
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
 from vicw_retrieval.ports import RetrievalPorts
@@ -27,7 +29,6 @@ from vicw_shared import sparse
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
 from vicw_shared.ports import (
     Scope,
-    ScoreQuery,
     VectorHit,
     VectorQuery,
 )
@@ -103,7 +104,7 @@ class Search:
         """
         limit = self._limit
         wave = last = await self._run(scope, domain, limit)
-        candidates = await self._rank(wave, scope)
+        candidates, wave = await self._rank(wave, scope)
         for _ in range(_WIDENINGS):
             by_vectors = FULLTEXT not in last.ranked
             if len(candidates) >= self._request.limit or not is_full(last, limit) or not (by_vectors or self._wordy):
@@ -115,7 +116,7 @@ class Search:
             except RetryableError:
                 break  # what was found stands; `degraded` names the channels
             wave = merge(wave, last) if by_vectors else last
-            candidates = await self._rank(wave, scope)
+            candidates, wave = await self._rank(wave, scope)
         return candidates, wave
 
     async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
@@ -194,8 +195,15 @@ class Search:
         """Ask the graph's full-text index. Raises what it raises."""
         return {FULLTEXT: await search_fulltext(self._ports.graph, self._request.query, scope, self._limit)}
 
-    async def _rank(self, wave: Wave, scope: Scope) -> list[Candidate]:
-        """Fuse a wave and return its items, best first."""
+    async def _rank(self, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
+        """Fuse a wave and return its items, best first. A summary hands over to what it stands for."""
+        candidates = await self._fuse(wave, scope)
+        wider = await self._hand_over(candidates, wave)
+        if wider is not wave:
+            candidates = await self._fuse(wider, scope)
+        return without_summaries(candidates), wider
+
+    async def _fuse(self, wave: Wave, scope: Scope) -> list[Candidate]:
         with self.watch.stage("fuse"):
             fused = fuse(wave, method=self._ports.settings.fusion)
             # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
@@ -246,7 +254,11 @@ class Search:
         brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
         ranked = {**ranked, GRAPH: seeds} if seeds else ranked
         if {"dense", "bm25"} <= scores.keys():
-            await self._score_each_others(scores, brought)
+            try:
+                await self._score_each_others(scores, brought)
+            except (RetryableError, TimeoutError):  # what the channels found stands
+                found = set().union(*scores.values(), brought)
+                self.degraded += [name for name in ("dense", "bm25") if found - scores[name].keys()]
         for channel in scores.values():
             channel.update(brought | channel)
         settings = self.understood.settings
@@ -272,27 +284,24 @@ class Search:
         ):
             self.degraded.append(INTENT)
 
-    async def _score_each_others(self, scores: dict[str, dict[str, float]], brought: Mapping[str, float]) -> None:
-        """Score what only one of the vector channels found in the other."""
-        dense, lexical = scores["dense"], scores["bm25"]
-        found = set().union(*scores.values(), brought)
-        only_lexical, only_dense = sorted(found - dense.keys()), sorted(found - lexical.keys())
-        if not only_lexical and not only_dense:
-            return
-        asked = ScoreQuery(ids=only_lexical, dense=self._vector.now), ScoreQuery(ids=only_dense, sparse=self.terms)
-        try:
-            async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
-                more_dense, more_lexical = await self._ports.vectors.score(asked)
-                light = [uid for uid in only_lexical if uid not in more_dense]
-                assert self._vector.now is not None
-                more_dense |= await stand_ins(
-                    self._ports.vectors, self._ports.graph, self.scope.tenant, self._vector.now, light
-                )
-        except (RetryableError, TimeoutError):  # what the channels found stands
-            self.degraded += [name for name, ids in (("dense", only_lexical), ("bm25", only_dense)) if ids]
-        else:
-            dense.update({uid: self._told.weigh(uid, cosine) for uid, cosine in more_dense.items() if isfinite(cosine)})
-            lexical.update({uid: score for uid, score in more_lexical.items() if isfinite(score)})
+    async def _hand_over(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
+        """Return the wave with what the summaries found stand for: each proof is judged by itself."""
+        if not {"dense", "bm25"} <= wave.scores.keys():
+            return wave
+        scores = {name: dict(of) for name, of in wave.scores.items()}
+        with contextlib.suppress(RetryableError, TimeoutError):
+            proofs = await proofs_of(self._ports.graph, self.scope.tenant, candidates, wave)
+            if proofs and await self._score_each_others(scores, proofs):
+                return replace(wave, scores=scores)
+        return wave
+
+    async def _score_each_others(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> bool:
+        """Score what only one of the vector channels found in the other. Raises what the engines raise."""
+        ports = self._ports
+        assert self._vector.now is not None
+        completion = Completion(ports.vectors, ports.graph, self.scope.tenant, self._vector.now, self.terms, self._told)
+        seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
+        return await completion.complete(scores, more, seconds=seconds)
 
 
 def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:

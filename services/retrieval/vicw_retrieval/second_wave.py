@@ -18,7 +18,7 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.current import CURRENT, asks_for_past, prefer_current
 from vicw_retrieval.merging import merge_duplicates
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.reach import Anchor
+from vicw_retrieval.reach import Anchor, by_item
 from vicw_retrieval.recent import prefer_recent
 from vicw_retrieval.reranking import RERANK, Reranked, rerank
 from vicw_retrieval.search import Search
@@ -76,7 +76,7 @@ class SecondWave:
             self.search.likeness(),
             replace(self.search.scope, domains=domains),
             self.request.query,
-            {candidate.item.uid: candidate.standing for candidate in found},
+            {candidate.key: candidate.standing for candidate in found},
             tuple(dict.fromkeys(fold(name) for name in names if name)),
             {c.item.uid: passage for c in found for passage, _ in c.passages if passage in brought},
         )
@@ -104,7 +104,7 @@ class SecondWave:
         if not reading:
             return found
         self.placed = Placed(reading)
-        asked = replace(question, standings={candidate.item.uid: candidate.standing for candidate in found})
+        asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
         with self.search.watch.stage(TIME), contextlib.suppress(RetryableError, TimeoutError):
             async with self._within(self.ports.settings.spread_ms):
                 return await place(asked, found, self.placed, boost, self.search.by_phrase)
@@ -156,9 +156,9 @@ class SecondWave:
         most = self.ports.settings.associates
         if not most:
             return
-        anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages)) for c in top]
+        anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
         with self.search.watch.stage(tags.TAGS), contextlib.suppress(*_AWAY):
             async with self._within(self.ports.settings.spread_ms):
-                self.associates = await tags.walk_tags(question, anchors, most)
+                self.associates = await tags.walk_tags(question, by_item(anchors), most)
                 return
         self.search.degraded.append(tags.TAGS)

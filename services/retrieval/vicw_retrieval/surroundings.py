@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from vicw_retrieval.why.model import Chain
 from vicw_shared.model import Edge, Node
-from vicw_shared.ports import Neighbour
+from vicw_shared.ports import Direction, Neighbour
 
 
 @dataclass(slots=True)
@@ -15,7 +15,8 @@ class Surroundings:
 
     ``aliases`` are the names of what is not shown, since the node stands for it; ``associates`` are, for each result,
     the tags over which it leads to further items, and these. ``chains`` are causal ones, whose ends and proofs are
-    among the nodes and edges.
+    among the nodes and edges. ``beside`` says what comes after (OUT) and before (IN) a result where something of it is
+    folded, by the result's key.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -25,6 +26,7 @@ class Surroundings:
     aliases: dict[str, list[str]] = field(default_factory=dict)
     associates: dict[str, list[tuple[Node, Node]]] = field(default_factory=dict)
     chains: list[Chain] = field(default_factory=list)
+    beside: dict[str, list[tuple[Direction, Node]]] = field(default_factory=dict)
 
     def associate(self, anchor: str, way: tuple[Neighbour, Neighbour]) -> None:
         """Add what an anchor shares a tag with: ``way`` leads to the tag, and from the tag to the item."""

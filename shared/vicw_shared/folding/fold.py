@@ -71,6 +71,7 @@ class Fold:
             trigger_phrases=tuple(dict.fromkeys(phrase for s in self.sources for phrase in s.trigger_phrases)),
             metadata={
                 "sources": uids,
+                "items": [uid for source in self.sources for uid in source.items],
                 "ids": ids_of(self.sources),
                 "steps": steps_of(self.sources),
                 "level": 1 + max(map(level, self.sources)),
@@ -183,13 +184,18 @@ class Folder:
         passages = {passage.uid: passage for passage in what.passages}
         lighter = {uid for uid, passage in passages.items() if uid not in what.heavy and not passage.is_light}
         entries: dict[str, Entry] = {}
+        parts: dict[str, str] = {}
         for source in what.sources:
             mine = [edge for edge in edges if source.uid in {edge.source, edge.target}]
             light = [edge.target for edge in mine if edge.type == "EVIDENCED_BY" and edge.target in lighter]
+            parts |= {edge.target: source.uid for edge in mine if edge.type == "EVIDENCED_BY"}
             mine += [edge for edge in told if edge.properties.get(TOLD_BY) == source.uid]
             assert source.qdrant_id is not None
             entries[source.qdrant_id] = Entry(source, tuple(mine), tuple(sorted(light)))
-        return [with_entry(passage, entries.get(uid), light=uid in lighter) for uid, passage in passages.items()]
+        return [
+            with_entry(passage, entries.get(uid), parts.get(uid), light=uid in lighter)
+            for uid, passage in passages.items()
+        ]
 
     def _own(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
         """Return the edges that a Macro-Event has as every item has them."""

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.model.core5 import LEDGER, LIGHT
+from vicw_shared.model.core5 import LEDGER, LIGHT, PART
 
 _TIMES = frozenset(name for name, kind in get_type_hints(Node).items() if kind in {datetime, datetime | None})
 _TUPLES = frozenset({"aliases", "tags", "trigger_phrases"})
@@ -46,16 +46,22 @@ class Entry:
             raise ValueError(f"no entry of a ledger: {error}") from error
 
 
-def with_entry(passage: Node, entry: Entry | None, *, light: bool) -> Node:
-    """Return a passage that keeps an entry, and is found by its words alone where it is ``light``."""
-    kept: dict[str, object] = {LEDGER: entry.dump()} if entry is not None else {}
-    return replace(passage, metadata={**passage.metadata, **kept, **({LIGHT: True} if light else {})})
+def with_entry(passage: Node, entry: Entry | None, part: str | None, *, light: bool) -> Node:
+    """Return a passage that keeps an entry, and is found by its words alone where it is ``light``.
+
+    ``part`` is the uid of the item that is folded with it; what was folded before goes on naming its first one.
+    """
+    kept: dict[str, object] = {PART: part} if part is not None else {}
+    kept |= passage.metadata
+    kept |= {LEDGER: entry.dump()} if entry is not None else {}
+    return replace(passage, metadata={**kept, **({LIGHT: True} if light else {})})
 
 
 def without_entry(passage: Node, entry: Entry) -> Node:
     """Undo ``with_entry`` for a passage of the entry's item; what gets its vector back waits for it."""
     gone = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
     gone |= {LIGHT} if passage.uid in entry.light else set()
+    gone |= {PART} if passage.metadata.get(PART) == entry.item.uid else set()
     metadata = {name: value for name, value in passage.metadata.items() if name not in gone}
     return replace(passage, metadata=metadata, indexed=passage.indexed and LIGHT not in gone)
 

@@ -10,6 +10,7 @@ from vicw_shared.chains import Chains
 from vicw_shared.folding.ledger import Entry, entries_of, without_entry
 from vicw_shared.folding.moving import CHAINS, Moving, united
 from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.core5 import PART
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import chunk_uid
 
@@ -99,8 +100,8 @@ class Unfolder:
 def _freed(passages: Mapping[str, Node], entries: Sequence[Entry]) -> list[Node]:
     """Return the passages of these entries' items as they were before."""
     return [
-        without_entry(passages[uid], entry)
+        without_entry(passage, entry)
         for entry in entries
-        for uid in sorted({*entry.light, entry.item.qdrant_id or ""})
-        if uid in passages
+        for uid, passage in passages.items()
+        if uid in {*entry.light, entry.item.qdrant_id} or passage.metadata.get(PART) == entry.item.uid
     ]

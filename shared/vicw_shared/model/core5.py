@@ -9,6 +9,8 @@ from enum import StrEnum
 
 LEDGER = "folded"
 """The metadata of a folded item's first passage that keeps what the item was (``folding.ledger``)."""
+PART = "item"
+"""The metadata of a folded item's passages that names the item."""
 LIGHT = "light"
 """The metadata of a passage whose point has words alone: no vector."""
 MACRO = "macro"
@@ -100,6 +102,12 @@ class Node:
     def is_macro(self) -> bool:
         """Whether it is a Macro-Event: an item that we made, of others."""
         return self.label is Label.EVENT and self.content_hash is not None and self.version == OF_NOBODY
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The uids of the callers' items that it stands for, in order, as a Macro-Event; otherwise its own."""
+        told = self.metadata.get("items") if self.is_macro else None
+        return tuple(map(str, told)) if isinstance(told, list) and told else (self.uid,)
 
     @property
     def is_echo(self) -> bool:

@@ -77,7 +77,10 @@ class Lead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRef:
-    """What ranking needs of an item: no more is read of hundreds of candidates."""
+    """What ranking needs of an item: no more is read of hundreds of candidates.
+
+    Of a folded item ``uid`` is its Macro-Event's, which has its place in the graph, and ``part`` its own.
+    """
 
     uid: str
     label: Label
@@ -90,11 +93,18 @@ class ItemRef:
     retired_at: datetime | None = None
     valid_to: datetime | None = None
     expires_at: datetime | None = None
+    is_macro: bool = False
+    part: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from every other item, folded or not."""
+        return self.part or self.uid
 
     @classmethod
     def of(cls, node: Node) -> ItemRef:
         """Return what ranking needs of a node that is read already."""
-        return cls(**{name: getattr(node, name) for name in cls.__slots__})
+        return cls(**{name: getattr(node, name) for name in cls.__slots__ if name != "part"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +272,10 @@ class GraphStore(NameIndex, ItemIndex, Protocol):
         ...
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
-        """Return the item that each Chunk proves. Unknown uids are left out."""
+        """Return the item that each Chunk proves, be it folded (``ItemRef.part``). Unknown uids are left out.
+
+        Of what was said when, and by whom, the passage of a folded item knows.
+        """
         ...
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:

@@ -28,6 +28,8 @@ from vicw_shared.uids import chunk_uid
 
 _PROOFS = 4
 """Passages that one statement is read from at most: the same sentence may stand in overlapping ones."""
+_STATEMENTS = 20
+"""Of a passage without a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +70,40 @@ async def search_dense(
         told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
     except OverloadedError:  # passages are found without the graph
         return passages, Told()
-    cosines = {hit.id: hit.score for hit in passages}
-    found_by_statement = [passage for passage in told.best if passage not in cosines]
+    scores = {hit.id: told.weigh(hit.id, hit.score) for hit in passages}
+    found_by_statement = [passage for passage in told.best if passage not in scores]
     if found_by_statement:
         (more,) = await vectors.score([ScoreQuery(ids=found_by_statement, dense=query.dense)])
+        scores |= {uid: told.weigh(uid, cosine) for uid, cosine in more.items()}
         light = [passage for passage in found_by_statement if passage not in more]
         assert query.dense is not None
-        cosines |= more | await stand_ins(vectors, graph, query.scope.tenant, query.dense, light)
-    hits = [VectorHit(passage, told.weigh(passage, cosine)) for passage, cosine in cosines.items()]
+        scores |= await weigh_light(vectors, graph, query.scope.tenant, query.dense, light)
+    hits = [VectorHit(passage, score) for passage, score in scores.items()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id)), told
 
 
-async def stand_ins(
+async def weigh_light(
     vectors: VectorStore, graph: GraphStore, tenant: str, vector: NDArray[np.float32], passages: Sequence[str]
 ) -> dict[str, float]:
-    """Return the cosines of what stands for passages that have no vector: their Macro-Event's summary.
+    """Return what passages without a vector count: their Macro-Event's summary stands for it (decision 0025).
 
-    Nobody is asked where every passage has one.
+    Each is the mean of that cosine and the one of its best statement, which has a vector still. Nobody is asked where
+    every passage has one.
     """
     if not passages:
         return {}
-    owners = await graph.owners(tenant, passages)
+    owners, said = await asyncio.gather(
+        graph.owners(tenant, passages), graph.leads(tenant, passages, ("EVIDENCED_BY", Direction.IN), _STATEMENTS)
+    )
     summaries = {passage: chunk_uid(owner.uid, 0) for passage, owner in owners.items()}
-    asked = ScoreQuery(ids=sorted(set(summaries.values())), dense=vector)
-    (cosines,) = await vectors.score([asked])
-    return {passage: cosines[summary] for passage, summary in summaries.items() if summary in cosines}
+    asked = {*summaries.values(), *(lead.uid for lead in said if not lead.is_item)}
+    (cosines,) = await vectors.score([ScoreQuery(ids=sorted(asked), dense=vector)])
+    best: dict[str, float] = {}
+    for lead in said:
+        if lead.uid in cosines:
+            best[lead.origin] = max(best.get(lead.origin, -1.0), cosines[lead.uid])
+    counted = {passage: cosines[summary] for passage, summary in summaries.items() if summary in cosines}
+    return {uid: (cosine + best.get(uid, cosine)) / 2 for uid, cosine in counted.items()}
 
 
 async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> Told:

@@ -12,8 +12,8 @@ from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
 
 def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
     """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
-    ranked = [r.uid for r in results]
-    order = {uid: index for index, uid in enumerate(ranked)}
+    ranked = [r.node for r in results]
+    order = {uid: index for index, uid in enumerate(dict.fromkeys(ranked))}
     nodes = sorted(around.nodes.values(), key=lambda n: (order.get(n.uid, len(order)), n.uid))
     edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
     chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]

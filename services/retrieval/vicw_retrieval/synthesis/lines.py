@@ -24,20 +24,30 @@ _WORDS = {
 }
 
 
-def lines_around(result: Result, around: Surroundings, in_chains: Collection[str]) -> Iterator[str]:
-    """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere."""
+def lines_around(
+    result: Result, around: Surroundings, in_chains: Collection[str], *, alone: bool = False
+) -> Iterator[str]:
+    """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere.
+
+    ``alone``: another result has told what is known of their node, and this one's own place is left.
+    """
     told: set[tuple[str, str, str]] = set()
-    for neighbour in around.neighbours.get(result.uid, ()):
+    beside = around.beside.get(result.uid)
+    for direction, node in beside or ():
+        yield f"    {_WORDS['NEXT', direction]}: {_say_node(node, around)}"
+    for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
         direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((neighbour.edge.type, direction))
         said = (neighbour.origin, word or "", neighbour.node.uid)  # two tellings of a relation are one line
-        if word is None or neighbour.node.uid == result.uid or said in told or neighbour.edge.id in in_chains:
+        if word is None or neighbour.node.uid == result.node or said in told or neighbour.edge.id in in_chains:
             continue
+        if beside is not None and neighbour.edge.type == "NEXT" and neighbour.origin == result.node:
+            continue  # told above
         told.add(said)
         # An event that the result's text tells of is the subject of its own line.
-        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.uid else ""
+        subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
         yield f"    {subject}{word}: {_say(neighbour, around)}"
-    for tag, item in around.associates.get(result.uid, ()):
+    for tag, item in around.associates.get(result.node, ()) if not alone else ():
         yield f"    also {tag.name}: {_say_node(item, around)}"
 
 

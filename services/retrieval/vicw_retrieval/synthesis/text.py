@@ -35,11 +35,14 @@ def write_text(
     page.fill(anchors[1:], ANCHOR_SHARE)
     ranks = page.ranks
     told = _tell_chains(page, around)
+    foremost = {result.node: result.rank for result in reversed(results) if result.rank in ranks}
     page.fill(
         Block(result.rank, number, line)
         for result in results
         if result.rank in ranks
-        for number, line in enumerate(lines_around(result, around, told), start=1 + len(around.chains))
+        for number, line in enumerate(
+            lines_around(result, around, told, alone=foremost[result.node] != result.rank), start=1 + len(around.chains)
+        )
     )
     page.fill(anchor for anchor in anchors if anchor.rank not in ranks)
     return write_whole(template, page.text(_places(found))), [r.uid for r in found if r.rank not in page.ranks]

@@ -52,29 +52,34 @@ async def place(
     """
     placed.events = await _events(question, placed.reading, find)
     then = await _happened_then(question, placed)
-    known = {candidate.item.uid for candidate in found}
+    known = {candidate.key for candidate in found}
     nodes = {node.uid: node for node in then}
     new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
     judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
     nodes |= await question.graph.nodes(question.scope.tenant, [c.item.uid for c in judged if c.item.uid not in nodes])
     weights = _weights(placed, judged, nodes, boost)
     happened = {node.uid for node in then}
-    inside = [candidate for candidate in judged if weights[candidate.item.uid].standing is Standing.INSIDE]
+    inside = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
     for candidate in inside:
         least = _LEAST * question.best if candidate.item.uid in happened else 0.0
         candidate.score = candidate.standing
-        candidate.boost("time", (weights[candidate.item.uid].factor - 1) * max(least, candidate.standing))
+        candidate.boost("time", (weights[candidate.key].factor - 1) * max(least, candidate.standing))
     placed.in_time = True
     if placed.reading.alone and inside:
         return in_order(inside)
-    return in_order([*found, *(candidate for candidate in inside if candidate.item.uid not in known)])
+    return in_order([*found, *(candidate for candidate in inside if candidate.key not in known)])
 
 
 def _weights(placed: Placed, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float) -> dict[str, Weight]:
-    moments = [Moment.of(nodes[one.item.uid]) if one.item.uid in nodes else Moment() for one in judged]
+    moments = [_moment(one.item, nodes[one.item.uid]) if one.item.uid in nodes else Moment() for one in judged]
     events = {anchor: Moment.of(node) for anchor, node in placed.events.items()}
     weights = weigh(placed.reading, moments, events, boost=boost)
-    return {one.item.uid: weight for one, weight in zip(judged, weights, strict=True)}
+    return {one.key: weight for one, weight in zip(judged, weights, strict=True)}
+
+
+def _moment(item: ItemRef, node: Node) -> Moment:
+    """Return when an item happened: a folded one at its own time, where its Macro-Event stands in the thread."""
+    return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
 
 
 async def _events(question: Question, reading: TimeReading, find: Find) -> dict[Anchor, Node]:

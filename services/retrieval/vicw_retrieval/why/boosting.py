@@ -28,7 +28,7 @@ async def boosted(
 
     Raises what the graph raises; then nothing has changed.
     """
-    first = {candidate.item.uid: candidate for candidate in candidates[:_CANDIDATES]}
+    first = {candidate.key: candidate for candidate in candidates[:_CANDIDATES]}
     links = await _links(graph, scope, registry, list(first.values()))
     gains = boost({uid: candidate.standing for uid, candidate in first.items()}, links, factor)
     for uid, gain in gains.items():
@@ -41,10 +41,10 @@ async def _links(
 ) -> list[tuple[str, str, float]]:
     """Return which candidates, or what their best passages tell of, are cause and effect, as far as may be seen."""
     sight = Sight(graph, scope)
-    owners = {candidate.passages[0][0]: candidate.item.uid for candidate in candidates if candidate.passages}
-    items: dict[str, set[str]] = defaultdict(
-        set, {candidate.item.uid: {candidate.item.uid} for candidate in candidates}
-    )
+    owners = {candidate.passages[0][0]: candidate.key for candidate in candidates if candidate.passages}
+    items: dict[str, set[str]] = defaultdict(set)
+    for candidate in candidates:
+        items[candidate.item.uid].add(candidate.key)
     for neighbour in await sight.expand(list(owners), [_PROVEN], _TOLD):
         if neighbour.node.label is Label.EVENT and neighbour.node.content_hash is None:
             items[neighbour.node.uid].add(owners[neighbour.origin])

@@ -10,6 +10,7 @@ from vicw_shared.adapters.neo4j.keys import derived
 from vicw_shared.adapters.neo4j.text import parts_of
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.model.core5 import OF_NOBODY, PART
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
@@ -108,17 +109,21 @@ def node_of(row: Properties) -> Node:
     )
 
 
-def item_ref(row: Properties) -> ItemRef:
-    """Return what ranking needs of an item."""
-    instants = {name: from_us(row[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
+def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
+    """Return what ranking needs of an item, of a folded one by its ``passage``."""
+    part = _load(passage["metadata"]).get(PART) if passage is not None else None
+    own = passage if passage is not None and part is not None else row
+    instants = {name: from_us(own[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
     return ItemRef(
         uid=row["uid"],
         label=Label(row["label"]),
         context=row["context"],
         domain=row["domain"],
-        speaker=row["speaker"],
+        speaker=own["speaker"],
         importance=row["importance"],
-        created_at=from_us(row["created_at"]),
+        created_at=from_us(own["created_at"]),
+        is_macro=row["version"] == OF_NOBODY,
+        part=str(part) if part is not None else None,
         **instants,
     )
 

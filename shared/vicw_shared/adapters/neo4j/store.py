@@ -114,7 +114,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         rows = await self._database.read(nodes.OWNERS, uids=list(chunk_uids), tenant=tenant) if chunk_uids else []
-        return {row["chunk"]: item_ref(row["item"]) for row in rows}
+        return {row["chunk"]: item_ref(row["item"], row["part"]) for row in rows}
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         spreads = [spread for spread in spreads if self._types.held(spread[:1])]

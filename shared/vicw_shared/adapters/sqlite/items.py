@@ -7,11 +7,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_of
+from vicw_shared.adapters.sqlite.rows import (
+    ITEM_COLUMNS,
+    NODE_COLUMNS,
+    PART_COLUMNS,
+    item_ref,
+    marks,
+    node_of,
+    pack,
+    part_of,
+)
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
 from vicw_shared.model.chain import latest_first, next_key
-from vicw_shared.ports import Flow
+from vicw_shared.model.core5 import OF_NOBODY
+from vicw_shared.ports import Flow, ItemRef
 
 _BATCH = 500
 
@@ -93,4 +103,28 @@ def read_flows(connection: sqlite3.Connection, after: Flow | None, limit: int) -
     while len(found) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
         place = row
         found.append(Flow(*row))
+    return found
+
+
+def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+    """Return the item that each Chunk proves."""
+    found: dict[str, ItemRef] = {}
+    given = {pack(uid): uid for uid in chunk_uids}
+    for batch in batched(given, _BATCH):
+        rows = connection.execute(
+            f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
+            "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
+            "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
+            # The tenant of the item, whose row is read anyway: so the passage's row is not.
+            f"WHERE k.uid IN ({marks(len(batch))}) AND i.tenant = ?",
+            (*batch, tenant),
+        )
+        found.update((given[passage], item_ref(row)) for passage, *row in rows)
+    for batch in batched([pack(uid) for uid, item in found.items() if item.is_macro], _BATCH):
+        rows = connection.execute(
+            f"SELECT k.uid, {PART_COLUMNS} FROM node k "  # noqa: S608
+            f"WHERE k.uid IN ({marks(len(batch))}) AND k.version <> {OF_NOBODY}",
+            batch,
+        )
+        found.update((given[uid], part_of(found[given[uid]], row)) for uid, *row in rows)
     return found

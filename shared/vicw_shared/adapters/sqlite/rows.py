@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.model.core5 import OF_NOBODY, PART
 from vicw_shared.ports import ItemRef
 
 NODE_COLUMNS = (
@@ -21,9 +23,14 @@ STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
 """What tells a statement from other events, whatever a caller calls those: a point of its own."""
 ITEM_COLUMNS = (
     "i.uid, i.label, i.context, i.domain, i.speaker, i.importance, "
-    "i.created_at, i.timestamp, i.retired_at, i.valid_to, i.expires_at"
+    "i.created_at, i.timestamp, i.retired_at, i.valid_to, i.expires_at, i.version"
 )
 """What ranking needs of an item ``i``."""
+PART_COLUMNS = (
+    f"json_extract(k.metadata, '$.{PART}'), "
+    "k.speaker, k.created_at, k.timestamp, k.retired_at, k.valid_to, k.expires_at"
+)
+"""What the passage ``k`` of a folded item knows of the item."""
 EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, properties"
 
 
@@ -50,7 +57,7 @@ def marks(count: int) -> str:
 
 def item_ref(row: Sequence[Any]) -> ItemRef:
     """Read ITEM_COLUMNS."""
-    uid, label, context, domain, speaker, importance, created_at, *instants = row
+    uid, label, context, domain, speaker, importance, created_at, *instants, version = row
     timestamp, retired_at, valid_to, expires_at = map(from_us, instants)
     return ItemRef(
         uid=unpack(uid),
@@ -59,6 +66,25 @@ def item_ref(row: Sequence[Any]) -> ItemRef:
         domain=domain,
         speaker=speaker,
         importance=importance,
+        created_at=from_us(created_at),
+        timestamp=timestamp,
+        retired_at=retired_at,
+        valid_to=valid_to,
+        expires_at=expires_at,
+        is_macro=version == OF_NOBODY,
+    )
+
+
+def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
+    """Read PART_COLUMNS of a passage that a Macro-Event has: the folded item, or the Macro-Event if it is its own."""
+    part, speaker, created_at, *instants = row
+    if part is None:
+        return macro
+    timestamp, retired_at, valid_to, expires_at = map(from_us, instants)
+    return replace(
+        macro,
+        part=part,
+        speaker=speaker,
         created_at=from_us(created_at),
         timestamp=timestamp,
         retired_at=retired_at,

@@ -17,14 +17,19 @@ from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
-from vicw_shared.adapters.sqlite.items import read_between, read_expired, read_flows, read_items, read_thread
+from vicw_shared.adapters.sqlite.items import (
+    read_between,
+    read_expired,
+    read_flows,
+    read_items,
+    read_owners,
+    read_thread,
+)
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
-    ITEM_COLUMNS,
     NODE_COLUMNS,
-    item_ref,
     marks,
     node_of,
     pack,
@@ -131,22 +136,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         return await self._database.read(work)
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
-        def work(connection: sqlite3.Connection) -> dict[str, ItemRef]:
-            found: dict[str, ItemRef] = {}
-            given = {pack(uid): uid for uid in chunk_uids}
-            for part in batched(given, _BATCH):
-                rows = connection.execute(
-                    f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
-                    "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
-                    "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
-                    # The tenant of the item, whose row is read anyway: so the passage's row is not.
-                    f"WHERE k.uid IN ({marks(len(part))}) AND i.tenant = ?",
-                    (*part, tenant),
-                )
-                found.update((given[passage], item_ref(row)) for passage, *row in rows)
-            return found
-
-        return await self._database.read(work)
+        return await self._database.read(lambda c: read_owners(c, tenant, chunk_uids))
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         return await self._database.read(lambda c: self._cache.neighbours(c, tenant, uids, spreads, limit))

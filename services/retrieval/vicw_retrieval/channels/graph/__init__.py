@@ -19,7 +19,7 @@ from vicw_retrieval.channels.graph.naming import named_pages
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.walking import Plan, walk
 from vicw_retrieval.channels.people import known_of_people
-from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph, by_item
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
@@ -64,7 +64,7 @@ class Spread:
         if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.tells:
             bridges = Bridges(question, settings.bridge_hops, self.named.ways)
             spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
-        first = sorted(itertools.chain(*anchors.values()), key=lambda anchor: (-anchor.standing, anchor.uid))
+        first = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.standing, one.key)))
         if settings.people:
             spreads.append(known_of_people(question, question.people, first, self.people))
         if settings.graph_weight:
@@ -80,6 +80,16 @@ class Spread:
             for uid, reach in reached.ways.items():
                 boosts.setdefault(uid, {})[name] = reach.gain
         return boosts
+
+    def hand_on(self, candidates: Sequence[Candidate]) -> None:
+        """Give what a Macro-Event was come to by to the best of its items that were found, if any were."""
+        best: dict[str, str] = {}
+        for candidate in candidates:
+            if candidate.item.part is not None:
+                best.setdefault(candidate.item.uid, candidate.item.part)
+        for reached in self.all.values():
+            for uid in reached.ways.keys() & best.keys():
+                reached.add(replace(reached.ways.pop(uid), uid=best[uid]))
 
     def way(self, uid: str) -> Reach:
         """Return the best way to an item that was come to."""
@@ -111,14 +121,15 @@ async def spread(
         async with asyncio.timeout(seconds):
             await found.run(question, candidates, settings, registry)
             found.in_time = True
+    found.hand_on(candidates)
     boosts = found.boosts()
-    known = {candidate.item.uid for candidate in candidates}
+    known = {candidate.key for candidate in candidates}
     gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known}
     everything = [*candidates, *await _new(question, gains, found.nodes())]
-    reached = [candidate for candidate in everything if candidate.item.uid in boosts]
+    reached = [candidate for candidate in everything if candidate.key in boosts]
     for candidate in reached:
         candidate.score = candidate.standing  # who is come to stands at least where nobody stands
-        for name, gain in boosts[candidate.item.uid].items():
+        for name, gain in boosts[candidate.key].items():
             candidate.boost(name, gain)
     _rank(reached, found, question.best)
     return in_order(everything), found
@@ -127,12 +138,12 @@ async def spread(
 def _rank(reached: Sequence[Candidate], found: Spread, best: float) -> None:
     """Say of each candidate that was come to at which place, by which way, and how much of the best standing it got."""
     gains = {
-        candidate.item.uid: sum(candidate.boosts[name] for name in found.all if name in candidate.boosts)
+        candidate.key: sum(candidate.boosts[name] for name in found.all if name in candidate.boosts)
         for candidate in reached
     }
-    for rank, candidate in enumerate(sorted(reached, key=lambda one: (-gains[one.item.uid], one.item.uid)), start=1):
-        way = found.way(candidate.item.uid)
-        score = min(1.0, gains[candidate.item.uid] / best) if best > 0 else 0.0
+    for rank, candidate in enumerate(sorted(reached, key=lambda one: (-gains[one.key], one.key)), start=1):
+        way = found.way(candidate.key)
+        score = min(1.0, gains[candidate.key] / best) if best > 0 else 0.0
         candidate.reached = GraphHit(rank, score, way.depth, way.edge_type, way.sub_graph)
 
 
@@ -142,16 +153,16 @@ def _anchors(
     """Return what leads on, by label: the best of what stands."""
     anchors: dict[Label, list[Anchor]] = {Label.EVENT: [], Label.ENTITY: []}
     for candidate in candidates:
-        uid = candidate.item.uid
-        if standings[uid] > 0 and candidate.item.label in anchors:
+        item, standing = candidate.item, standings[candidate.key]
+        if standing > 0 and item.label in anchors:
             passages = tuple(passage for passage, _ in candidate.passages)
-            anchors[candidate.item.label].append(Anchor(uid, standings[uid], passages))
-    found = {candidate.item.uid for candidate in candidates}
+            anchors[item.label].append(Anchor(item.uid, standing, passages, item.part))
+    found = {candidate.key for candidate in candidates}
     for uid, node in named.nodes.items():
         if uid not in found and node.qdrant_id is not None:
             anchors[Label.ENTITY].append(Anchor(uid, standings[uid], (node.qdrant_id,)))
     return {
-        label: heapq.nsmallest(_ANCHORS, of_label, key=lambda anchor: (-anchor.standing, anchor.uid))
+        label: heapq.nsmallest(_ANCHORS, of_label, key=lambda anchor: (-anchor.standing, anchor.key))
         for label, of_label in anchors.items()
     }
 
@@ -160,8 +171,11 @@ async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[st
     """Return candidates for what no other channel found, as far as the caller wants it."""
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
     kept = await wanted(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
+    keys = {nodes[uid].qdrant_id: uid for uid in best}
+    folded = [node.qdrant_id for node in kept if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid]
+    items = await question.graph.owners(question.scope.tenant, folded) if folded else {}
     return [
-        Candidate(ItemRef.of(node), 0.0, [(node.qdrant_id, gains[node.uid])])
+        Candidate(items.get(node.qdrant_id) or ItemRef.of(node), 0.0, [(node.qdrant_id, gains[keys[node.qdrant_id]])])
         for node in kept[:MOST_NEW]
         if node.qdrant_id is not None
     ]

@@ -9,47 +9,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.threads import Beside, Threads
 from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Node
-from vicw_shared.ports import Direction, Neighbour, Spread
 
 SHARES = (0.5, 0.25)
 """What of an Event's standing its neighbours have, at a distance of one and two."""
-_NEXT: tuple[Spread, ...] = (("NEXT", Direction.OUT), ("NEXT", Direction.IN))
 _ENOUGH = 400
 """Characters of a turn that is understood by itself: of a longer one, what it has of its neighbours counts less."""
-_FANOUT = 3
-"""Neighbours of an Event one way: one a thread, and few threads share an Event."""
 
 
 async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) -> None:
     """Come to the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
-    sources = {anchor.uid: {anchor.uid: anchor.standing} for anchor in anchors}
+    threads = Threads(question.graph, question.sight, question.scope.tenant)
+    await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
+    sources = {anchor.key: {anchor.key: anchor.standing} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
-        found = await _neighbours(question, list(sources))
-        reached.know(neighbour.node for neighbour in found)
-        need = await _need(question, {neighbour.node.uid: neighbour.node for neighbour in found})
+        found = await threads.beside(list(sources))  # nothing passes through what the asker may not see
+        nodes = {beside.key: beside.node for beside in found}
+        reached.nodes |= nodes
+        need = await _need(question, nodes)
         sources = _handed_on(sources, found)
         for uid, standings in sources.items():
             best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
             reached.add(Reach(uid, need[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
 
 
-async def _neighbours(question: Question, uids: Sequence[str]) -> list[Neighbour]:
-    return await question.sight.expand(uids, _NEXT, _FANOUT)  # nothing passes through what the asker may not see
-
-
 async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
     """Return the share of what its neighbours say that each of these takes, in (0, 1]; only turns say who speaks."""
-    turns = {node.qdrant_id: uid for uid, node in nodes.items() if node.speaker is not None and node.qdrant_id}
-    texts = await question.graph.texts(question.scope.tenant, list(turns)) if turns else {}
+    graph, tenant = question.graph, question.scope.tenant
+    passages = {node.qdrant_id: uid for uid, node in nodes.items() if node.qdrant_id}
+    folded = [passage for passage, uid in passages.items() if nodes[uid].uid != uid]
+    owners = await graph.owners(tenant, folded) if folded else {}  # a Macro-Event may have several speakers
+    speakers = {passage: (owners.get(passage) or nodes[uid]).speaker for passage, uid in passages.items()}
+    turns = {passage: uid for passage, uid in passages.items() if speakers[passage] is not None}
+    texts = await graph.texts(tenant, list(turns)) if turns else {}
     said = {turns[passage]: len(text) for passage, text in texts.items()}
     return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
 
 
-def _handed_on(sources: Mapping[str, Mapping[str, float]], found: Sequence[Neighbour]) -> dict[str, dict[str, float]]:
+def _handed_on(sources: Mapping[str, Mapping[str, float]], found: Sequence[Beside]) -> dict[str, dict[str, float]]:
     """Return, for each neighbour, the anchors that it is come to from, and their standings."""
     handed: dict[str, dict[str, float]] = {}
-    for neighbour in found:
-        handed.setdefault(neighbour.node.uid, {}).update(sources[neighbour.origin])
+    for beside in found:
+        handed.setdefault(beside.key, {}).update(sources[beside.origin])
     return handed

@@ -13,7 +13,7 @@ from vicw_retrieval.reach import Reach
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
-from vicw_shared.ports import Direction
+from vicw_shared.ports import Direction, ItemRef
 
 _STATEMENTS = 12
 _MENTIONS = 20
@@ -39,7 +39,7 @@ async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: i
     found = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: _NODES_OF_AN_ITEM * most]
     told = {node.uid: node.uid for node, _ in found if node.content_hash is not None}
     said = await said_by(question, [node.uid for node, _ in found if node.is_statement])
-    told |= {statement: item for statement, (item, _) in said.items()}
+    told |= {statement: item.uid for statement, (item, _) in said.items()}
     told |= await _pages_of(question, [node.uid for node, _ in found if is_knowledge(node)])
     ways: dict[str, Reach] = {}
     for node, reach in found:
@@ -56,12 +56,12 @@ def _has_item(node: Node) -> bool:
     return node.content_hash is not None or node.is_statement or is_knowledge(node)
 
 
-async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[str, str]]:
+async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the item of each statement, and the passage that says it."""
     graph, tenant = question.graph, question.scope.tenant
     proofs = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
     owners = await graph.owners(tenant, [lead.uid for lead in proofs]) if proofs else {}
-    return {lead.origin: (owners[lead.uid].uid, lead.uid) for lead in proofs if lead.uid in owners}
+    return {lead.origin: (owners[lead.uid], lead.uid) for lead in proofs if lead.uid in owners}
 
 
 async def _pages_of(question: Question, pages: Sequence[str]) -> dict[str, str]:
