@@ -59,15 +59,20 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     await sound(side)
 
 
-async def test_an_answer_tells_what_a_macro_event_stands_for(side: Side) -> None:
+async def test_a_folded_item_is_a_result_as_it_was_before(side: Side) -> None:
     await tell(side, turns(5, metadata={"mood": "calm"}))
+    before = {event.source_id: event.uid for event in await thread(side)}
     await run(side)
     await sound(side)
-    (result,) = (await side.retrieve({"query": "What did we say about the amulet of Porto?"}, "t")).results
-    assert (result.id, result.subtype, result.sources) == (None, "macro", ("0", "1", "2", "3", "4"))
-    assert result.metadata == {}
-    texts = [result.text, *(passage.text for passage in result.passages)]
-    assert "We talked about the amulet of Porto in round 0." in texts, "the proof, word for word"
+    answer = await side.retrieve({"query": "What did we say about the amulet of Porto?"}, "t")
+    assert {result.id for result in answer.results} == {"0", "1", "2", "3", "4"}, "each stands by itself"
+    first = answer.results[0]
+    assert (first.id, first.uid, first.text) == ("0", before["0"], "We talked about the amulet of Porto in round 0.")
+    assert (first.metadata, first.sources, first.flow_step) == ({"mood": "calm"}, (), 1), "as it was"
+    (macro,) = await thread(side)
+    assert {result.folded_into for result in answer.results} == {macro.uid}
+    assert macro.uid in {node.uid for node in answer.graph.nodes}
+    assert "after: We talked about a broken build in round 1." in answer.text, "what came next is the next turn"
 
 
 async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summary(side: Side) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,10 @@ _PROOFS = 4
 """Passages that one statement is read from at most: the same sentence may stand in overlapping ones."""
 _STATEMENTS = 20
 """Of a passage without a vector."""
+_SUMMARY = 4
+"""Passages of a summary, the first."""
+_OF_SUMMARY = 0.25
+"""A passage is half its own cosine and half its best statement's, and half of its own is the summary's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +90,29 @@ async def search_dense(
 async def weigh_light(
     vectors: VectorStore, graph: GraphStore, tenant: str, vector: NDArray[np.float32], passages: Sequence[str]
 ) -> dict[str, float]:
-    """Return what passages without a vector count: their Macro-Event's summary stands for it (decision 0025).
+    """Return what passages without a vector count: what is left of them stands for it (decision 0025).
 
-    Each is the mean of that cosine and the one of its best statement, which has a vector still. Nobody is asked where
-    every passage has one.
+    Its cosine would be about the mean of the one of its best statement, which has a vector still, and the one of its
+    Macro-Event's summary. Nobody is asked where every passage has one.
     """
     if not passages:
         return {}
     owners, said = await asyncio.gather(
         graph.owners(tenant, passages), graph.leads(tenant, passages, ("EVIDENCED_BY", Direction.IN), _STATEMENTS)
     )
-    summaries = {passage: chunk_uid(owner.uid, 0) for passage, owner in owners.items()}
-    asked = {*summaries.values(), *(lead.uid for lead in said if not lead.is_item)}
+    summaries = {uid: [chunk_uid(owner.uid, ordinal) for ordinal in range(_SUMMARY)] for uid, owner in owners.items()}
+    asked = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in said if not lead.is_item)}
     (cosines,) = await vectors.score([ScoreQuery(ids=sorted(asked), dense=vector)])
     best: dict[str, float] = {}
     for lead in said:
         if lead.uid in cosines:
             best[lead.origin] = max(best.get(lead.origin, -1.0), cosines[lead.uid])
-    counted = {passage: cosines[summary] for passage, summary in summaries.items() if summary in cosines}
-    return {uid: (cosine + best.get(uid, cosine)) / 2 for uid, cosine in counted.items()}
+    near = {uid: max((cosines[one] for one in told if one in cosines), default=None) for uid, told in summaries.items()}
+    return {
+        uid: _OF_SUMMARY * cosine + (1 - _OF_SUMMARY) * best.get(uid, cosine)
+        for uid, cosine in near.items()
+        if cosine is not None
+    }
 
 
 async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> Told:

@@ -1,0 +1,82 @@
+"""Who comes before and after whom in a thread, where several of it may be folded into one Macro-Event.
+
+A folded item has no node, and stands where it stood: between those that were folded with it, the first and the last of
+them next to what its Macro-Event is next to (decision 0025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vicw_retrieval.sight import Sight, spread_of
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Spread
+from vicw_shared.uids import chunk_uid
+
+NEXT: tuple[Spread, ...] = (("NEXT", Direction.OUT), ("NEXT", Direction.IN))
+_FANOUT = 3
+"""Neighbours of an Event one way: one a thread, and few threads share an Event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Something that comes after ``origin`` (OUT) or before it (IN); both may be the uids of folded items.
+
+    ``node`` is what stands in the graph for it, with the passage (``qdrant_id``) of its own.
+    """
+
+    origin: str
+    direction: Direction
+    key: str
+    node: Node
+
+
+def standing_for(macro: Node, item: str) -> Node:
+    """Return a Macro-Event as it stands for one of its items: with that item's first passage."""
+    return macro if item == macro.uid else replace(macro, qdrant_id=chunk_uid(item, 0))
+
+
+def besides(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neighbour]) -> list[Beside]:
+    """Return what is next to each of ``keys``, given what stands for those of them that are folded, and what was
+    ``found`` along NEXT.
+    """
+    ways: dict[tuple[str, Direction], list[Node]] = {}
+    for neighbour in found:
+        ways.setdefault((neighbour.origin, spread_of(neighbour)[2]), []).append(neighbour.node)
+    told = []
+    for key in keys:
+        node = nodes.get(key)
+        items = node.items if node is not None else (key,)
+        for way, step in ((Direction.OUT, 1), (Direction.IN, -1)):
+            other = items.index(key) + step if key in items else -1
+            if node is not None and 0 <= other < len(items):
+                told.append(Beside(key, way, items[other], standing_for(node, items[other])))
+                continue
+            for next_node in ways.get((node.uid if node is not None else key, way), ()):
+                nearest = next_node.items[0 if way is Direction.OUT else -1]
+                told.append(Beside(key, way, nearest, standing_for(next_node, nearest)))
+    return told
+
+
+class Threads:
+    """Looks along NEXT, as far as the asker may see; ``nodes`` is what stands for whom he came to."""
+
+    def __init__(self, graph: GraphStore, sight: Sight, tenant: str) -> None:
+        self._graph = graph
+        self._sight = sight
+        self._tenant = tenant
+        self.nodes: dict[str, Node] = {}
+
+    async def begin(self, parts: Mapping[str, str]) -> None:
+        """Learn what stands for folded items (uid → uid of the Macro-Event)."""
+        macros = await self._graph.nodes(self._tenant, sorted(set(parts.values()))) if parts else {}
+        self.nodes |= {part: standing_for(macros[uid], part) for part, uid in parts.items() if uid in macros}
+
+    async def beside(self, keys: Sequence[str]) -> list[Beside]:
+        """Return what is next to each of these items, which were begun with, come to, or never folded."""
+        uids = [self.nodes[key].uid if key in self.nodes else key for key in keys]
+        found = await self._sight.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
+        told = besides(keys, self.nodes, found)
+        self.nodes |= {one.key: one.node for one in told if one.node.is_macro}
+        return told

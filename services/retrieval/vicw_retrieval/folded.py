@@ -1,0 +1,67 @@
+"""Folded items in an answer: each stands by itself, as it was before (decision 0025).
+
+Their Macro-Event has their place in the graph; what they were is kept by their first passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.channels.graph.threads import NEXT, besides, standing_for
+from vicw_retrieval.scope import in_time
+from vicw_retrieval.sight import spread_of
+from vicw_retrieval.surroundings import Surroundings
+from vicw_shared.folding.ledger import entries_of
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, GraphStore, Scope
+from vicw_shared.uids import chunk_uid
+
+_PROOFS = 100
+"""Passages of one Macro-Event."""
+_HANDING = 20
+"""Summaries that hand over to what they stand for, the best."""
+
+
+async def read_parts(graph: GraphStore, tenant: str, found: Sequence[Candidate]) -> dict[str, Node]:
+    """Return the folded items among what was found as they were, by their uids."""
+    parts = [one.item.part for one in found if one.item.part is not None]
+    passages = await graph.nodes(tenant, [chunk_uid(part, 0) for part in parts]) if parts else {}
+    return {uid: entry.item for uid, entry in entries_of(list(passages.values())).items()}
+
+
+async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate], around: Surroundings) -> None:
+    """Add what comes before and after each result to ``around``, where something of it is folded.
+
+    Then the text tells of the turn next to a result, not of the Macro-Event.
+    """
+    along = [one for of_one in around.neighbours.values() for one in of_one if spread_of(one)[1:] in NEXT]
+    nodes = {
+        one.key: standing_for(around.nodes[one.item.uid], one.key)
+        for one in found
+        if one.item.is_macro and one.item.uid in around.nodes
+    }
+    touched = {one.origin for one in along if one.node.is_macro} | nodes.keys()
+    told = besides([one.key for one in found if one.key in touched], nodes, along)
+    passages = [one.node.qdrant_id for one in told if one.node.is_macro and one.node.qdrant_id is not None]
+    chunks = await graph.nodes(scope.tenant, passages) if passages else {}
+    around.texts |= {uid: chunk.text for uid, chunk in chunks.items() if chunk.text}
+    for one in told:
+        node = chunks.get(one.node.qdrant_id or "") if one.node.is_macro else one.node
+        beside = around.beside.setdefault(one.origin, [])
+        if node is not None and in_time(scope, node):
+            beside.append((one.direction, node))
+
+
+async def proofs_of(graph: GraphStore, tenant: str, found: Sequence[Candidate], wave: Wave) -> list[str]:
+    """Return the passages that the best summaries found stand for, those aside that ``wave`` has already."""
+    summaries = [one.item.uid for one in found if one.item.is_macro and one.item.part is None][:_HANDING]
+    leads = await graph.leads(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS) if summaries else []
+    known = set().union(*wave.scores.values())
+    return sorted({lead.uid for lead in leads} - known)
+
+
+def without_summaries(found: Sequence[Candidate]) -> list[Candidate]:
+    """Leave out Macro-Events whose items were found: what was said comes before a summary of it."""
+    told = {one.item.uid for one in found if one.item.part is not None}
+    return [one for one in found if one.item.part is not None or one.item.uid not in told]
