@@ -8,7 +8,16 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import GraphAudit, GraphStore, GraphTransaction, Outbox, SleepLog, StoreRecord, UnreadItems, WholeItems
+from vicw_shared.ports import (
+    GraphAudit,
+    GraphStore,
+    GraphTransaction,
+    Outbox,
+    SleepLog,
+    StoreRecord,
+    UnreadItems,
+    WholeItems,
+)
 from vicw_shared.uids import edge_id, make_uid
 
 

@@ -16,8 +16,8 @@ def item(name: str, label: Label = Label.EVENT, **fields: object) -> Node:
     return node(name, label, content_hash="h", **fields)
 
 
-def told(by: str, *ends: str) -> Edge:
-    plain = edge("TAGGED", *ends)
+def told(by: str, source: str, target: str) -> Edge:
+    plain = edge("TAGGED", source, target)
     return replace(plain, id=make_uid("told", plain.id), properties={"item": make_uid(by)})
 
 

@@ -1,4 +1,4 @@
-"""The port to items with all that a reader of them wants, and to what has changed of them: for copies outside a store."""
+"""The port to items with all that a reader wants, and to what has changed of them: for copies outside a store."""
 
 from __future__ import annotations
 

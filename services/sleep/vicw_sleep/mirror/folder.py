@@ -83,7 +83,9 @@ class MirrorFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise ConflictError(f"another process is writing to the mirror at {self.path}. Wait for its end") from error
+                raise ConflictError(
+                    f"another process is writing to the mirror at {self.path}. Wait for its end"
+                ) from error
             yield
         finally:
             os.close(lock)
@@ -99,7 +101,9 @@ class MirrorFolder:
                 raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
             if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}:
                 why = f"{error.strerror}: {error.filename or self.path}"
-                raise SettingsError(f"{place}, which cannot be written ({why}). Give VICW the right, or name another folder") from error
+                raise SettingsError(
+                    f"{place}, which cannot be written ({why}). Give VICW the right, or name another folder"
+                ) from error
             raise UnavailableError("mirror", f"{place}: {error.strerror or error}") from error
 
     def begin(self, marker: Marker) -> Path:

@@ -1,4 +1,4 @@
-"""What a mirror has of which atom on which page: a small database beside the pages, one transaction a synchronisation."""
+"""What a mirror has of which atom on which page: a small database beside the pages, one transaction a run."""
 
 from __future__ import annotations
 
@@ -130,13 +130,23 @@ class Ledger:
 
     def places(self, bundle: int) -> list[tuple[Place, str | None]]:
         """Return the places of a bundle's atoms, in order, and the name of the page that each was on."""
-        rows = self._db.execute("SELECT at, arrival, atom, page FROM entry WHERE bundle = ? ORDER BY 1, 2, 3", (bundle,))
+        rows = self._db.execute(
+            "SELECT at, arrival, atom, page FROM entry WHERE bundle = ? ORDER BY 1, 2, 3", (bundle,)
+        )
         return [((at, arrival, atom), page) for at, arrival, atom, page in rows]
 
     def kept(self, bundle: int) -> dict[str, Kept]:
         """Return a bundle's pages as they were written, by name."""
         sql = "SELECT path, name, earlier, later, atoms FROM page WHERE bundle = ?"
         return {row[1]: Kept(*row) for row in self._db.execute(sql, (bundle,))}
+
+    def page(self, path: str) -> Page | None:
+        """Return a bundle's page as it was written; None: there is none of this path."""
+        row = self._db.execute("SELECT bundle, name, earlier, later FROM page WHERE path = ?", (path,)).fetchone()
+        if row is None or row[0] is None:
+            return None
+        places = [place for place, name in self.places(row[0]) if name == row[1]]
+        return Page(self.bundle(row[0]), row[1], places, *row[2:])
 
     def put_page(self, path: str, sha256: bytes, bundle: int | None = None, page: Page | None = None) -> None:
         """Note what was written to a page: of a ``bundle``, or one that lists others."""
@@ -165,7 +175,10 @@ class Ledger:
 
     def listed_shelves(self, bucket: str) -> list[tuple[Shelf, int]]:
         """Return a bucket's tags, and how many atoms each has."""
-        sql = "SELECT b.tag, sum(p.atoms) FROM bundle b JOIN page p ON p.bundle = b.id WHERE b.bucket = ? GROUP BY 1 ORDER BY 1"
+        sql = (
+            "SELECT b.tag, sum(p.atoms) FROM bundle b JOIN page p ON p.bundle = b.id WHERE b.bucket = ? "
+            "GROUP BY 1 ORDER BY 1"
+        )
         return [(Shelf(bucket, tag), atoms) for tag, atoms in self._db.execute(sql, (bucket,))]
 
     def listed_bundles(self, shelf: Shelf) -> list[tuple[Bundle, int, int]]:
@@ -192,7 +205,8 @@ class Ledger:
 
     def seen_until(self) -> datetime | None:
         """Return the time of the latest change that was noted."""
-        return from_us(self._db.execute("SELECT value FROM meta WHERE name = 'seen_until'").fetchone()[0])
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'seen_until'").fetchone()
+        return from_us(int(row[0])) if row else None
 
     def see_until(self, at: datetime, forgotten: datetime) -> None:
         """Keep the time of the latest change, and forget those from before another."""

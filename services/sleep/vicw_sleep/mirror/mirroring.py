@@ -55,7 +55,7 @@ class Mirror:
         """
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
-            return await self._build(folder, await self._marker(), progress)
+            return await self._build(folder, await self.marker(), progress)
 
     async def sync(self, progress: Progress = silent) -> Mirrored:
         """Write anew the pages on which something has changed since the last run, each whole or not at all.
@@ -65,7 +65,7 @@ class Mirror:
         """
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
-            marker = await self._marker()
+            marker = await self.marker()
             if folder.require_ours(marker) != marker or folder.intended() is not None:
                 return await self._build(folder, marker, progress)
             ledger = Ledger(folder.path)
@@ -75,7 +75,8 @@ class Mirror:
                 ledger.close()
             return done if done is not None else await self._build(folder, marker, progress)
 
-    async def _marker(self) -> Marker:
+    async def marker(self) -> Marker:
+        """Return what marks a folder as this mirror."""
         return Marker(await self.graph.store_id(), self.tenant, self.sight.viewer)
 
     async def _build(self, folder: MirrorFolder, marker: Marker, progress: Progress) -> Mirrored:
@@ -166,18 +167,24 @@ class Mirror:
 
     async def _see_all(self, ledger: Ledger) -> None:
         """Note the changes of the last minutes as known: what a build reads after has them."""
-        since = now() - _TRANSACTION
-        ledger.see_until(since, EPOCH)
+        ledger.see_until(now() - _TRANSACTION, EPOCH)
         ledger.see(await self._unseen(ledger))
+
+    async def unseen(self, ledger: Ledger) -> list[PassageChange]:
+        """Return the changes that are not in the pages yet."""
+        return (await self._look(ledger))[0]
 
     async def _unseen(self, ledger: Ledger) -> list[PassageChange]:
         """Return the changes that are not in the pages yet, and keep how far was looked."""
-        until = ledger.seen_until() or EPOCH
-        since, last = until - _TRANSACTION, None
-        fresh: list[PassageChange] = []
-        while page := await self.graph.changes(self.tenant, since, after=last, limit=_CHANGES):
-            fresh += ledger.unseen(page)
-            last = page[-1]
-        newest = max(until, last.at) if last is not None else until
+        fresh, newest = await self._look(ledger)
         ledger.see_until(newest, newest - 2 * _TRANSACTION)
         return fresh
+
+    async def _look(self, ledger: Ledger) -> tuple[list[PassageChange], datetime]:
+        until = ledger.seen_until() or EPOCH + 2 * _TRANSACTION
+        last: PassageChange | None = None
+        fresh: list[PassageChange] = []
+        while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
+            fresh += ledger.unseen(page)
+            last = page[-1]
+        return fresh, max(until, last.at) if last is not None else until

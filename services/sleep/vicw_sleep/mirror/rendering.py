@@ -15,11 +15,12 @@ from vicw_shared.clock import from_us, written
 from vicw_shared.model import Label, Sensitivity
 from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Proof, Shelf
 from vicw_sleep.mirror.naming import UNTAGGED, digest, slug
-from vicw_sleep.mirror.wording import fenced, in_line, label, shown, unfenced, stored
+from vicw_sleep.mirror.wording import fenced, in_line, label, shown, stored, unfenced
 
 ROOT = "vicw-mirror"
 """Name of the page that leads to all others."""
-_RULE = "\n\n---\n\n"
+RULE = "\n\n---\n\n"
+"""What stands between two atoms."""
 _CODE = frozenset({"coding", "code"})
 _PAGE = "page"
 _ID_CHARS = 80
@@ -90,7 +91,9 @@ def section_of(atom: Atom) -> Section:
     title = in_line(item.title or atom.text) or "…"
     said = [written(atom.happened_at), item.subtype, item.speaker or "", item.context]
     said += [] if item.sensitivity is Sensitivity.PUBLIC else [item.sensitivity.value]
-    facts = [in_line(fact) for fact in said if fact] + [_link(shelf_page(shelf), _called(shelf)) for shelf in atom.shelves]
+    facts = [in_line(fact) for fact in said if fact] + [
+        _link(shelf_page(shelf), _called(shelf)) for shelf in atom.shelves
+    ]
     head = f"## [{in_line(atom.id, _ID_CHARS)}] {title}\n\n{' · '.join(facts)}"
     body = fenced(atom.text) if is_code(atom) else shown(atom.text)
     return Section(head, body, "\n\n".join(map(_proof, atom.proofs)))
@@ -109,7 +112,7 @@ def text_in(atom: Atom, body: str) -> str:
 
 def render(page: Page, sections: Mapping[str, Section]) -> str:
     """Return a page. Atoms without a section, which have gone meanwhile, are left out."""
-    return _RULE.join(part for _, part in parts_of(page, sections)) + "\n"
+    return RULE.join(part for _, part in parts_of(page, sections)) + "\n"
 
 
 def parts_of(page: Page, sections: Mapping[str, Section]) -> list[tuple[str | None, str]]:
@@ -122,7 +125,9 @@ def parts_of(page: Page, sections: Mapping[str, Section]) -> list[tuple[str | No
 def render_root(buckets: Sequence[tuple[str, int]], atoms: int) -> str:
     """Return the page that leads to all others, from each bucket's name and how many tags it has."""
     lines = [f"- {_link(bucket_page(name), f'@{name}')} · {_count(tags, 'tag')}" for name, tags in buckets]
-    return _listing("What is remembered", f"{_count(atoms, 'atom')}. Made by VICW; `vicw mirror diff` shows edits.", lines)
+    return _listing(
+        "What is remembered", f"{_count(atoms, 'atom')}. Made by VICW; `vicw mirror diff` shows edits.", lines
+    )
 
 
 def render_bucket(bucket: str, shelves: Sequence[tuple[Shelf, int]]) -> str:
@@ -152,21 +157,28 @@ def _head(page: Page) -> str:
     matter = {"bucket": shelf.bucket, "tag": shelf.tag, "context": bundle.context, bundle.kind: bundle.source}
     lines = [f"{name}: {_quoted(value)}" for name, value in matter.items()]
     lines += [f"tags: [{_quoted(tag)}]"] if tag else []
-    trail = (_link(ROOT, "mirror"), _link(bucket_page(shelf.bucket), f"@{shelf.bucket}"))
-    trail += (_link(shelf_page(shelf), _called_tag(shelf)),)
+    trail = [_link(ROOT, "mirror"), _link(bucket_page(shelf.bucket), f"@{shelf.bucket}")]
+    trail.append(_link(shelf_page(shelf), _called_tag(shelf)))
     front = "\n".join(["---", *lines, f"atoms: {len(page.places)}", "---"])
     onward = _onward(page)
     return f"{front}\n\n# {in_line(bundle.name)}\n\n{' › '.join(trail)}" + (f"\n\n{onward}" if onward else "")
 
 
 def _onward(page: Page) -> str:
-    ways = [f"← {_link(page.earlier, 'earlier')}" if page.earlier else "", f"{_link(page.later, 'later')} →" if page.later else ""]
+    ways = [
+        f"← {_link(page.earlier, 'earlier')}" if page.earlier else "",
+        f"{_link(page.later, 'later')} →" if page.later else "",
+    ]
     return " · ".join(filter(None, ways))
 
 
 def _proof(proof: Proof) -> str:
     item = proof.item
-    facts = [f"\\[{in_line(item.source_id or item.uid, _ID_CHARS)}\\]", written(item.timestamp), in_line(item.speaker or "")]
+    facts = [
+        f"\\[{in_line(item.source_id or item.uid, _ID_CHARS)}\\]",
+        written(item.timestamp),
+        in_line(item.speaker or ""),
+    ]
     lines = (f"[!quote]- {' · '.join(filter(None, facts))}", *shown(proof.text).split("\n"))
     return "\n".join(f"> {line}".rstrip() for line in lines)
 

@@ -1,4 +1,4 @@
-"""What a mirror shows: files know no viewer, so what only some may see is not in them (seed 004, "Security Boundary")."""
+"""What a mirror shows: files know no viewer, so what only some may see is not in them (seed 004)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from vicw_sleep.mirror.paging import paginate
 from vicw_sleep.mirror.rendering import (
     ROOT,
     Section,
-    bucket_page,
     bucket_path,
     folder_of,
     pages_of,
@@ -44,7 +43,10 @@ class Mirrored:
 
 
 class Building:
-    """A mirror that is being built beside the one that there is. Sections wait on disk: the store may be of any size."""
+    """A mirror that is being built beside the one that there is.
+
+    Sections wait on disk, so that a store may be of any size.
+    """
 
     def __init__(self, folder: MirrorFolder, marker: Marker) -> None:
         self._folder = folder
@@ -77,9 +79,9 @@ class Building:
                 count += 1
             done += len(places)
             progress("writing", min(done, total), total)
-        for path, content in listings(self.ledger, None).items():
-            if content is not None:
-                self._folder.write(path, content, into=self._path)
+        for path, listing in listings(self.ledger, None).items():
+            if listing is not None:
+                self._folder.write(path, listing, into=self._path)
                 count += 1
         return count
 
@@ -150,9 +152,7 @@ def _listed(ledger: Ledger, shelves: Iterable[Shelf] | None) -> Iterator[tuple[s
     yield f"{ROOT}.md", render_root(buckets, ledger.count())
 
 
-def write_out(
-    folder: MirrorFolder, ledger: Ledger, pages: Mapping[str, bytes | None], progress: Progress
-) -> Mirrored:
+def write_out(folder: MirrorFolder, ledger: Ledger, pages: Mapping[str, bytes | None], progress: Progress) -> Mirrored:
     """Write pages, None: remove, into the mirror, then keep what the ledger has noted of them.
 
     All is written beside the pages before the first of them is replaced, so a disk that is full changes none. What

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from doubles import HashEmbedder
 from memory import Memory, open_memory
 from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
-from vicw_shared.folding.fold import Fold
 from vicw_shared.clock import now
 
 
@@ -24,7 +22,13 @@ async def memory(store: Path) -> AsyncIterator[Memory]:
 
 async def test_an_atom_stands_in_its_bucket_under_its_tag_in_its_source(memory: Memory, tmp_path: Path) -> None:
     await memory.ingest(
-        {"id": "c3-p7", "text": "The king takes the amulet.", "tags": ["Amulet"], "bucket": "Novel", "source": "a/ch3.md"}
+        {
+            "id": "c3-p7",
+            "text": "The king takes the amulet.",
+            "tags": ["Amulet"],
+            "bucket": "Novel",
+            "source": "a/ch3.md",
+        }
     )
     done = await mirror_of(memory, tmp_path / "m").build()
     assert (done.built, done.atoms) == (True, 1)
@@ -50,7 +54,10 @@ async def test_without_bucket_tag_and_source_the_context_and_the_flow_stand_for_
 async def test_a_bundle_has_pages_of_a_hundred_atoms_at_most_that_lead_to_each_other(
     memory: Memory, tmp_path: Path
 ) -> None:
-    await memory.ingest(*({"text": f"turn {n}", "timestamp": f"2025-01-01T00:{n // 60:02}:{n % 60:02}Z"} for n in range(350)), flow_id="f")
+    await memory.ingest(
+        *({"text": f"turn {n}", "timestamp": f"2025-01-01T00:{n // 60:02}:{n % 60:02}Z"} for n in range(350)),
+        flow_id="f",
+    )
     await mirror_of(memory, tmp_path / "m").build()
     counts = [text.count("\n## [") for name, text in pages(tmp_path / "m").items() if "/f_" in name]
     assert sum(counts) == 350
@@ -69,11 +76,13 @@ async def test_only_what_is_public_and_portable_is_shown_unless_a_viewer_is_name
         {"text": "deep word", "sensitivity": "sensitive", "about": ["Ana"], "tags": ["illness"]},
         {"text": "others word", "sensitivity": "personal", "about": ["Bob"]},
     )
-    shown = {}
+    shown: dict[str, set[str]] = {}
     for viewer in ("", "ANA", "*"):
         path = tmp_path / f"m{len(shown)}"
         await mirror_of(memory, path, viewer).build()
-        shown[viewer] = {word for word in ("open", "tight", "own", "deep", "others") if f"{word} word" in everything(path)}
+        shown[viewer] = {
+            word for word in ("open", "tight", "own", "deep", "others") if f"{word} word" in everything(path)
+        }
         assert ("illness" in str(list(path.rglob("*")))) == (viewer != ""), "not even a folder tells of it"
     assert shown == {"": {"open"}, "ANA": {"open", "own", "deep"}, "*": {"open", "tight", "own", "deep", "others"}}
     changed = await mirror_of(memory, tmp_path / "m2").sync()
