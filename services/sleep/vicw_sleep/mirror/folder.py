@@ -108,8 +108,7 @@ class MirrorFolder:
 
     def begin(self, marker: Marker) -> Path:
         """Return an empty folder beside the mirror to build the next one in."""
-        if os.path.lexists(self.building) or os.path.lexists(self._old):
-            self._clear()
+        self.finish()
         self.building.mkdir(mode=0o700)
         _write(self.building / MARKER, json.dumps(asdict(marker) | {"whole": False}).encode())
         return self.building
@@ -129,9 +128,9 @@ class MirrorFolder:
             else:
                 self.path.rename(self._old)
                 self.building.rename(self.path)
-            self._clear()
+            self.finish()
 
-    def _clear(self) -> None:
+    def finish(self) -> None:
         """Remove what is left of a build or a swap, once what is not ours has moved into the mirror."""
         for left in (self._old, self.building):
             if not os.path.lexists(left):

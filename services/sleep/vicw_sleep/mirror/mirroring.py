@@ -26,7 +26,7 @@ from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.mirror.writing import Building, Mirrored, listings, write_out
 
 _ITEMS = 500
-_CHANGES = 1000
+_CHANGES = 5000
 _TRANSACTION = timedelta(minutes=5)
 """What a transaction may take: its changes carry a time from inside of it, and are seen at its end."""
 _MOST_OF_ALL = 4
@@ -66,7 +66,9 @@ class Mirror:
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
             marker = await self.marker()
-            if folder.require_ours(marker) != marker or folder.intended() is not None:
+            found = folder.require_ours(marker)
+            folder.finish()
+            if found != marker or folder.intended() is not None:
                 return await self._build(folder, marker, progress)
             ledger = Ledger(folder.path)
             try:

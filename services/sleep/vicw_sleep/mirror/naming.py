@@ -36,7 +36,9 @@ def slug(name: str) -> str:
     folded = unicodedata.normalize("NFC", fold(name))
     seen = "".join("_" if unicodedata.category(ch) in _INVISIBLE else ch for ch in folded)
     kept = _cut(_UNSAFE.sub("_", seen)).strip("._ ")
-    if kept == folded and kept and not _DEVICE.fullmatch(kept):
+    if _DEVICE.fullmatch(kept):  # to Windows it is a device, whatever comes behind its first dot
+        return f"{kept.replace('.', '_')}~{digest(folded)[:_SHORT_HASH]}"
+    if kept == folded and kept:
         return kept
     return f"{kept or 'x'}~{digest(folded)[:_SHORT_HASH]}"
 

@@ -7,15 +7,14 @@ backslash, so ``stored`` finds the text again in what a person has edited.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 
 _PUNCTUATION = r"[!-/:-@\[-`{-~]"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[ \t]*$")
 _LANGUAGES = frozenset(
     (
-        "bash c cpp cs csharp css diff go html http ini java javascript js json kotlin lua makefile markdown md php perl "
-        "powershell py python r rb ruby rs rust scala sh shell sql swift text toml ts tsx typescript txt xml yaml yml"
+        "bash c cpp cs csharp css diff go html http ini java javascript js json kotlin lua makefile markdown md php "
+        "perl powershell py python r rb ruby rs rust scala sh shell sql swift text toml ts tsx typescript txt xml yaml yml"
     ).split()
 )
 """Other words make a plugin of the reader's run what is in the block, or draw it."""
@@ -34,6 +33,10 @@ _ACTIVE = re.compile(
 )
 _MARK = re.compile(rf"\\({_PUNCTUATION}|$)")
 _SNIPPET_CHARS = 60
+_GLANCE = 10
+"""Of so many times as much text as is wanted in a line are its words looked for."""
+_ENDED = re.compile(r"\r\n?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _IN_LINE = re.compile(r"[\\`*\[\]<>#|^%$!~]")
 
 
@@ -67,7 +70,7 @@ def unfenced(markdown: str) -> str:
 
 def in_line(text: str, most: int = _SNIPPET_CHARS) -> str:
     """Return the beginning of ``text`` as a part of a line, in which nothing of it acts."""
-    words = " ".join(_plain(text).split())
+    words = " ".join(_plain(text[: most * _GLANCE]).split())
     cut = words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
     return _IN_LINE.sub(lambda found: f"\\{found[0]}", cut)
 
@@ -78,8 +81,7 @@ def label(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    ended = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join("\ufffd" if unicodedata.category(ch) in {"Cc", "Cs"} and ch not in "\n\t" else ch for ch in ended)
+    return _CONTROL.sub("\ufffd", _ENDED.sub("\n", text))
 
 
 def _marked(found: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ _PAGE = (
     "ORDER BY uid LIMIT ?"
 )
 _CHANGES = (
-    "SELECT point, at, seq FROM passage_change WHERE tenant = ? AND at >= ? AND (at, point) > (?, ?) "
+    "SELECT point, at, seq FROM passage_change WHERE tenant = ? AND (at, point) > (?, ?) "
     "ORDER BY at, point LIMIT ?"
 )
 
@@ -57,7 +57,7 @@ class SqliteWholeItems:
         self, tenant: str, since: datetime, *, after: PassageChange | None = None, limit: int
     ) -> list[PassageChange]:
         behind = (to_us(after.at), pack(after.uid)) if after is not None else (to_us(since) - 1, b"\xff" * 17)
-        values = (tenant, to_us(since), *behind, limit)
+        values = (tenant, *behind, limit)
         rows = await self._database.read(lambda c: c.execute(_CHANGES, values).fetchall())
         return [PassageChange(unpack(point), from_us(at), seq) for point, at, seq in rows]
 
