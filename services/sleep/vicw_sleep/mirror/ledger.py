@@ -36,6 +36,7 @@ _SCHEMA = """
     ) WITHOUT ROWID;
     CREATE INDEX page_bundle ON page (bundle, name);
     CREATE TABLE seen (uid TEXT PRIMARY KEY, at INTEGER, seq INTEGER) WITHOUT ROWID;
+    CREATE INDEX seen_at ON seen (at, uid, seq);
 """
 _BUNDLE = "bucket, tag, context, kind, source"
 
@@ -191,11 +192,11 @@ class Ledger:
         return [(Bundle(shelf, *row[:3]), row[3], row[4]) for row in rows]
 
     def unseen(self, changes: Sequence[PassageChange]) -> list[PassageChange]:
-        """Return those of these changes that were not noted yet."""
-        known: dict[str, int] = {}
-        for batch in batched((change.uid for change in changes), _BATCH):
-            marks = ",".join("?" * len(batch))
-            known.update(self._db.execute(f"SELECT uid, seq FROM seen WHERE uid IN ({marks})", batch).fetchall())  # noqa: S608
+        """Return those of these changes, which are in order, that were not noted yet."""
+        if not changes:
+            return []
+        first, last = to_us(changes[0].at), to_us(changes[-1].at)
+        known = dict(self._db.execute("SELECT uid, seq FROM seen WHERE at BETWEEN ? AND ?", (first, last)).fetchall())
         return [change for change in changes if known.get(change.uid) != change.seq]
 
     def see(self, changes: Iterable[PassageChange]) -> None:

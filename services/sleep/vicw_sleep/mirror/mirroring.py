@@ -189,4 +189,5 @@ class Mirror:
         while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
             fresh += ledger.unseen(page)
             last = page[-1]
-        return fresh, max(until, last.at) if last is not None else until
+        # What nothing has followed for as long as transactions take need not be looked at for ever.
+        return fresh, max(until, now() - _TRANSACTION, *([last.at] if last is not None else []))

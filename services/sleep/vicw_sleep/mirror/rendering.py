@@ -202,8 +202,9 @@ def _digest(*parts: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text as a string of YAML, which is one of JSON."""
-    return json.dumps("".join(ch if ch.isprintable() else "\ufffd" for ch in text), ensure_ascii=False)
+    """Return text as a string of YAML, which is one of JSON. Of two brackets there Obsidian makes a link, too."""
+    seen = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
+    return json.dumps(re.sub(r"\[(?=\[)", "[ ", seen), ensure_ascii=False)
 
 
 def _count(number: int, what: str) -> str:
