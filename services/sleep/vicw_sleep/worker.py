@@ -105,7 +105,10 @@ def watch(self: Task[Any, Any]) -> None:
 @app.task(name=MIRROR, bind=True)
 def mirror(self: Task[Any, Any]) -> None:
     """Bring the mirror up to date, where there is one. What goes wrong is logged, and is for the next time."""
-    _runtime.run(self.request, lambda wiring: turn(wiring.engines.graph, _settings.mirror))
+    try:
+        _runtime.run(self.request, lambda wiring: turn(wiring.engines.graph, _settings.mirror))
+    except RetryableError as error:
+        _log.warning("the mirror could not be brought up to date", error=error.detail)
 
 
 async def _watch(wiring: Wiring) -> tuple[bool, bool]:

@@ -13,8 +13,9 @@ _PUNCTUATION = r"[!-/:-@\[-`{-~]"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[ \t]*$")
 _LANGUAGES = frozenset(
     (
-        "bash c cpp cs csharp css diff go html http ini java javascript js json kotlin lua makefile markdown md php "
-        "perl powershell py python r rb ruby rs rust scala sh shell sql swift text toml ts tsx typescript txt xml yaml yml"
+        "bash c cpp cs csharp css diff go html http ini java javascript js json kotlin lua makefile markdown md "
+        "php perl powershell py python r rb ruby rs rust scala sh shell sql swift text toml ts tsx typescript txt "
+        "xml yaml yml"
     ).split()
 )
 """Other words make a plugin of the reader's run what is in the block, or draw it."""

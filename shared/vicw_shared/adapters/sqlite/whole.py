@@ -23,8 +23,7 @@ _PAGE = (
     "ORDER BY uid LIMIT ?"
 )
 _CHANGES = (
-    "SELECT point, at, seq FROM passage_change WHERE tenant = ? AND (at, point) > (?, ?) "
-    "ORDER BY at, point LIMIT ?"
+    "SELECT point, at, seq FROM passage_change WHERE tenant = ? AND (at, point) > (?, ?) ORDER BY at, point LIMIT ?"
 )
 
 

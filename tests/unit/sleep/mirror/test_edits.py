@@ -52,7 +52,11 @@ async def test_without_an_edit_there_is_nothing_to_tell(memory: Memory, tmp_path
 async def test_an_edited_text_is_proposed_as_it_would_be_stored(memory: Memory, tmp_path: Path) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
-    change(tmp_path / "m", ("\nHe leaves.", "\nHe leaves,\nand \\#never comes back."), ("\n\nThe queen stays.", "\n\nThe queen goes."))
+    change(
+        tmp_path / "m",
+        ("\nHe leaves.", "\nHe leaves,\nand \\#never comes back."),
+        ("\n\nThe queen stays.", "\n\nThe queen goes."),
+    )
     expected = {"a": TEXT.replace("\nHe leaves.", "\nHe leaves,\nand #never comes back."), "b": "The queen goes."}
     assert dict(told(await edits_of(mirror))) == expected
     assert (await memory.standalone.graph.items("default", "b", ["ctx"]))[0].version == 1, "nothing was stored"
@@ -61,7 +65,11 @@ async def test_an_edited_text_is_proposed_as_it_would_be_stored(memory: Memory, 
 async def test_lines_that_were_put_in_or_taken_out_are_of_the_text_beside_them(memory: Memory, tmp_path: Path) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
-    change(tmp_path / "m", ("The king takes the amulet.\n\\#", "\\#"), ("\n\nThe queen stays.\n", "\n\nThe queen stays.\nAnd waits.\n"))
+    change(
+        tmp_path / "m",
+        ("The king takes the amulet.\n\\#", "\\#"),
+        ("\n\nThe queen stays.\n", "\n\nThe queen stays.\nAnd waits.\n"),
+    )
     expected = {"a": TEXT.split("\n", 1)[1], "b": "The queen stays.\nAnd waits."}
     assert {uid: after.strip("\n") for uid, after in told(await edits_of(mirror))} == expected
 
@@ -75,9 +83,7 @@ async def test_what_is_changed_outside_of_the_texts_is_said_and_no_proposal(memo
 
 
 @pytest.mark.parametrize("way", ["sync", "build"])
-async def test_an_edit_is_kept_aside_before_its_page_is_written_anew(
-    memory: Memory, tmp_path: Path, way: str
-) -> None:
+async def test_an_edit_is_kept_aside_before_its_page_is_written_anew(memory: Memory, tmp_path: Path, way: str) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
     await mirror.build()
     change(tmp_path / "m", ("The queen stays.", "The queen goes."))
