@@ -9,13 +9,14 @@ import hashlib
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vicw_shared.errors import ConflictError, SettingsError, StorageFullError, UnavailableError
-from vicw_sleep.mirror.ledger import LEDGER, Ledger
+from vicw_sleep.mirror.ledger import LEDGER, Ledger, is_usable
 
 MARKER = ".vicw-mirror.json"
 INTENT = ".vicw-mirror.intent.json"
@@ -95,9 +96,14 @@ class MirrorFolder:
         """Turn what a file system refuses into errors that name the setting and the fix."""
         try:
             yield
+        except sqlite3.Error as error:
+            place = f"{SETTING} is {str(self.path)!r}"
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
+            raise UnavailableError("mirror", f"{place}: {LEDGER}: {error}") from error
         except OSError as error:
             place = f"{SETTING} is {str(self.path)!r}"
-            if error.errno in _FULL or isinstance(error, StorageFullError):
+            if error.errno in _FULL:
                 raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
             if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}:
                 why = f"{error.strerror}: {error.filename or self.path}"
@@ -252,11 +258,10 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 def _move_foreign(left: Path, into: Path) -> None:
     """Move what we did not write from a mirror to the one that took its place; what is there already stays there."""
-    ledger = Ledger(left, reading=True)
-    try:
-        ours = {path for path, _, _ in ledger.pages()} | _OURS
-    finally:
-        ledger.close()
+    ours = set(_OURS)
+    if known := is_usable(left):
+        with closing(Ledger(left, reading=True)) as ledger:
+            ours |= {path for path, _, _ in ledger.pages()}
     for folder, folders, files in os.walk(left):
         here = Path(folder).relative_to(left)
         folders[:] = [
@@ -265,7 +270,8 @@ def _move_foreign(left: Path, into: Path) -> None:
             if name != _STAGING and not _moved(left, into, here / name, whole=not name.startswith(("@", "#")))
         ]
         for name in files:
-            if (here / name).as_posix() not in ours:
+            # Without a ledger nobody knows whose a page is; one of ours that stayed might show what is private by now.
+            if (known or not name.endswith(".md")) and (here / name).as_posix() not in ours:
                 _moved(left, into, here / name, whole=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
@@ -50,6 +51,17 @@ class Kept:
     earlier: str | None
     later: str | None
     atoms: int
+
+
+def is_usable(folder: Path) -> bool:
+    """Tell whether a mirror has a ledger that can be read."""
+    try:
+        with closing(sqlite3.connect(f"{(folder / LEDGER).as_uri()}?mode=rw", uri=True)) as db:
+            return bool(
+                db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",) and db.execute("SELECT * FROM page, seen")
+            )
+    except sqlite3.Error:
+        return False
 
 
 class Ledger:

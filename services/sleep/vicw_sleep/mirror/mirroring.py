@@ -19,11 +19,10 @@ from vicw_shared.ports import GraphStore, PassageChange, StoreRecord, WholeItem,
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.ledger import Ledger
-from vicw_sleep.mirror.paging import paginate
-from vicw_sleep.mirror.rendering import Page, Section, pages_of, render, section_of
+from vicw_sleep.mirror.ledger import Ledger, is_usable
+from vicw_sleep.mirror.rendering import Page, Section, render, section_of
 from vicw_sleep.mirror.seeing import Sight
-from vicw_sleep.mirror.writing import Building, Mirrored, listings, write_out
+from vicw_sleep.mirror.writing import Building, Mirrored, listings, planned, write_out
 
 _ITEMS = 500
 _CHANGES = 5000
@@ -68,7 +67,7 @@ class Mirror:
             marker = await self.marker()
             found = folder.require_ours(marker)
             folder.finish()
-            if found != marker or folder.intended() is not None:
+            if found != marker or folder.intended() is not None or not is_usable(folder.path):
                 return await self._build(folder, marker, progress)
             ledger = Ledger(folder.path)
             try:
@@ -110,7 +109,7 @@ class Mirror:
         uids = ledger.atoms_of(passages) | set(ledger.over(instant))
         uids |= {item.uid for item in (await self.graph.owners(self.tenant, passages)).values()}
         bundles = await self._put(ledger, sorted(uids), instant)
-        ledger.see(fresh)
+        await asyncio.to_thread(ledger.see, fresh)
         result = await self._rewrite(folder, ledger, bundles, uids, progress)
         result.atoms = ledger.count()
         return result
@@ -118,6 +117,9 @@ class Mirror:
     async def _put(self, ledger: Ledger, uids: Sequence[str], instant: datetime) -> set[int]:
         """Note what has become of these atoms; return the bundles that this touches."""
         found = self._atoms(await self.graph.whole(self.tenant, uids))
+        return await asyncio.to_thread(self._note, ledger, uids, found, instant)
+
+    def _note(self, ledger: Ledger, uids: Sequence[str], found: Mapping[str, Atom], instant: datetime) -> set[int]:
         bundles: set[int] = set()
         for uid in uids:
             atom = found.get(uid)
@@ -132,23 +134,16 @@ class Mirror:
         written: dict[str, bytes | None] = {}
         shelves: set[Shelf] = set()
         for number in sorted(bundles):
-            bundle, places, kept = ledger.bundle(number), ledger.places(number), ledger.kept(number)
-            shelves.add(bundle.shelf)
-            pages = pages_of(bundle, list(paginate([place for place, _ in places])))
-            was_on = {place[2]: page for place, page in places}
-            for page in pages:
-                before = kept.pop(page.name, None)
-                around = (page.earlier, page.later, len(page.places))
-                same = before is not None and (before.earlier, before.later, before.atoms) == around
-                if same and all(was_on[uid] == page.name and uid not in changed for _, _, uid in page.places):
-                    continue
+            plan = await asyncio.to_thread(planned, ledger, number, changed)
+            shelves.add(plan.bundle.shelf)
+            for page in plan.pages:
                 content = render(page, await self._sections(page)).encode()
                 written[page.path] = content
                 ledger.put_page(page.path, hashlib.sha256(content).digest(), number, page)
-            for gone in kept.values():
-                written[gone.path] = None
-                ledger.drop_page(gone.path)
-            if not places:
+            for path in plan.gone:
+                written[path] = None
+                ledger.drop_page(path)
+            if plan.empty:
                 ledger.forget_bundle(number)
         written |= await asyncio.to_thread(listings, ledger, shelves) if shelves else {}
         return await asyncio.to_thread(write_out, folder, ledger, written, progress)
@@ -187,7 +182,7 @@ class Mirror:
         last: PassageChange | None = None
         fresh: list[PassageChange] = []
         while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
-            fresh += ledger.unseen(page)
+            fresh += await asyncio.to_thread(ledger.unseen, page)
             last = page[-1]
         # What nothing has followed for as long as transactions take need not be looked at for ever.
         return fresh, max(until, now() - _TRANSACTION, *([last.at] if last is not None else []))

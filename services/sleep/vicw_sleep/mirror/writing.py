@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
 from vicw_shared.progress import Progress
-from vicw_sleep.mirror.atoms import Atom, Shelf
+from vicw_sleep.mirror.atoms import Atom, Bundle, Shelf
 from vicw_sleep.mirror.folder import EDITS, Marker, MirrorFolder
-from vicw_sleep.mirror.ledger import LEDGER, Ledger
+from vicw_sleep.mirror.ledger import Ledger, is_usable
 from vicw_sleep.mirror.paging import paginate
 from vicw_sleep.mirror.rendering import (
     ROOT,
+    Page,
     Section,
     bucket_path,
     folder_of,
@@ -94,10 +95,10 @@ class Building:
         return edited
 
     def _keep_edits(self) -> list[str]:
-        if not (self._folder.path / LEDGER).exists():
+        if not is_usable(self._folder.path):
             return []
         edited, intended = [], self._folder.intended() or {}
-        with closing(Ledger(self._folder.path)) as ledger:
+        with closing(Ledger(self._folder.path, reading=True)) as ledger:
             for path, known, _ in ledger.pages():
                 current = self._folder.read(path)
                 if current is not None and _sha256(current) not in {known, intended.get(path)}:
@@ -119,6 +120,30 @@ class Building:
         """Close, and remove what was not swapped in."""
         self.close_files()
         shutil.rmtree(self._path, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done about a bundle: pages to write anew, paths to remove, whether it has nothing any more."""
+
+    bundle: Bundle
+    pages: list[Page]
+    gone: list[str]
+    empty: bool
+
+
+def planned(ledger: Ledger, number: int, changed: Collection[str]) -> Plan:
+    """Return which pages of a bundle differ from what was written, since these atoms (uids) have changed."""
+    bundle, places, kept = ledger.bundle(number), ledger.places(number), ledger.kept(number)
+    was_on = {place[2]: page for place, page in places}
+    differing: list[Page] = []
+    for page in pages_of(bundle, list(paginate([place for place, _ in places]))):
+        before = kept.pop(page.name, None)
+        around = (page.earlier, page.later, len(page.places))
+        same = before is not None and (before.earlier, before.later, before.atoms) == around
+        if not same or any(was_on[uid] != page.name or uid in changed for _, _, uid in page.places):
+            differing.append(page)
+    return Plan(bundle, differing, [page.path for page in kept.values()], not places)
 
 
 def listings(ledger: Ledger, shelves: Iterable[Shelf] | None) -> dict[str, bytes | None]:

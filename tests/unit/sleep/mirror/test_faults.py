@@ -19,6 +19,7 @@ from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, 
 from vicw_shared.errors import ConflictError, SettingsError, StorageFullError
 from vicw_sleep.mirror import folder as on_disk
 from vicw_sleep.mirror.folder import MARKER, MirrorFolder
+from vicw_sleep.mirror.ledger import LEDGER
 
 
 @pytest.fixture
@@ -235,3 +236,19 @@ async def test_a_death_leaves_a_whole_mirror_or_one_that_is_mended(
     await mirror_of(memory, tmp_path / "fresh").build()
     assert pages(path) == pages(tmp_path / "fresh")
     assert json.loads((path / MARKER).read_text())["whole"]
+
+
+@pytest.mark.parametrize("loss", ["gone", "garbage"])
+async def test_a_mirror_whose_ledger_is_lost_is_built_anew(memory: Memory, tmp_path: Path, loss: str) -> None:
+    mirror, ledger = mirror_of(memory, tmp_path / "m"), tmp_path / "m" / LEDGER
+    await mirror.build()
+    (tmp_path / "m/picture.png").write_bytes(b"mine")
+    await memory.retract("i0")
+    if loss == "gone":
+        ledger.unlink()
+    else:
+        ledger.write_bytes(b"no database" * 1000)
+    assert (await mirror.sync()).built
+    assert "word0 " not in everything(tmp_path / "m")
+    assert (tmp_path / "m/picture.png").read_bytes() == b"mine"
+    assert_consistent(tmp_path / "m")
