@@ -30,6 +30,7 @@ from vicw_shared.adapters.celery_queue import (
     EXTRACT_QUEUE,
     INDEX,
     INGEST_QUEUE,
+    MIRROR,
     RECONCILE,
     SEND_FAILURES,
     SLEEP_QUEUE,
@@ -77,6 +78,7 @@ def ticks(settings: Settings) -> list[Tick]:
         *([extract] if settings.llm.enabled else []),
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
         Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
+        *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 
 

@@ -10,6 +10,7 @@ from vicw_shared.settings import (
     LlmSettings,
     LogSettings,
     MetricsSettings,
+    MirrorSettings,
     RedisSettings,
     SleepSettings,
     TraceSettings,
@@ -27,6 +28,7 @@ class Settings:
     llm: LlmSettings
     redis: RedisSettings
     sleep: SleepSettings
+    mirror: MirrorSettings
     worker: WorkerSettings
     log: LogSettings
     metrics: MetricsSettings
@@ -42,6 +44,7 @@ class Settings:
                 LlmSettings(),
                 RedisSettings(),
                 SleepSettings(),
+                MirrorSettings(),
                 WorkerSettings(),
                 LogSettings(),
                 MetricsSettings(),

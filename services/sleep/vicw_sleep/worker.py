@@ -19,12 +19,13 @@ import structlog
 from celery import Task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import RECONCILE, WATCH, connect, make_celery, send
+from vicw_shared.adapters.celery_queue import MIRROR, RECONCILE, WATCH, connect, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.forget import forget_receipts
+from vicw_sleep.mirror.turn import turn
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
 from vicw_sleep.settings import Settings
@@ -99,6 +100,15 @@ def watch(self: Task[Any, Any]) -> None:
         _log.warning("the vector index could not be looked after", error=error.detail)
     except RedisError as error:
         _log.warning("a lost vector index is left to the next look: Redis does not answer", error=str(error))
+
+
+@app.task(name=MIRROR, bind=True)
+def mirror(self: Task[Any, Any]) -> None:
+    """Bring the mirror up to date, where there is one. What goes wrong is logged, and is for the next time."""
+    try:
+        _runtime.run(self.request, lambda wiring: turn(wiring.engines.graph, _settings.mirror))
+    except RetryableError as error:
+        _log.warning("the mirror could not be brought up to date", error=error.detail)
 
 
 async def _watch(wiring: Wiring) -> tuple[bool, bool]:

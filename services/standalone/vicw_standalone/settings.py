@@ -11,6 +11,7 @@ from vicw_shared.settings import (
     LimitSettings,
     LlmSettings,
     LogSettings,
+    MirrorSettings,
     ReindexSettings,
     RerankSettings,
     RetrievalSettings,
@@ -38,6 +39,7 @@ class Settings:
     reindex: ReindexSettings = field(default_factory=ReindexSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
+    mirror: MirrorSettings = field(default_factory=MirrorSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -54,6 +56,7 @@ class Settings:
             ReindexSettings(),
             LlmSettings(),
             RerankSettings(),
+            MirrorSettings(),
         )
 
     @property

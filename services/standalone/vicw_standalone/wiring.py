@@ -34,6 +34,7 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.forget import forget_receipts
+from vicw_sleep.mirror.turn import keep_mirrored
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders
@@ -207,6 +208,8 @@ class Standalone:
         keep_doing(self.indexer.run(), self._stack, "indexer")
         expiry = Expiry(self.graph, self.registry, self.indexer)
         keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
+        if self.settings.mirror.path is not None:
+            keep_doing(keep_mirrored(self.graph, self.settings.mirror), self._stack, "mirror")
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:

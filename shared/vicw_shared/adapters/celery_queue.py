@@ -28,6 +28,7 @@ INDEX = "vicw.ingest.index"
 EXTRACT = "vicw.extract.read"
 RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"
+MIRROR = "vicw.sleep.mirror"
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 

@@ -35,6 +35,7 @@ from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import Outcome, SleepLog, Step
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
+from vicw_shared.ports.whole import PassageChange, WholeItem, WholeItems
 from vicw_shared.ports.words import WordIndex
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "Ordering",
     "Outbox",
     "Outcome",
+    "PassageChange",
     "PendingKind",
     "PendingPoint",
     "Point",
@@ -93,6 +95,8 @@ __all__ = [
     "VectorHit",
     "VectorQuery",
     "VectorStore",
+    "WholeItem",
+    "WholeItems",
     "WordIndex",
     "WorkQueue",
 ]

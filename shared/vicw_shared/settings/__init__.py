@@ -14,6 +14,7 @@ from vicw_shared.settings.concerns import (
 )
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 from vicw_shared.settings.llm import LlmSettings
+from vicw_shared.settings.mirror import MirrorSettings
 from vicw_shared.settings.rerank import RerankSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
@@ -26,6 +27,7 @@ __all__ = [
     "LlmSettings",
     "LogSettings",
     "MetricsSettings",
+    "MirrorSettings",
     "Neo4jSettings",
     "QdrantSettings",
     "RedisSettings",

@@ -22,7 +22,8 @@ def _default_data_dir() -> Path:
     return Path.home() / ".local" / "share" / "vicw"
 
 
-def _tenant(name: str) -> str:
+def tenant_name(name: str) -> str:
+    """Return the name of a tenant. Raises PydanticCustomError for one that no tenant can have."""
     if problem := tenant_flaw(name):
         raise PydanticCustomError("tenant", "{problem}", {"problem": problem})
     return name
@@ -35,7 +36,7 @@ class ServerSettings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on")
     port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
-    tenant: Annotated[str, AfterValidator(_tenant)] = Field(
+    tenant: Annotated[str, AfterValidator(tenant_name)] = Field(
         "default", description="Tenant that requests without a key belong to"
     )
     shutdown_seconds: float = Field(

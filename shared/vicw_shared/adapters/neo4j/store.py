@@ -31,6 +31,7 @@ from vicw_shared.adapters.neo4j.steps import find_step, find_steps, forget_steps
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
+from vicw_shared.adapters.neo4j.whole import Neo4jWholeItems
 from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
@@ -58,12 +59,16 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
-    """GraphStore, StoreRecord, Outbox, SleepLog and GraphAudit on one database. Any number of processes may open it."""
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jWholeItems):
+    """GraphStore, StoreRecord, Outbox, SleepLog, GraphAudit and WholeItems on one database.
+
+    Any number of processes may open it.
+    """
 
     def __init__(self, database: Database, types: EdgeTypes) -> None:
         Neo4jOutbox.__init__(self, database)
         Neo4jAudit.__init__(self, database, types)
+        Neo4jWholeItems.__init__(self, database)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 

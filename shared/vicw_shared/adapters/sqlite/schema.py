@@ -320,6 +320,21 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX step_age ON step (at, id);
     CREATE INDEX step_of_tenant ON step (tenant, at, id);
     """,
+    # When passages changed last, for whoever keeps a copy: an entry of the outbox goes when it is settled.
+    """
+    CREATE TABLE passage_change (
+        point BLOB PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        seq INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX passage_change_at ON passage_change (tenant, at, point);
+    CREATE TRIGGER passage_changed AFTER INSERT ON outbox BEGIN
+        INSERT OR REPLACE INTO passage_change VALUES (
+            new.point, new.tenant, CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER), new.seq
+        );
+    END;
+    """,
 )
 
 

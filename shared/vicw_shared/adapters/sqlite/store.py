@@ -38,6 +38,7 @@ from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.steps import forget_steps, read_step, read_steps_logged
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
+from vicw_shared.adapters.sqlite.whole import SqliteWholeItems
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.clock import from_us, to_us
@@ -65,8 +66,8 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox, SqliteAudit):
-    """GraphStore, StoreRecord, GraphAudit, SleepLog and Outbox in one file of the data directory."""
+class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteWholeItems):
+    """GraphStore, StoreRecord, GraphAudit, SleepLog, Outbox and WholeItems in one file of the data directory."""
 
     def __init__(
         self,
@@ -96,6 +97,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         database = Database(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
         SqliteOutbox.__init__(self, database, cache)
         SqliteAudit.__init__(self, database)
+        SqliteWholeItems.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

@@ -1,0 +1,188 @@
+"""The mirror of a tenant's memory: built whole beside the old one, or brought up to date page by page.
+
+Both ways end in the same files, whatever came first: what is on a page depends on what is stored alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from vicw_shared.clock import EPOCH, now
+from vicw_shared.model import Label
+from vicw_shared.ports import GraphStore, PassageChange, StoreRecord, WholeItem, WholeItems
+from vicw_shared.progress import Progress, silent
+from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
+from vicw_sleep.mirror.folder import Marker, MirrorFolder
+from vicw_sleep.mirror.ledger import Ledger, is_usable
+from vicw_sleep.mirror.rendering import Page, Section, render, section_of
+from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.mirror.writing import Building, Mirrored, listings, planned, write_out
+
+_ITEMS = 500
+_CHANGES = 5000
+_TRANSACTION = timedelta(minutes=5)
+"""What a transaction may take: its changes carry a time from inside of it, and are seen at its end."""
+_MOST_OF_ALL = 4
+"""A synchronisation of more than a fourth of all atoms costs as much as a build."""
+_FEW = 2000
+
+
+class Graph(GraphStore, StoreRecord, WholeItems, Protocol):
+    """What a mirror needs of a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """Keeps the mirror of a ``tenant`` at a ``path``, for those whom ``sight`` says."""
+
+    graph: Graph
+    path: Path
+    tenant: str
+    sight: Sight = field(default_factory=Sight)
+
+    async def build(self, progress: Progress = silent) -> Mirrored:
+        """Build it anew beside what is there, and swap. A death before the swap leaves what is there.
+
+        Raises SettingsError (the path is no place for it, in plain words), StorageFullError, ConflictError (another
+        process writes to it) or what the graph raises; then the mirror is as it was.
+        """
+        folder = MirrorFolder(self.path)
+        with folder.locked(), folder.translated():
+            return await self._build(folder, await self.marker(), progress)
+
+    async def sync(self, progress: Progress = silent) -> Mirrored:
+        """Write anew the pages on which something has changed since the last run, each whole or not at all.
+
+        Builds where there is no mirror, where it is for other viewers or of an earlier format, where a run was killed
+        half-way, and where a build would cost no more. Raises as ``build`` does.
+        """
+        folder = MirrorFolder(self.path)
+        with folder.locked(), folder.translated():
+            marker = await self.marker()
+            found = folder.require_ours(marker)
+            folder.finish()
+            if found != marker or folder.intended() is not None or not is_usable(folder.path):
+                return await self._build(folder, marker, progress)
+            ledger = Ledger(folder.path)
+            try:
+                done = await self._sync(folder, ledger, progress)
+            finally:
+                ledger.close()
+            return done if done is not None else await self._build(folder, marker, progress)
+
+    async def marker(self) -> Marker:
+        """Return what marks a folder as this mirror."""
+        return Marker(await self.graph.store_id(), self.tenant, self.sight.viewer)
+
+    async def _build(self, folder: MirrorFolder, marker: Marker, progress: Progress) -> Mirrored:
+        folder.require_ours(marker)
+        building = Building(folder, marker)
+        try:
+            # First what has changed, then what is: nothing falls between.
+            await self._see_all(building.ledger)
+            done, instant = 0, now()
+            for label in (Label.EVENT, Label.ENTITY):
+                async for page in self._pages(label):
+                    atoms = [atom for atom in self._atoms(page).values() if self.sight.sees(atom, instant)]
+                    await asyncio.to_thread(building.add, atoms)
+                    done += len(atoms)
+                    progress("reading", done, 0)
+            pages = await asyncio.to_thread(building.write_all, progress)
+            edited = await asyncio.to_thread(building.swap)
+            return Mirrored(built=True, atoms=done, pages=pages, edited=edited)
+        finally:
+            building.close()
+
+    async def _sync(self, folder: MirrorFolder, ledger: Ledger, progress: Progress) -> Mirrored | None:
+        """Bring the pages up to date; None: to build is cheaper."""
+        instant = now()
+        fresh = await self._unseen(ledger)
+        if len(fresh) > max(_FEW, ledger.count() // _MOST_OF_ALL):
+            return None
+        passages = [change.uid for change in fresh]
+        uids = ledger.atoms_of(passages) | set(ledger.over(instant))
+        uids |= {item.uid for item in (await self.graph.owners(self.tenant, passages)).values()}
+        bundles = await self._put(ledger, sorted(uids), instant)
+        await asyncio.to_thread(ledger.see, fresh)
+        result = await self._rewrite(folder, ledger, bundles, uids, progress)
+        result.atoms = ledger.count()
+        return result
+
+    async def _put(self, ledger: Ledger, uids: Sequence[str], instant: datetime) -> set[int]:
+        """Note what has become of these atoms; return the bundles that this touches."""
+        found = self._atoms(await self.graph.whole(self.tenant, uids))
+        return await asyncio.to_thread(self._note, ledger, uids, found, instant)
+
+    def _note(self, ledger: Ledger, uids: Sequence[str], found: Mapping[str, Atom], instant: datetime) -> set[int]:
+        bundles: set[int] = set()
+        for uid in uids:
+            atom = found.get(uid)
+            seen = atom is not None and self.sight.sees(atom, instant)
+            bundles |= ledger.put(atom) if atom is not None and seen else ledger.drop(uid)
+        return bundles
+
+    async def _rewrite(
+        self, folder: MirrorFolder, ledger: Ledger, bundles: Iterable[int], changed: set[str], progress: Progress
+    ) -> Mirrored:
+        """Write what differs: first all is rendered, then what will be written is noted, then it is written."""
+        written: dict[str, bytes | None] = {}
+        shelves: set[Shelf] = set()
+        for number in sorted(bundles):
+            plan = await asyncio.to_thread(planned, ledger, number, changed)
+            shelves.add(plan.bundle.shelf)
+            for page in plan.pages:
+                content = render(page, await self._sections(page)).encode()
+                written[page.path] = content
+                ledger.put_page(page.path, hashlib.sha256(content).digest(), number, page)
+            for path in plan.gone:
+                written[path] = None
+                ledger.drop_page(path)
+            if plan.empty:
+                ledger.forget_bundle(number)
+        written |= await asyncio.to_thread(listings, ledger, shelves) if shelves else {}
+        return await asyncio.to_thread(write_out, folder, ledger, written, progress)
+
+    async def _sections(self, page: Page) -> Mapping[str, Section]:
+        whole = await self.graph.whole(self.tenant, [uid for _, _, uid in page.places])
+        return {uid: section_of(atom) for uid, atom in self._atoms(whole).items()}
+
+    async def _pages(self, label: Label) -> AsyncIterator[list[WholeItem]]:
+        after: str | None = None
+        while page := await self.graph.whole_page(self.tenant, label, after=after, limit=_ITEMS):
+            after = page[-1].item.uid
+            yield page
+
+    def _atoms(self, found: Sequence[WholeItem]) -> dict[str, Atom]:
+        atoms = (atom_of(one) for one in found)
+        return {atom.item.uid: atom for atom in atoms if atom is not None}
+
+    async def _see_all(self, ledger: Ledger) -> None:
+        """Note the changes of the last minutes as known: what a build reads after has them."""
+        ledger.see_until(now() - _TRANSACTION, EPOCH)
+        ledger.see(await self._unseen(ledger))
+
+    async def unseen(self, ledger: Ledger) -> list[PassageChange]:
+        """Return the changes that are not in the pages yet."""
+        return (await self._look(ledger))[0]
+
+    async def _unseen(self, ledger: Ledger) -> list[PassageChange]:
+        """Return the changes that are not in the pages yet, and keep how far was looked."""
+        fresh, newest = await self._look(ledger)
+        ledger.see_until(newest, newest - 2 * _TRANSACTION)
+        return fresh
+
+    async def _look(self, ledger: Ledger) -> tuple[list[PassageChange], datetime]:
+        until = ledger.seen_until() or EPOCH + 2 * _TRANSACTION
+        last: PassageChange | None = None
+        fresh: list[PassageChange] = []
+        while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
+            fresh += await asyncio.to_thread(ledger.unseen, page)
+            last = page[-1]
+        # What nothing has followed for as long as transactions take need not be looked at for ever.
+        return fresh, max(until, now() - _TRANSACTION, *([last.at] if last is not None else []))

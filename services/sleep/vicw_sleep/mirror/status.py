@@ -1,0 +1,49 @@
+"""How far a mirror is behind."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import closing
+from dataclasses import dataclass
+
+from vicw_sleep.mirror.folder import MirrorFolder
+from vicw_sleep.mirror.ledger import Ledger
+from vicw_sleep.mirror.mirroring import Mirror
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a mirror has: ``waiting`` changes of passages are not in it yet, so many pages were ``edited``.
+
+    ``broken``: a run was killed half-way, or the mirror is for other viewers; the next run builds it anew.
+    """
+
+    atoms: int
+    pages: int
+    waiting: int
+    edited: int
+    broken: bool
+
+
+async def status_of(mirror: Mirror) -> Status | None:
+    """Return how far the mirror is; None if there is none. Raises SettingsError for what is no mirror of this store."""
+    folder, wanted = MirrorFolder(mirror.path), await mirror.marker()
+    with folder.translated():
+        found = folder.require_ours(wanted)
+        if found is None:
+            return None
+        intended = folder.intended()
+        with closing(Ledger(folder.path, reading=True)) as ledger:
+            pages = ledger.pages()
+            edited = await asyncio.to_thread(_edited, folder, pages, intended or {})
+            waiting = len(await mirror.unseen(ledger))
+            return Status(ledger.count(), len(pages), waiting, edited, found != wanted or intended is not None)
+
+
+def _edited(folder: MirrorFolder, pages: list[tuple[str, bytes, int | None]], intended: dict[str, bytes]) -> int:
+    current = ((path, known, folder.read(path)) for path, known, _ in pages)
+    return sum(
+        text is not None and hashlib.sha256(text).digest() not in {known, intended.get(path)}
+        for path, known, text in current
+    )

@@ -1,0 +1,48 @@
+"""A turn of the mirror: it follows what is stored, whoever has stored it: callers, or the sleep cycle."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import NoReturn
+
+import structlog
+
+from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.settings import MirrorSettings
+from vicw_sleep.mirror.mirroring import Graph, Mirror
+from vicw_sleep.mirror.seeing import Sight
+
+_log = structlog.get_logger()
+_REST = 10
+"""How many times as long as a turn took the next one waits at least: a tenth of one processor is the most that goes."""
+
+
+async def turn(graph: Graph, settings: MirrorSettings) -> None:
+    """Bring the mirror up to date, if one is wanted. What goes wrong is logged, and is for the next turn."""
+    if settings.path is None:
+        return
+    mirror = Mirror(graph, settings.path, settings.tenant, Sight(settings.viewer or ""))
+    try:
+        done = await mirror.sync()
+    except ConflictError as error:
+        _log.info("the mirror is left to whoever writes to it", reason=error.detail)
+    except VicwError as error:
+        _log.warning("the mirror could not be brought up to date", error=error.detail)
+    else:
+        if done.pages or done.removed:
+            told = {"pages": done.pages, "removed": done.removed, "atoms": done.atoms, "anew": done.built}
+            _log.info("the mirror is up to date", **told)
+        for page in done.edited:
+            _log.warning("a page of the mirror was edited; the edit is kept for `vicw mirror diff`", page=page)
+
+
+async def keep_mirrored(graph: Graph, settings: MirrorSettings) -> NoReturn:
+    """Take turns, for ever."""
+    while True:
+        began = time.monotonic()
+        try:
+            await turn(graph, settings)
+        except Exception:
+            _log.exception("the mirror could not be brought up to date")
+        await asyncio.sleep(max(settings.look_seconds, _REST * (time.monotonic() - began)))

@@ -1,0 +1,123 @@
+"""Stored text as Markdown that shows it and does nothing: it makes no heading, link, tag or comment, and loads nothing.
+
+Lists, emphasis, quotations, tables, web links and closed blocks of code stay what they are. What would act gets a
+backslash, so ``stored`` finds the text again in what a person has edited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+_PUNCTUATION = r"[!-/:-@\[-`{-~]"
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[ \t]*$")
+_LANGUAGES = frozenset(
+    (
+        "bash c cpp cs csharp css diff go html http ini java javascript js json kotlin lua makefile markdown md "
+        "php perl powershell py python r rb ruby rs rust scala sh shell sql swift text toml ts tsx typescript txt "
+        "xml yaml yml"
+    ).split()
+)
+"""Other words make a plugin of the reader's run what is in the block, or draw it."""
+_ACTIVE = re.compile(
+    rf"\\(?={_PUNCTUATION}|$)"  # so that each backslash before punctuation is one of ours
+    r"|^[ ]{0,3}(?=#{1,6}(?:\s|$)|[-=_*](?:[ \t]*[-=_*])*[ \t]*$|```|~~~)"  # heading, rule, fence
+    r"|\[(?=\[)|(?<=\[)\["  # wiki link
+    r"|!(?=\[)|\](?=\((?!https?://))"  # image, link to anything but the web
+    r"|<(?=[A-Za-z/!?])"  # HTML
+    r"|%(?=%)|(?<=%)%"  # comment
+    r"|#(?=[^\s#])"  # tag
+    r"|\^(?=[\w-]+\s*$)"  # mark of a block
+    r"|`(?=\$?=)"  # query of a plugin
+    r"|\$"  # formula
+    r"|<(?=%)"  # template of a plugin
+)
+_MARK = re.compile(rf"\\({_PUNCTUATION}|$)")
+_SNIPPET_CHARS = 60
+_GLANCE = 10
+"""Of so many times as much text as is wanted in a line are its words looked for."""
+_ENDED = re.compile(r"\r\n?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_IN_LINE = re.compile(r"[\\`*\[\]<>#|^%$!~]")
+
+
+def shown(text: str) -> str:
+    """Return ``text`` as lines of Markdown. Control characters become U+FFFD, whatever ends a line becomes ``\\n``."""
+    return "\n".join(_each_line(_plain(text), lambda line: _ACTIVE.sub(_marked, line)))
+
+
+def stored(markdown: str) -> str:
+    """Undo ``shown``, but for control characters and what ended lines.
+
+    >>> stored(shown("a [[link]] #tag"))
+    'a [[link]] #tag'
+    """
+    return "\n".join(_each_line(markdown, _unmarked))
+
+
+def fenced(text: str) -> str:
+    """Return ``text`` as one block of code."""
+    plain = _plain(text)
+    longest = max((len(run) for run in re.findall(r"`+", plain)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{plain}\n{fence}"
+
+
+def unfenced(markdown: str) -> str:
+    """Undo ``fenced``."""
+    lines = markdown.split("\n")
+    return "\n".join(lines[1:-1])
+
+
+def in_line(text: str, most: int = _SNIPPET_CHARS) -> str:
+    """Return the beginning of ``text`` as a part of a line, in which nothing of it acts."""
+    words = " ".join(_plain(text[: most * _GLANCE]).split())
+    cut = words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+    return _IN_LINE.sub(lambda found: f"\\{found[0]}", cut)
+
+
+def label(text: str) -> str:
+    """Return ``text`` as what a link shows: without what would end it, for there a backslash does not help."""
+    return " ".join(re.sub(r"[\[\]|^\\`<>%$*]", " ", _plain(text)).split())[:_SNIPPET_CHARS] or "…"
+
+
+def _plain(text: str) -> str:
+    return _CONTROL.sub("\ufffd", _ENDED.sub("\n", text))
+
+
+def _marked(found: re.Match[str]) -> str:
+    return f"{found[0]}\\" if found[0].isspace() or not found[0] else f"\\{found[0]}"
+
+
+def _unmarked(line: str) -> str:
+    return _MARK.sub(r"\1", line)
+
+
+def _each_line(text: str, change: Callable[[str], str]) -> list[str]:
+    """Change each line but those of blocks of code in a known language, or in none, that are closed."""
+    lines, found = text.split("\n"), list[str]()
+    unclosed: dict[str, int] = {}
+    while len(found) < len(lines):
+        here = len(found)
+        end = _end_of_fence(lines, here, unclosed)
+        found += lines[here:end] if end > here else [change(lines[here])]
+    return found
+
+
+def _end_of_fence(lines: Sequence[str], start: int, unclosed: dict[str, int]) -> int:
+    """Return where the block of code that begins at a line is over; the line itself if none does.
+
+    ``unclosed`` keeps, of each mark, the length from which on nothing ends it any more: no line is looked at for ever.
+    """
+    opened = _FENCE.fullmatch(lines[start])
+    if opened is None or opened[2].casefold() not in _LANGUAGES | {""}:
+        return start
+    mark, length = opened[1][0], len(opened[1])
+    if length >= unclosed.get(mark, length + 1):
+        return start
+    for number in range(start + 1, len(lines)):
+        closed = _FENCE.fullmatch(lines[number])
+        if closed and not closed[2] and closed[1][0] == mark and len(closed[1]) >= length:
+            return number + 1
+    unclosed[mark] = length
+    return start

@@ -1,0 +1,194 @@
+"""``vicw mirror``: what is remembered as a folder of Markdown."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
+from vicw_standalone.cli.progress import progress_bar
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.settings import Settings
+
+if TYPE_CHECKING:
+    from vicw_sleep.mirror.edits import Edit
+    from vicw_sleep.mirror.mirroring import Graph, Mirror
+    from vicw_sleep.mirror.writing import Mirrored
+
+PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[default: VICW_MIRROR_PATH]")]
+ViewerOption = Annotated[
+    str | None,
+    typer.Option(
+        help="For whom it is: a person's name, or * for everything. \\[default: VICW_MIRROR_VIEWER, or nobody]"
+    ),
+]
+TenantOption = Annotated[
+    str | None, typer.Option(help="Whose memory it shows. \\[default: VICW_MIRROR_TENANT]", callback=tenant_name)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = typer.Typer(
+        help="What is remembered as a folder of Markdown: build, sync, status, diff.", no_args_is_help=True
+    )
+    group.command("build")(build_command)
+    group.command("sync")(sync_command)
+    group.command("status")(status_command)
+    group.command("diff")(diff_command)
+    app.add_typer(group, name="mirror")
+
+
+def build_command(
+    path: PathOption = None,
+    viewer: ViewerOption = None,
+    tenant: TenantOption = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Build the mirror anew beside what is there, and swap. A server may be running.
+
+    Killed half-way, what was there stays. Edits, notes and a reader's settings in it are kept.
+    """
+    settings = _settings(path, viewer, tenant, data_dir)
+    with progress_bar("reading") as progress:
+        _tell(_run(settings, platform, lambda mirror: mirror.build(progress)))
+
+
+def sync_command(
+    path: PathOption = None,
+    viewer: ViewerOption = None,
+    tenant: TenantOption = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Write anew the pages on which something has changed; build the mirror if there is none."""
+    settings = _settings(path, viewer, tenant, data_dir)
+    with progress_bar("reading") as progress:
+        _tell(_run(settings, platform, lambda mirror: mirror.sync(progress)))
+
+
+def status_command(
+    path: PathOption = None,
+    viewer: ViewerOption = None,
+    tenant: TenantOption = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Say what the mirror has, and how many changes are not in it yet. Exit code 1 if it is not up to date."""
+    from vicw_sleep.mirror.status import status_of
+
+    found = _run(_settings(path, viewer, tenant, data_dir), platform, status_of)
+    if found is None:
+        fail("there is no mirror yet: `vicw mirror build` makes one")
+    out.print(f"{found.atoms} atoms on {found.pages} pages", markup=False)
+    for line, count in (
+        ("changes are not in it yet", found.waiting),
+        ("edited pages (`vicw mirror diff`)", found.edited),
+    ):
+        if count:
+            out.print(f"{count} {line}", markup=False)
+    if found.broken:
+        out.print("a run was killed half-way; the next one builds it anew", markup=False)
+    if found.waiting or found.broken:
+        raise typer.Exit(1)
+
+
+def diff_command(
+    path: PathOption = None,
+    viewer: ViewerOption = None,
+    tenant: TenantOption = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print proposals as lines that `vicw ingest` takes: context, id, text.")
+    ] = False,
+) -> None:
+    """Show what was edited in the mirror, as changes of what is stored. Nothing is stored.
+
+    Exit code 1 if anything was edited.
+    """
+    from vicw_sleep.mirror.edits import edits_of
+
+    found = _run(_settings(path, viewer, tenant, data_dir), platform, edits_of)
+    for edit in found:
+        _print(edit, as_json)
+    if found:
+        raise typer.Exit(1)
+
+
+def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_dir: Path | None) -> Settings:
+    settings = read_settings(data_dir=data_dir)
+    configure_logs(LogSettings(level="warning"))
+    given = {"path": path, "viewer": viewer, "tenant": tenant}
+    mirror = settings.mirror.model_copy(update={name: value for name, value in given.items() if value is not None})
+    if mirror.path is None:
+        fail("say where the mirror is: --path FOLDER, or VICW_MIRROR_PATH", code=2)
+    from dataclasses import replace
+
+    return replace(settings, mirror=mirror)
+
+
+def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitable[T]]) -> T:
+    from vicw_sleep.mirror.mirroring import Mirror
+    from vicw_sleep.mirror.seeing import Sight
+
+    async def run() -> T:
+        async with _graph(settings, platform) as graph:
+            assert settings.mirror.path is not None
+            sight = Sight(settings.mirror.viewer or "")
+            return await work(Mirror(graph, settings.mirror.path, settings.mirror.tenant, sight))
+
+    return asyncio.run(run())
+
+
+@asynccontextmanager
+async def _graph(settings: Settings, platform: bool) -> AsyncIterator[Graph]:
+    if platform:
+        from vicw_standalone.apart import open_graph
+
+        async with open_graph() as apart:
+            yield apart
+    else:
+        from vicw_standalone.offline import open_beside
+
+        async with open_beside(settings.storage.data_dir) as graph:
+            yield graph
+
+
+def _tell(done: Mirrored) -> None:
+    removed = f", {done.removed} removed" if done.removed else ""
+    out.print(f"{done.atoms} atoms; {done.pages} pages written{removed}", markup=False)
+    for page in done.edited:
+        err.print(f"{page} was edited; the edit is kept for `vicw mirror diff`", markup=False)
+
+
+def _print(edit: Edit, as_json: bool) -> None:
+    if edit.atom is None:
+        err.print(harmless(f"{edit.page}: {edit.problem}"), markup=False)
+        return
+    item = edit.atom.item
+    if as_json:
+        if item.source_id is None:
+            err.print(
+                harmless(f"{edit.page}: [{edit.atom.id}] has no id of its caller's, so it cannot be updated"),
+                markup=False,
+            )
+            return
+        out.print(json.dumps({"context": item.context, "id": item.source_id, "text": edit.after}), markup=False)
+        return
+    aside = " (kept aside: the page was written anew since)" if edit.aside else ""
+    out.print(harmless(f"[{edit.atom.id}] in {item.context}: {edit.page}{aside}"), markup=False)
+    lines = (edit.atom.text.split("\n"), edit.after.split("\n"))
+    for line in difflib.unified_diff(*lines, "stored", "edited", lineterm=""):
+        out.print(harmless(line), markup=False)

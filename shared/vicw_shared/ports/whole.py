@@ -1,0 +1,61 @@
+"""The port to items with all that a reader wants, and to what has changed of them: for copies outside a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from vicw_shared.model import Label, Node
+
+
+@dataclass(frozen=True, slots=True)
+class WholeItem:
+    """A live item and what its edges say of it.
+
+    ``passages`` are the Chunks that prove it, in the order of their uids; those of a Macro-Event are its summary's and
+    those of what it stands for. ``tags`` and ``buckets`` are the names of its TAGGED targets, but of those that only
+    another item told of; ``about`` the names, earlier names and uids of its ABOUT targets. All of them are in order,
+    each once.
+    """
+
+    item: Node
+    passages: tuple[Node, ...] = ()
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PassageChange:
+    """The latest change of a Chunk, or of what its payload says: ``at`` by the engine's clock.
+
+    ``seq`` differs from change to change of one Chunk. The Chunk may be gone.
+    """
+
+    uid: str
+    at: datetime
+    seq: int
+
+
+class WholeItems(Protocol):
+    """Items of a tenant, whole."""
+
+    async def whole_page(self, tenant: str, label: Label, *, after: str | None, limit: int) -> list[WholeItem]:
+        """Return up to ``limit`` live items that are Events or Entities, in uid order, those ``after``."""
+        ...
+
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+        """Return those of ``uids`` that are live items, in uid order."""
+        ...
+
+    async def changes(
+        self, tenant: str, since: datetime, *, after: PassageChange | None = None, limit: int
+    ) -> list[PassageChange]:
+        """Return up to ``limit`` changes from an instant on, by (``at``, ``uid``), those ``after`` one of them.
+
+        A transaction's changes are seen when it ends, but carry the time at which they were made: who asks again has
+        to go back by what a transaction may take. What was stored before an engine noted changes has none.
+        """
+        ...

@@ -1,0 +1,107 @@
+"""An edit in the mirror comes back as a proposal; it is never stored, and never lost, by itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from memory import Memory, open_memory
+from unit.sleep.mirror.folders import everything, mirror_of
+from vicw_sleep.mirror.edits import Edit, edits_of
+
+TEXT = "The king takes the amulet.\n# and more [[x]]\nHe leaves."
+
+
+@pytest.fixture
+async def memory(store: Path) -> AsyncIterator[Memory]:
+    async with open_memory(store, vectors=False) as opened:
+        await opened.ingest(
+            {"id": "a", "text": TEXT, "source": "ch.md"},
+            {"id": "b", "text": "The queen stays.", "source": "ch.md"},
+            {"id": "c", "text": "Far away.", "source": "other.md"},
+        )
+        yield opened
+
+
+def page(path: Path, source: str = "ch.md") -> Path:
+    (found,) = (file for file in path.rglob(f"{source}_*.md") if ".vicw-edits" not in file.parts)
+    return found
+
+
+def change(path: Path, *changes: tuple[str, str]) -> None:
+    text = page(path).read_text("utf-8")
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    page(path).write_text(text, "utf-8")
+
+
+def told(edits: list[Edit]) -> list[tuple[str, str]]:
+    return [(edit.atom.id, edit.after) if edit.atom else ("", edit.problem) for edit in edits]
+
+
+async def test_without_an_edit_there_is_nothing_to_tell(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    assert await edits_of(mirror) == []
+    await mirror.build()
+    assert await edits_of(mirror) == []
+
+
+async def test_an_edited_text_is_proposed_as_it_would_be_stored(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(
+        tmp_path / "m",
+        ("\nHe leaves.", "\nHe leaves,\nand \\#never comes back."),
+        ("\n\nThe queen stays.", "\n\nThe queen goes."),
+    )
+    expected = {"a": TEXT.replace("\nHe leaves.", "\nHe leaves,\nand #never comes back."), "b": "The queen goes."}
+    assert dict(told(await edits_of(mirror))) == expected
+    assert (await memory.standalone.graph.items("default", "b", ["ctx"]))[0].version == 1, "nothing was stored"
+
+
+async def test_lines_that_were_put_in_or_taken_out_are_of_the_text_beside_them(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(
+        tmp_path / "m",
+        ("The king takes the amulet.\n\\#", "\\#"),
+        ("\n\nThe queen stays.\n", "\n\nThe queen stays.\nAnd waits.\n"),
+    )
+    expected = {"a": TEXT.split("\n", 1)[1], "b": "The queen stays.\nAnd waits."}
+    assert {uid: after.strip("\n") for uid, after in told(await edits_of(mirror))} == expected
+
+
+async def test_what_is_changed_outside_of_the_texts_is_said_and_no_proposal(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(tmp_path / "m", ('context: "ctx"', 'context: "mine"'))
+    ((uid, problem),) = told(await edits_of(mirror))
+    assert (uid, problem[:7]) == ("", "changed")
+
+
+@pytest.mark.parametrize("way", ["sync", "build"])
+async def test_an_edit_is_kept_aside_before_its_page_is_written_anew(memory: Memory, tmp_path: Path, way: str) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(tmp_path / "m", ("The queen stays.", "The queen goes."))
+    await memory.ingest({"id": "d", "text": "It rains.", "source": "ch.md"})
+    done = await getattr(mirror, way)()
+    assert len(done.edited) == 1
+    assert "The queen stays." in everything(tmp_path / "m")
+    edits = [edit for edit in await edits_of(mirror) if edit.atom and edit.atom.id == "b"]
+    assert [(edit.aside, edit.after) for edit in edits] == [(True, "The queen goes.")]
+    await mirror.build()
+    assert [e.after for e in await edits_of(mirror) if e.atom and e.atom.id == "b"] == ["The queen goes."], "still kept"
+
+
+async def test_a_page_of_which_the_store_has_other_texts_by_now_is_named(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(tmp_path / "m", ("The queen stays.", "The queen goes."))
+    await memory.retract("a")
+    ((uid, problem),) = told(await edits_of(mirror))
+    assert uid == ""
+    assert "by now" in problem

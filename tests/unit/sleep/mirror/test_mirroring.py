@@ -1,0 +1,134 @@
+"""The mirror of a store: what is in it, and that it is the same whichever way it was brought up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memory import Memory, open_memory
+from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
+from vicw_shared.clock import now
+
+
+@pytest.fixture
+async def memory(store: Path) -> AsyncIterator[Memory]:
+    async with open_memory(store) as opened:
+        yield opened
+
+
+async def test_an_atom_stands_in_its_bucket_under_its_tag_in_its_source(memory: Memory, tmp_path: Path) -> None:
+    await memory.ingest(
+        {
+            "id": "c3-p7",
+            "text": "The king takes the amulet.",
+            "tags": ["Amulet"],
+            "bucket": "Novel",
+            "source": "a/ch3.md",
+        }
+    )
+    done = await mirror_of(memory, tmp_path / "m").build()
+    assert (done.built, done.atoms) == (True, 1)
+    (path,) = [name for name in pages(tmp_path / "m") if "ch3" in name]
+    assert path.startswith("@novel/#amulet/ch3.md_")
+    text = pages(tmp_path / "m")[path]
+    assert "## [c3-p7] The king takes the amulet." in text
+    assert text.startswith('---\nbucket: "novel"\ntag: "amulet"\n')
+    assert_consistent(tmp_path / "m")
+
+
+async def test_without_bucket_tag_and_source_the_context_and_the_flow_stand_for_them(
+    memory: Memory, tmp_path: Path
+) -> None:
+    await memory.ingest({"text": "hello"}, {"text": "again"}, context="Chat", flow_id="monday")
+    await memory.ingest({"text": "alone"}, context="Chat")
+    await mirror_of(memory, tmp_path / "m").build()
+    names = [name for name in pages(tmp_path / "m") if name.startswith("@chat/#_untagged/")]
+    assert sorted(name.split("/")[2].split("_")[0] for name in names) == ["", "chat", "monday"]
+    assert_consistent(tmp_path / "m")
+
+
+async def test_a_bundle_has_pages_of_a_hundred_atoms_at_most_that_lead_to_each_other(
+    memory: Memory, tmp_path: Path
+) -> None:
+    await memory.ingest(
+        *({"text": f"turn {n}", "timestamp": f"2025-01-01T00:{n // 60:02}:{n % 60:02}Z"} for n in range(350)),
+        flow_id="f",
+    )
+    await mirror_of(memory, tmp_path / "m").build()
+    counts = [text.count("\n## [") for name, text in pages(tmp_path / "m").items() if "/f_" in name]
+    assert sum(counts) == 350
+    assert 4 <= len(counts) <= 7
+    assert max(counts) <= 100
+    assert_consistent(tmp_path / "m")
+
+
+async def test_only_what_is_public_and_portable_is_shown_unless_a_viewer_is_named(
+    memory: Memory, tmp_path: Path
+) -> None:
+    await memory.ingest(
+        {"text": "open word"},
+        {"text": "tight word", "portable": False},
+        {"text": "own word", "sensitivity": "personal", "about": ["Ana"]},
+        {"text": "deep word", "sensitivity": "sensitive", "about": ["Ana"], "tags": ["illness"]},
+        {"text": "others word", "sensitivity": "personal", "about": ["Bob"]},
+    )
+    shown: dict[str, set[str]] = {}
+    for viewer in ("", "ANA", "*"):
+        path = tmp_path / f"m{len(shown)}"
+        await mirror_of(memory, path, viewer).build()
+        shown[viewer] = {
+            word for word in ("open", "tight", "own", "deep", "others") if f"{word} word" in everything(path)
+        }
+        assert ("illness" in str(list(path.rglob("*")))) == (viewer != ""), "not even a folder tells of it"
+    assert shown == {"": {"open"}, "ANA": {"open", "own", "deep"}, "*": {"open", "tight", "own", "deep", "others"}}
+    changed = await mirror_of(memory, tmp_path / "m2").sync()
+    assert changed.built, "a mirror for other eyes is no start"
+    assert "deep word" not in everything(tmp_path / "m2")
+
+
+async def test_what_another_tenant_has_is_not_in_it(memory: Memory, tmp_path: Path) -> None:
+    await memory.ingest({"text": "mine"})
+    memory.tenant = "other"
+    await memory.ingest({"text": "theirs"})
+    await mirror_of(memory, tmp_path / "m").build()
+    assert "theirs" in everything(tmp_path / "m")
+    assert "mine" not in everything(tmp_path / "m")
+
+
+async def test_what_was_changed_retracted_or_is_over_goes_from_its_pages(memory: Memory, tmp_path: Path) -> None:
+    soon = now() + timedelta(seconds=1)
+    await memory.ingest(
+        {"id": "a", "text": "first version", "tags": ["one"]},
+        {"id": "b", "text": "taken back", "tags": ["two"]},
+        {"id": "c", "text": "over soon", "expires_at": soon.isoformat()},
+        {"id": "d", "text": "it stays"},
+    )
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    assert "over soon" in everything(tmp_path / "m")
+    await memory.ingest({"id": "a", "text": "second version", "tags": ["three"]})
+    await memory.retract("b")
+    await asyncio.sleep(max(0, (soon - now()).total_seconds()))
+    done = await mirror.sync()
+    assert not done.built
+    text = everything(tmp_path / "m")
+    assert "second version" in text
+    assert "it stays" in text
+    for gone in ("first version", "taken back", "over soon"):
+        assert gone not in text
+    assert sorted(one.name for one in (tmp_path / "m/@ctx").iterdir() if one.is_dir()) == ["#_untagged", "#three"]
+    assert_consistent(tmp_path / "m")
+
+
+async def test_a_run_without_changes_writes_nothing(memory: Memory, tmp_path: Path) -> None:
+    await memory.ingest({"text": "hello"})
+    mirror = mirror_of(memory, tmp_path / "m")
+    assert (await mirror.sync()).built
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "m").rglob("*.md")}
+    done = await mirror.sync()
+    assert (done.built, done.pages, done.removed, done.atoms) == (False, 0, 0, 1)
+    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "m").rglob("*.md")} == before

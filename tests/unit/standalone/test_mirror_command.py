@@ -1,0 +1,95 @@
+"""``vicw mirror``: what it prints, its exit codes, and that it works beside a server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from doubles import HashEmbedder
+from memory import Memory, open_memory, settings_for
+from vicw_shared.settings import MirrorSettings
+from vicw_standalone.cli import app
+from vicw_standalone.wiring import Standalone
+
+
+@pytest.fixture
+def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    async def fill() -> None:
+        async with open_memory(store, vectors=False) as memory:
+            await memory.ingest({"id": "a", "text": "The king sleeps."}, {"text": "Nobody's."})
+
+    asyncio.run(fill())
+    # Loggers keep what they were given first: here a stream that ends with the command.
+    monkeypatch.setattr("vicw_standalone.cli.mirror.configure_logs", lambda settings: None)
+    return store
+
+
+def mirror(store: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["mirror", *words, "--data-dir", str(store)])
+
+
+def test_a_mirror_is_built_followed_and_looked_at(filled: Path, tmp_path: Path) -> None:
+    path = ("--path", str(tmp_path / "m"))
+    assert mirror(filled, "status", *path).exit_code == 1
+    built = mirror(filled, "build", *path)
+    assert (built.exit_code, built.stdout) == (0, "2 atoms; 4 pages written\n")
+    assert mirror(filled, "sync", *path).stdout == "2 atoms; 0 pages written\n"
+    status = mirror(filled, "status", *path)
+    assert (status.exit_code, status.stdout) == (0, "2 atoms on 4 pages\n")
+    assert mirror(filled, "diff", *path).exit_code == 0
+
+
+def test_an_edit_is_shown_as_a_change_and_as_a_line_to_ingest(filled: Path, tmp_path: Path) -> None:
+    path = ("--path", str(tmp_path / "m"))
+    mirror(filled, "build", *path)
+    (page,) = [file for file in (tmp_path / "m").rglob("*.md") if "king" in file.read_text("utf-8")]
+    page.write_text(page.read_text("utf-8").replace("\nThe king sleeps.", "\nThe king wakes."), "utf-8")
+    shown = mirror(filled, "diff", *path)
+    assert shown.exit_code == 1
+    assert "-The king sleeps.\n+The king wakes." in shown.stdout
+    lines = mirror(filled, "diff", "--json", *path).stdout
+    assert json.loads(lines) == {"context": "ctx", "id": "a", "text": "The king wakes."}
+
+
+def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Path) -> None:
+    nowhere = mirror(filled, "build")
+    assert nowhere.exit_code == 2
+    assert "VICW_MIRROR_PATH" in nowhere.stderr
+    empty = CliRunner().invoke(app, ["mirror", "build", "--path", str(tmp_path / "m"), "--data-dir", str(tmp_path)])
+    assert "holds no store" in str(empty.exception)
+
+
+async def test_a_server_keeps_its_mirror_up_to_date(store: Path, tmp_path: Path) -> None:
+    settings = MirrorSettings(path=tmp_path / "m", look_seconds=0.05)
+    standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())
+    await standalone.open()
+    standalone.start_indexer()
+    memory = Memory(standalone, HashEmbedder())
+    try:
+        for text in ("first words", "then others"):
+            await memory.ingest({"text": text})
+            until = time.monotonic() + 20
+            while not any(text in file.read_text("utf-8") for file in (tmp_path / "m").rglob("*.md")):
+                assert time.monotonic() < until
+                await asyncio.sleep(0.05)
+    finally:
+        await standalone.close()
+
+
+async def test_a_mirror_that_cannot_be_kept_stops_no_server(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("mine")
+    settings = MirrorSettings(path=tmp_path / "m", look_seconds=0.05)
+    standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())
+    await standalone.open()
+    standalone.start_indexer()
+    await asyncio.sleep(0.3)
+    memory = Memory(standalone, HashEmbedder())
+    await memory.ingest({"text": "still here"})
+    await standalone.close()
+    assert (tmp_path / "m").read_text() == "mine"
