@@ -72,7 +72,7 @@ async def test_a_folded_item_is_a_result_as_it_was_before(side: Side) -> None:
     (macro,) = await thread(side)
     assert {result.folded_into for result in answer.results} == {macro.uid}
     assert macro.uid in {node.uid for node in answer.graph.nodes}
-    assert "after: We talked about a broken build in round 1." in answer.text, "what came next is the next turn"
+    assert "after: Ben: We talked about a broken build in round 1." in answer.text, "what came next is the next turn"
 
 
 async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summary(side: Side) -> None:

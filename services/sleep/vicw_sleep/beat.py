@@ -25,6 +25,7 @@ from redis.exceptions import LockError, RedisError
 
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import (
+    CONSOLIDATE,
     EXPIRES_SECONDS,
     EXTRACT,
     EXTRACT_QUEUE,
@@ -41,9 +42,11 @@ from vicw_shared.adapters.celery_queue import (
     waiting,
 )
 from vicw_shared.alive import touch
+from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
+from vicw_sleep.schedule import SCHEDULE, Schedule
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
@@ -60,24 +63,37 @@ MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a 
 
 @dataclass(slots=True)
 class Tick:
-    """What is sent every so many ``seconds``, at once to begin with: a clock may be started more often than that."""
+    """What is sent every so many ``seconds``, at once to begin with: a clock may be started more often than that.
+
+    With a ``schedule`` it is sent when that says so, and again ``seconds`` later where it could not be.
+    """
 
     task: str
     queue: str
     seconds: float
     expires: float
     due: float = float("-inf")
+    schedule: Schedule | None = None
+    owed: bool = False
+
+    def is_due(self, instant: float) -> bool:
+        """Tell whether it is time, on the monotonic clock and, with a schedule, on the wall's."""
+        if self.schedule is not None:
+            self.owed = self.schedule.due(now()) or self.owed
+        return instant >= self.due and (self.schedule is None or self.owed)
 
 
 def ticks(settings: Settings) -> list[Tick]:
     """Return what is sent when."""
     hour = settings.sleep.reconcile_hours * 3600
+    folding = Schedule(SCHEDULE, settings.consolidation.schedule, now())
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
         *([extract] if settings.llm.enabled else []),
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
         Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
+        Tick(CONSOLIDATE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=folding),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 
@@ -93,7 +109,11 @@ def main() -> int:
     configure_logs(settings.log)
     app = make_celery("vicw_beat", settings.redis)
     client = connect(settings.redis, at_most=_CALL_SECONDS)
-    schedule = ticks(settings)
+    try:
+        schedule = ticks(settings)
+    except VicwError as error:
+        print(f"error: {error.detail}", file=sys.stderr)
+        return exits.FATAL
     for queue in {tick.queue for tick in schedule}:
         MESSAGES.labels(queue).set_function(partial(_waiting, client, queue))
     lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
@@ -141,14 +161,14 @@ def _send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> Non
     """Send what is due, unless a message waits in its queue: then nobody may be there to take it."""
     for tick in schedule:
         instant = time.monotonic()
-        if instant < tick.due:
+        if not tick.is_due(instant):
             continue
         pause = _LOOK_SECONDS
         try:
             if waiting(client, tick.queue):
                 pause = min(tick.seconds, _MOST_PUT_OFF_SECONDS)  # it may be a message for another task
             elif send(app, tick.task, expires=tick.expires):
-                pause = tick.seconds
+                pause, tick.owed = tick.seconds, False
         except RedisError as error:
             SEND_FAILURES.inc()
             _log.warning("Redis does not answer", error=str(error))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
+    ConsolidationSettings,
     IngestSettings,
     LlmSettings,
     LogSettings,
@@ -28,6 +29,7 @@ class Settings:
     llm: LlmSettings
     redis: RedisSettings
     sleep: SleepSettings
+    consolidation: ConsolidationSettings
     mirror: MirrorSettings
     worker: WorkerSettings
     log: LogSettings
@@ -44,6 +46,7 @@ class Settings:
                 LlmSettings(),
                 RedisSettings(),
                 SleepSettings(),
+                ConsolidationSettings(),
                 MirrorSettings(),
                 WorkerSettings(),
                 LogSettings(),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.platform.wiring import PlatformWiring
+from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.settings import Settings
 
 
@@ -11,3 +15,12 @@ class Wiring(PlatformWiring):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings.platform)
+        self._chunk_chars = settings.ingest.chunk_chars
+        self._queue = CeleryQueue(settings.redis)
+        self._stack.push_async_callback(self._queue.close)
+
+    def consolidation(self, told: Told | None = None) -> Consolidation:
+        """Return what folds old Events; ``told`` hears of each batch."""
+        graph, indexes = self.engines.graph, self.engines.indexes
+        made = Consolidation(graph, graph.unread, indexes, self.registry, self._queue, chunk_chars=self._chunk_chars)
+        return made if told is None else replace(made, told=told)

@@ -19,11 +19,14 @@ import structlog
 from celery import Task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import MIRROR, RECONCILE, WATCH, connect, make_celery, send
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, MIRROR, RECONCILE, WATCH, connect, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_sleep.chain import SECONDS, Chain
+from vicw_sleep.consolidation.consolidating import Consolidated
+from vicw_sleep.consolidation.turn import is_all
+from vicw_sleep.consolidation.turn import turn as turn_of_folding
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import turn
 from vicw_sleep.reconcile import Place, Reconciled, Side
@@ -35,6 +38,7 @@ _settings = Settings.read()
 app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
 _chain = Chain(connect(_settings.redis), "vicw:reconcile")
+_folding = Chain(connect(_settings.redis), "vicw:consolidate")
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
 """How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
@@ -105,10 +109,42 @@ def watch(self: Task[Any, Any]) -> None:
 @app.task(name=MIRROR, bind=True)
 def mirror(self: Task[Any, Any]) -> None:
     """Bring the mirror up to date, where there is one. What goes wrong is logged, and is for the next time."""
+    if _settings.sleep.paused:
+        return
     try:
         _runtime.run(self.request, lambda wiring: turn(wiring.engines.graph, _settings.mirror))
     except RetryableError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
+
+
+@app.task(name=CONSOLIDATE, bind=True)
+def consolidate(self: Task[Any, Any], of: str | None = None) -> None:
+    """Fold so many batches, and leave the rest to a task of its own, one ``of`` the same chain."""
+    if _settings.sleep.paused:
+        return
+    try:
+        chain = _folding.hold(of)
+    except RedisError as error:
+        _log.warning("consolidation is left to the next time: Redis does not answer", error=str(error))
+        return
+    if chain is None:
+        _log.info("consolidation is under way in another chain of tasks")
+        return
+    following = False
+    try:
+        done = _runtime.run(self.request, _fold)
+        if not is_all(done, _settings.consolidation):
+            following = send(app, CONSOLIDATE, expires=SECONDS, kwargs={"of": chain})
+    except RetryableError as error:
+        _log.warning("consolidation failed, the next time tries again", error=error.detail)
+    finally:
+        if not following:
+            with suppress(RedisError):  # then its key runs out
+                _folding.end(chain)
+
+
+async def _fold(wiring: Wiring) -> Consolidated | None:
+    return await turn_of_folding(wiring.consolidation(), _settings.consolidation)
 
 
 async def _watch(wiring: Wiring) -> tuple[bool, bool]:

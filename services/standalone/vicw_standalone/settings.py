@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vicw_shared.settings import (
+    ConsolidationSettings,
     EmbeddingSettings,
     IngestSettings,
     LimitSettings,
@@ -16,6 +17,7 @@ from vicw_shared.settings import (
     RerankSettings,
     RetrievalSettings,
     ServerSettings,
+    SleepSettings,
     StorageSettings,
     TraceSettings,
 )
@@ -40,6 +42,8 @@ class Settings:
     llm: LlmSettings = field(default_factory=LlmSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
     mirror: MirrorSettings = field(default_factory=MirrorSettings)
+    sleep: SleepSettings = field(default_factory=SleepSettings)
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -57,6 +61,8 @@ class Settings:
             LlmSettings(),
             RerankSettings(),
             MirrorSettings(),
+            SleepSettings(),
+            ConsolidationSettings(),
         )
 
     @property

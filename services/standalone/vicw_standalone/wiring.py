@@ -33,6 +33,8 @@ from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, Reranker, VectorStore
+from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import keep_mirrored
 from vicw_sleep.reconcile import reconcile
@@ -208,12 +210,28 @@ class Standalone:
         keep_doing(self.indexer.run(), self._stack, "indexer")
         expiry = Expiry(self.graph, self.registry, self.indexer)
         keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
-        if self.settings.mirror.path is not None:
-            keep_doing(keep_mirrored(self.graph, self.settings.mirror), self._stack, "mirror")
+        settings = self.settings
+        if self.indexes.reading.model.has_vectors:  # what they save is the vectors
+            work = keep_consolidating(self.consolidation, settings.consolidation, settings.sleep)
+            keep_doing(work, self._stack, "consolidation")
+        if settings.mirror.path is not None and not settings.sleep.paused:
+            keep_doing(keep_mirrored(self.graph, settings.mirror), self._stack, "mirror")
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:
             keep_doing(rebuild(self.graph, self.indexes, self._folder), self._stack, "rebuilding")
+
+    def consolidation(self, told: Told | None = None) -> Consolidation:
+        """Return what folds old Events; ``told`` hears of each batch."""
+        made = Consolidation(
+            self.graph,
+            self.graph.unread,
+            self.indexes,
+            self.registry,
+            self.indexer,
+            chunk_chars=self.settings.ingest.chunk_chars,
+        )
+        return made if told is None else replace(made, told=told)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -29,6 +29,7 @@ EXTRACT = "vicw.extract.read"
 RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"
 MIRROR = "vicw.sleep.mirror"
+CONSOLIDATE = "vicw.sleep.consolidate"
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 

@@ -12,6 +12,7 @@ from vicw_shared.settings.concerns import (
     StorageSettings,
     WorkerSettings,
 )
+from vicw_shared.settings.consolidation import ConsolidationSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.mirror import MirrorSettings
@@ -21,6 +22,7 @@ from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [
     "LONGEST_LOOK_SECONDS",
+    "ConsolidationSettings",
     "EmbeddingSettings",
     "IngestSettings",
     "LimitSettings",

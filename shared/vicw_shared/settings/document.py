@@ -25,6 +25,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.LimitSettings,
     settings.WorkerSettings,
     settings.SleepSettings,
+    settings.ConsolidationSettings,
     settings.MirrorSettings,
     settings.LogSettings,
     settings.MetricsSettings,

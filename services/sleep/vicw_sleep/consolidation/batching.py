@@ -14,6 +14,8 @@ _WINDOW = 3
 """Events on either side that a topic is judged by."""
 _STEM_CHARS = 4
 """Characters from which a stem says what something is about."""
+LEAST = 3
+"""Events that are worth a Macro-Event."""
 _FEW_WORDS = 8
 """Stems on either side under which nothing tells of a topic."""
 
@@ -29,7 +31,7 @@ class Rules:
 
     before: datetime
     size: int = 5
-    least: int = 3
+    least: int = LEAST
     open: int = 5
     pause: timedelta = timedelta(minutes=30)
     cohesion: float = 0.02

@@ -21,6 +21,7 @@ from vicw_standalone.cli import (
     models,
     reindex,
     run,
+    sleep,
     unread,
 )
 from vicw_standalone.cli.console import problem
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, ingest, ask, entities, graph, jobs, unread, keys, models, reindex, mirror, maintain, bench):
+for group in (run, ingest, ask, entities, graph, jobs, unread, keys, models, reindex, mirror, sleep, maintain, bench):
     group.register(app)
 
 

@@ -1,0 +1,51 @@
+"""When a task is due: schedules as cron has them, in UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from celery.schedules import ParseException, crontab
+
+from vicw_shared.errors import SettingsError
+
+NEVER = "never"
+SCHEDULE = "VICW_CONSOLIDATE_SCHEDULE"
+
+
+class Schedule:
+    """A schedule that began at an instant: what was due before is not made up for.
+
+    A clock that is put back does not hold it up, one that is put forward makes it due once.
+    """
+
+    def __init__(self, setting: str, expression: str, began: datetime) -> None:
+        """Read an ``expression``. Raises SettingsError, which names the ``setting``."""
+        self._cron: crontab | None = None
+        self._now = self._last = began.astimezone(UTC)
+        if expression.strip().lower() == NEVER:
+            return
+        try:
+            minute, hour, day, month, weekday = expression.split()
+            self._cron = crontab(minute, hour, weekday, day, month, nowfun=lambda: self._now)
+        except (ParseException, ValueError) as error:
+            raise SettingsError(
+                f"{setting}={expression!r} is no schedule ({error}). Write five fields as cron has them, "
+                f"such as '0 3 * * *' for 3:00 UTC every day, or '{NEVER}'"
+            ) from error
+
+    def due(self, now: datetime) -> bool:
+        """Tell whether it is due; it is not again until the next time."""
+        rest = self.rest(now)
+        if rest is None or rest > timedelta(0):
+            return False
+        self._last = self._now
+        return True
+
+    def rest(self, now: datetime) -> timedelta | None:
+        """Return how long it is to the next time, at least 0; None: it never comes."""
+        if self._cron is None:
+            return None
+        self._now = now.astimezone(UTC)
+        self._last = min(self._last, self._now)
+        due, seconds = self._cron.is_due(self._last)
+        return timedelta(0) if due else timedelta(seconds=seconds)

@@ -1,0 +1,41 @@
+"""Settings of consolidation: when it runs, and what it folds."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from vicw_shared.settings.concerns import config
+
+
+class ConsolidationSettings(BaseSettings):
+    """Consolidation: old Events of a thread become one Macro-Event, their proof stays (docs/sleep.md)."""
+
+    model_config = config("VICW_CONSOLIDATE_")
+
+    schedule: str = Field(
+        "0 3 * * *",
+        description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
+        "`never`: only `vicw sleep consolidate` does",
+    )
+    hours: float = Field(1.0, ge=0, description="How old an Event is before it is folded, in hours")
+    size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")
+    pause_minutes: float = Field(30.0, gt=0, description="A longer pause in a thread ends what goes together")
+    importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are never folded")
+    levels: int = Field(2, ge=1, le=10, description="How often what was folded may be folded again")
+    rest_hours: float = Field(24.0, ge=0, description="Rest of a Macro-Event before it is folded again, in hours")
+    batches: int = Field(
+        100, ge=1, description="How many Macro-Events are made at a time: then it is somebody else's turn"
+    )
+    undo_days: float = Field(7.0, ge=0, description="How long `vicw sleep undo` can take a step back, in days")
+
+    @property
+    def grace(self) -> timedelta:
+        """How long a step can be taken back."""
+        return timedelta(days=self.undo_days)
+
+    def before(self, now: datetime) -> datetime:
+        """Return the instant before which an Event was learnt that may be folded ``now``."""
+        return now - timedelta(hours=self.hours)
