@@ -149,9 +149,9 @@ class Platform:
         """Return an ingest worker, which is not started yet."""
         return self.add("worker", *WORKER, **variables)
 
-    def sleeper(self) -> Service:
+    def sleeper(self, **variables: str) -> Service:
         """Return a sleep worker, which is not started yet."""
-        return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep")
+        return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep", **variables)
 
     def beat(self, **variables: str) -> Service:
         """Return a clock, which is not started yet."""

@@ -1,0 +1,76 @@
+"""When something is due: as cron has it, whatever the clock does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings.document import CONCERNS
+from vicw_sleep.beat import Tick
+from vicw_sleep.schedule import SCHEDULE, Schedule
+
+BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def nightly(began: datetime = BEGAN) -> Schedule:
+    return Schedule(SCHEDULE, "0 3 * * *", began)
+
+
+def test_it_is_due_once_a_night() -> None:
+    schedule = nightly()
+    dues = [schedule.due(BEGAN + n * HOUR / 2) for n in range(60)]
+    assert [n for n, due in enumerate(dues) if due] == [2, 50]
+
+
+def test_what_was_due_before_it_began_is_not_made_up_for() -> None:
+    assert not nightly(BEGAN + 2 * HOUR).due(BEGAN + 3 * HOUR)
+
+
+def test_it_says_how_long_it_is_to_the_next_time_in_any_zone() -> None:
+    east = timezone(5 * HOUR)
+    assert nightly(BEGAN.astimezone(east)).rest((BEGAN + HOUR / 2).astimezone(east)) == HOUR / 2
+    assert nightly().rest(BEGAN + 40 * HOUR) == timedelta(0), "it is due"
+
+
+def test_a_clock_that_jumps_neither_holds_it_up_nor_makes_it_run_for_ever() -> None:
+    schedule = nightly()
+    assert schedule.due(BEGAN + timedelta(days=400)), "once, however many nights there were"
+    assert not schedule.due(BEGAN + timedelta(days=400, minutes=1))
+    assert not schedule.due(BEGAN)
+    assert schedule.due(BEGAN + HOUR), "the night after it was put back"
+
+
+@pytest.mark.parametrize("never", ["never", " Never "])
+def test_it_may_never_be_due(never: str) -> None:
+    schedule = Schedule(SCHEDULE, never, BEGAN)
+    assert schedule.rest(BEGAN) is None
+    assert not schedule.due(BEGAN + timedelta(days=400))
+
+
+@pytest.mark.parametrize("wrong", ["", "3", "@daily", "61 * * * *", "* * * * * *", "0 3 * * x"])
+def test_what_is_no_schedule_is_refused_with_the_setting_and_an_example(wrong: str) -> None:
+    with pytest.raises(SettingsError, match=r"VICW_CONSOLIDATE_SCHEDULE=.*0 3 \* \* \*"):
+        Schedule(SCHEDULE, wrong, BEGAN)
+
+
+def test_the_setting_is_called_what_the_error_says() -> None:
+    variables = [f"{one.model_config['env_prefix']}{name.upper()}" for one in CONCERNS for name in one.model_fields]
+    assert SCHEDULE in variables
+
+
+def test_the_clock_sends_what_is_due_as_soon_as_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = BEGAN
+    monkeypatch.setattr("vicw_sleep.beat.now", lambda: moment)
+    tick = Tick("t", "q", 60, 60, schedule=nightly())
+    assert not tick.is_due(0.0)
+    moment = BEGAN + HOUR
+    assert tick.is_due(1.0)
+    tick.due = 61.0  # a message waited
+    moment += HOUR
+    assert not tick.is_due(2.0)
+    assert tick.is_due(61.0), "it is owed still"
+    tick.due, tick.owed = 121.0, False
+    assert not tick.is_due(200.0)

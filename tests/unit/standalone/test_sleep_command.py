@@ -1,0 +1,121 @@
+"""``vicw sleep``: what it would do, did, refused and takes back; and ``vicw serve``, which does it by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from doubles import HashEmbedder
+from memory import open_memory, settings_for
+from vicw_shared.clock import now
+from vicw_shared.settings import ConsolidationSettings, SleepSettings
+from vicw_standalone.cli import app
+from vicw_standalone.wiring import Standalone
+
+TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
+
+
+async def fill(store: Path) -> None:
+    async with open_memory(store) as memory:
+        turns = [
+            {"id": f"{n}", "text": f"We talked about {TOPICS[n % 5]} in round {n}.", "flow_id": "f", "speaker": "Ana"}
+            for n in range(12)
+        ]
+        await memory.ingest(*turns)
+
+
+@pytest.fixture
+def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    asyncio.run(fill(store))
+    monkeypatch.setattr("vicw_standalone.cli.sleep.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_standalone.cli.jobs.configure_logs", lambda settings: None)
+    init = Standalone.__init__
+    monkeypatch.setattr(
+        Standalone,
+        "__init__",
+        lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),))),
+    )
+    return store
+
+
+def sleep(store: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["sleep", *words, "--data-dir", str(store)])
+
+
+def test_what_would_be_folded_is_said_then_done_logged_and_taken_back(filled: Path) -> None:
+    dry = sleep(filled, "consolidate", "--hours", "0", "--dry-run")
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout.splitlines()[-1] == "12 Events of 1 threads would become 3 Macro-Events"
+    assert sleep(filled, "log").stdout == "", "nothing was done"
+    done = sleep(filled, "consolidate", "--hours", "0", "-q")
+    assert done.stdout == "12 Events of 1 threads became 3 Macro-Events\n"
+    steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
+    assert [step["outcome"] for step in steps] == ["done"] * 3
+    assert steps[0]["id"] in sleep(filled, "log").stdout
+    assert sleep(filled, "undo", steps[0]["id"]).stdout == "4 Events are back as they were\n"
+    again = sleep(filled, "undo", steps[0]["id"])
+    assert (again.exit_code, "no step" in str(again.exception)) == (1, True)
+    assert "2 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
+
+
+def test_what_is_young_is_left(filled: Path) -> None:
+    assert sleep(filled, "consolidate").stdout == "0 Events of 1 threads became 0 Macro-Events\n"
+
+
+def test_the_number_of_batches_may_be_bounded(filled: Path) -> None:
+    assert "4 Events of 1 threads became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
+
+
+def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.search(r"consolidation: next at \d{4}-\d\d-\d\d 03:00 UTC", sleep(filled, "status").stdout)
+    monkeypatch.setenv("VICW_CONSOLIDATE_SCHEDULE", "never")
+    assert "never by itself" in sleep(filled, "status").stdout
+    monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
+    assert "paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
+
+
+def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
+    wrong = sleep(tmp_path / "none", "consolidate")
+    assert "holds no store" in str(wrong.exception)
+    assert not (tmp_path / "none").exists()
+
+
+async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
+    async with open_memory(filled):
+        refused = await asyncio.to_thread(sleep, filled, "consolidate")
+        assert refused.exit_code == 2
+        assert "VICW_CONSOLIDATE_SCHEDULE" in refused.stderr
+        assert (await asyncio.to_thread(sleep, filled, "log")).exit_code == 0
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+    await fill(store)
+    moment: list[datetime] = [now()]
+    monkeypatch.setattr("vicw_sleep.consolidation.turn.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.consolidation.turn._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.consolidation.turn._REST_SECONDS", 0.0)
+    settings = replace(
+        settings_for(store), sleep=SleepSettings(paused=paused), consolidation=ConsolidationSettings(batches=1)
+    )
+    standalone = Standalone(settings, HashEmbedder())
+    await standalone.open()
+    try:
+        standalone.start_indexer()
+        await asyncio.sleep(0.2)
+        assert await standalone.graph.steps(None, limit=9) == [], "it is not night yet"
+        moment[0] += timedelta(days=1)
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if len(await standalone.graph.steps(None, limit=9)) == 3:
+                break
+        assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 3)
+    finally:
+        await standalone.close()
