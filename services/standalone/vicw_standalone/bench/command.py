@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,11 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 from vicw_client import VicwClientError
-from vicw_shared.errors import SettingsError
 from vicw_shared.logs import configure_logs
 from vicw_shared.progress import Progress
 from vicw_shared.settings import LogSettings
 from vicw_shared.wire.ingest import Extract, IngestRequest
 from vicw_standalone.bench import report as reporting
-from vicw_standalone.bench.evidence import EvidenceReport, measure_evidence
 from vicw_standalone.bench.extract import measure_causes, measure_facts, sentences_per_second
 from vicw_standalone.bench.fidelity import (
     ABLATION,
@@ -31,20 +29,16 @@ from vicw_standalone.bench.fidelity import (
     DENSE,
     WITHOUT_RERANKING,
     WITHOUT_VECTORS,
-    SetReport,
-    Variant,
-    ensure_filled,
-    measure,
 )
 from vicw_standalone.bench.filling import requests
 from vicw_standalone.bench.ingest_speed import IngestReport, measure_ingest
 from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, load_sentences
-from vicw_standalone.bench.pooled import Separation, separate
-from vicw_standalone.bench.sets import BenchDataError, FidelitySet, find_sets, load_set, pool
+from vicw_standalone.bench.run import Run
+from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
 from vicw_standalone.bench.supersession import StatementPair, measure_supersession
 from vicw_standalone.bench.synthetic import Chat
-from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
+from vicw_standalone.bench.targets import store_key
 from vicw_standalone.bench.threads import LabelledChat, measure_threads
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.settings import read_settings
@@ -62,6 +56,7 @@ def fidelity(
     extract: Extract,
     ablate: bool,
     budget: int | None,
+    consolidated: bool,
     categories: bool,
     json: Path | None,
     url: str | None,
@@ -71,7 +66,7 @@ def fidelity(
     """Measure how much of the evidence is found."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    run = _Run(settings, store or default_store(), extract, url, retrieve_url)
+    run = Run(settings, store or default_store(), extract, url, retrieve_url, consolidated=consolidated)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # How a server fuses is its own setting: from outside it is asked as it is.
@@ -88,7 +83,7 @@ def fidelity(
                 asyncio.run(run.fidelity(chosen, variants, progress))
     except VicwClientError as error:
         fail(str(error))
-    run.show(categories=categories)
+    _show(run, categories=categories)
     if json is not None:
         reporting.write_json(json, run.as_json())
 
@@ -201,69 +196,23 @@ async def _measure_ingest(
     return described, await measure_ingest(settings, given, extract, rounds, progress)
 
 
-class _Run:
-    """One run of ``bench fidelity``."""
-
-    def __init__(
-        self, settings: Settings, store: Path, extract: Extract, url: str | None, retrieve_url: str | None
-    ) -> None:
-        self._settings = settings
-        self._root = store
-        self._extract = extract
-        self._url = url
-        self._retrieve_url = retrieve_url
-        self._described: dict[str, Any] = {}
-        self._reports: list[SetReport] = []
-        self._pools: list[list[Separation]] = []
-        self._evidence: list[EvidenceReport] = []
-
-    async def fidelity(self, sets: list[FidelitySet], variants: tuple[Variant, ...], progress: Progress) -> None:
-        for data in sets:
-            store = self._store(data)
-            async with self._open(store) as target:
-                self._described = {**await target.describe(), "extract": self._extract}
-                self._reports.append(await measure(target, data, store, variants, progress, self._extract))
-
-    async def separation(self, sets: list[FidelitySet], progress: Progress) -> None:
-        store = self._store(pool(sets))
-        async with self._open(store) as target:
-            self._described = {**await target.describe(), "extract": self._extract}
-            self._pools.append(await separate(target, sets, store, progress, self._extract))
-
-    async def evidence(self, sets: list[FidelitySet], budget: int, progress: Progress) -> None:
-        for data in sets:
-            store = self._store(data)
-            async with self._open(store) as target:
-                self._described = {**await target.describe(), "extract": self._extract}
-                await ensure_filled(target, data, store, progress, self._extract)
-                self._evidence.append(await measure_evidence(target, data, budget, progress))
-
-    def show(self, *, categories: bool) -> None:
-        if self._reports:
-            print_table(reporting.fidelity_table(self._reports, categories=categories))
-        for line in reporting.against_single_lines(self._reports):
-            out.print(line, markup=False)
-        for line in reporting.caveat_lines(self._reports):
-            err.print(line, style="yellow", markup=False)
-        for rows in self._pools:
-            print_table(reporting.separation_table(rows, categories=categories))
-        if self._evidence:
-            print_table(reporting.evidence_table(self._evidence))
-
-    def as_json(self) -> dict[str, Any]:
-        return reporting.fidelity_json(self._described, self._reports, self._pools, self._evidence)
-
-    def _store(self, data: FidelitySet) -> Path | None:
-        return (
-            None if self._url else self._root / f"{data.name}-{store_key(self._settings, data.digest, self._extract)}"
+def _show(run: Run, *, categories: bool) -> None:
+    if run.reports:
+        print_table(reporting.fidelity_table(run.reports, categories=categories))
+    for line in reporting.against_single_lines(run.reports):
+        out.print(line, markup=False)
+    for line in reporting.caveat_lines(run.reports):
+        err.print(line, style="yellow", markup=False)
+    for rows in run.pools:
+        print_table(reporting.separation_table(rows, categories=categories))
+    if run.evidences:
+        print_table(reporting.evidence_table(run.evidences))
+    for name, found in run.folded.items():
+        out.print(
+            f"{name}: {found.events} Events in {found.macros} Macro-Events, {found.refused} batches refused; "
+            f"{found.share:.3f} of the vectors of passages are left",
+            markup=False,
         )
-
-    def _open(self, store: Path | None) -> AbstractAsyncContextManager[Target]:
-        if self._url is not None:
-            return open_http(self._url, self._retrieve_url)
-        if store is None:
-            raise SettingsError("a memory in this process needs a store")
-        return open_local(self._settings, store)
 
 
 def default_store() -> Path:

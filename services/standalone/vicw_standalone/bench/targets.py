@@ -18,11 +18,13 @@ from vicw_shared.adapters.null_embedder import NullEmbedder
 from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
+from vicw_shared.model import Label
 from vicw_shared.ports import NO_MODEL, Embedder
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
+from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
 
@@ -89,6 +91,18 @@ class LocalTarget:
             ports = replace(ports, vectors=NullVectorStore(), embedder=NullEmbedder(), words=self._standalone.graph)
         return await retrieve(request, self.tenant, ports)
 
+    def consolidation(self, told: Told) -> Consolidation:
+        """Return what folds old Events."""
+        return self._standalone.consolidation(told)
+
+    async def passages(self) -> int:
+        """Return how many passages it has."""
+        return await self._standalone.graph.count(Label.CHUNK)
+
+    async def drain(self) -> None:
+        """Index what waits."""
+        await self._standalone.indexer.drain()
+
     def tokens_read(self) -> int | None:
         """Return what the embedding server has told of so far."""
         embedder = self._standalone.embedder
@@ -152,7 +166,8 @@ async def open_local(settings: Settings, store: Path, embedder: Embedder | None 
             "rerank_ms": _BUDGET_MS,
         }
     )
-    settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval)
+    sleep = settings.sleep.model_copy(update={"paused": True})  # what is measured is not to change meanwhile
+    settings = replace(settings, storage=storage, embedding=embedding, retrieval=retrieval, sleep=sleep)
     standalone = Standalone(settings, embedder)
     await standalone.open()
     standalone.start_indexer()

@@ -38,6 +38,10 @@ def fidelity(
     budget: Annotated[
         int | None, typer.Option(help="How much of the evidence stands in texts of so many characters.", min=1)
     ] = None,
+    consolidated: Annotated[
+        bool,
+        typer.Option("--consolidated", help="Ask copies of the stores in which everything is consolidated."),
+    ] = False,
     categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
     json_file: JsonOption = None,
     extract: Annotated[Extract, typer.Option(help="Who reads the items.")] = Extract.AUTO,
@@ -62,6 +66,7 @@ def fidelity(
         extract=extract,
         ablate=ablate,
         budget=budget,
+        consolidated=consolidated,
         categories=categories,
         json=json_file,
         url=url,
