@@ -19,7 +19,7 @@ from vicw_shared.adapters.neo4j.keys import (
     term_rows,
     terms_mark,
 )
-from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.adapters.neo4j.rows import gathered, node_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import NAMED_LABELS, SLOT, TermKind
 from vicw_shared.model.triggers import foremost
@@ -51,7 +51,7 @@ async def find_named(
             homes=homes,
             limit=limit,
         )
-        for row in rows:
+        for row in gathered(rows):
             found.setdefault(row["name"], []).append(node_of(row["node"]))
     return found
 
@@ -70,7 +70,7 @@ async def find_begun(
             homes=homes,
             limit=limit,
         )
-        for row in rows:
+        for row in gathered(rows):
             found.setdefault(row["text"], []).append(node_of(row["node"]))
     return found
 
@@ -89,7 +89,7 @@ async def find_triggered(
             homes=homes,
             limit=limit,
         )
-        found += [node_of(row["node"]) for row in rows]
+        found += [node_of(row["node"]) for row in gathered(rows)]
     return foremost(found)
 
 

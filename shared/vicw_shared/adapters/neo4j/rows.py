@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vicw_shared.adapters.neo4j.keys import derived
@@ -15,6 +15,13 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
+
+
+def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
+    """Return the rows of a statement that ends with ``cypher.parts.gathered``."""
+    (record,) = records
+    rows: list[Properties] = record["rows"]
+    return rows
 
 
 def node_row(node: Node) -> dict[str, object]:

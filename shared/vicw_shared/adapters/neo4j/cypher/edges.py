@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, gathered, node, one_of, seek
 from vicw_shared.ports import Direction, Spread
 
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
@@ -50,7 +50,7 @@ def expand(spreads: tuple[Spread, ...]) -> str:
     )
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
-        f"CALL (o) {{ {branches} }} RETURN spread, uid AS origin, r{{.*}} AS edge, {node('n')} AS node"
+        f"CALL (o) {{ {branches} }} {gathered(spread='spread', origin='uid', edge='r{.*}', node=node('n'))}"
     )
 
 
@@ -60,8 +60,14 @@ def leads(spread: Spread) -> str:
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
         f"CALL (o) {{ MATCH {_hop(*spread)} RETURN r.weight AS weight, n ORDER BY weight DESC LIMIT $limit }} "
-        "RETURN uid AS origin, n.uid AS uid, labels(n)[0] AS label, n.name AS name, "
-        "n.content_hash IS NOT NULL AS is_item, weight"
+        + gathered(
+            origin="uid",
+            uid="n.uid",
+            label="labels(n)[0]",
+            name="n.name",
+            is_item="n.content_hash IS NOT NULL",
+            weight="weight",
+        )
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, node, one_of, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, gathered, node, one_of, seek
 
 FORGET = (
     "UNWIND $keys AS key MATCH (n) WHERE elementId(n) = key "
@@ -45,8 +45,7 @@ def find(of_contexts: bool) -> str:
     return (
         "UNWIND $names AS name CALL (name) { "
         f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {home} "
-        f"WITH t LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
-        f"RETURN name.name AS name, {node('n')} AS node"
+        f"WITH t LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} " + gathered(name="name.name", node=node("n"))
     )
 
 
@@ -58,8 +57,7 @@ def begun(of_contexts: bool) -> str:
         "UNWIND $beginnings AS beginning CALL (beginning) { "
         f"MATCH (t:Entity) {seek('t', 'Entity', 'begins')} "
         f"WHERE t.begins > beginning.start AND t.begins < beginning.end {home}"
-        "MATCH (t)-[:term_of]->(n) RETURN DISTINCT n LIMIT $limit } "
-        f"RETURN beginning.text AS text, {node('n')} AS node"
+        "MATCH (t)-[:term_of]->(n) RETURN DISTINCT n LIMIT $limit } " + gathered(text="beginning.text", node=node("n"))
     )
 
 
@@ -71,7 +69,7 @@ def triggered(of_contexts: bool) -> str:
         "UNWIND $phrases AS phrase CALL (phrase) { "
         f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place > phrase.start AND t.place < phrase.end {home}"
         f"WITH t ORDER BY t.place LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
-        f"WITH DISTINCT n RETURN {node('n')} AS node"
+        f"WITH DISTINCT n {gathered(node=node('n'))}"
     )
 
 
