@@ -42,8 +42,9 @@ async def _neighbours(question: Question, uids: Sequence[str]) -> list[Neighbour
 async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
     """Return the share of what its neighbours say that each of these takes, in (0, 1]; only turns say who speaks."""
     turns = {node.qdrant_id: uid for uid, node in nodes.items() if node.speaker is not None and node.qdrant_id}
-    texts = await question.graph.texts(question.scope.tenant, list(turns)) if turns else {}
-    said = {turns[passage]: len(text) for passage, text in texts.items()}
+    # As nodes, not as texts: whoever comes to a turn asks next whether its passage still holds.
+    passages = await question.graph.nodes(question.scope.tenant, list(turns)) if turns else {}
+    said = {turns[uid]: len(passage.text) for uid, passage in passages.items() if passage.text is not None}
     return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
 
 

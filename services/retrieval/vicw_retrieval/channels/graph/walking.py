@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.channels.graph.places import carry, inside
@@ -78,6 +78,7 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
     """
     seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= LEAST_WEIGHT else {}
     parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
+    await _first_hop(question, seeds, plan, parts)
     running = {part: asyncio.create_task(_walk_part(question, seeds, plan, part)) for part in parts}
     places = {part: plan.places(part) for part in parts}
     try:
@@ -94,6 +95,18 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
             task = running[part]
             if not task.cancelled() and task.exception() is None:
                 _take(question, task.result()[:most], plan, reached)
+
+
+async def _first_hop(question: Question, seeds: Mapping[str, float], plan: Plan, parts: Sequence[SubGraph]) -> None:
+    """Read the first hop of all sub-graphs at once: they begin at the same seeds, and find it in the memory."""
+    spreads = [spread for part in parts for spread in plan.spreads(part)]
+    if spreads:
+        await question.graph.expand(question.scope.tenant, _front(seeds, seeds, 1), spreads, _FANOUT)
+
+
+def _front(scores: Mapping[str, float], among: Iterable[str], depth: int) -> list[str]:
+    """Return from where a walk goes on: the best, fewer with each hop."""
+    return sorted(among, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
 
 
 async def _walk_part(
@@ -158,7 +171,7 @@ async def _spread(
     scores, front = dict(seeds), list(seeds)
     ways: dict[str, tuple[Node, Reach]] = {}
     for depth in range(1, HOPS + 1):
-        best = sorted(front, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
+        best = _front(scores, front, depth)
         found = await question.sight.expand(best, spreads, _FANOUT)
         crowds = counted(found)
         handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}

@@ -1,0 +1,148 @@
+"""What one question has read of the graph: its stages look at the same nodes and edges again and again.
+
+Nothing is kept longer than the question, so no write has to be heard of. What comes from memory is what the store would
+answer: edges that were read up to a limit serve another limit only where these were all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from vicw_shared.model import Node
+from vicw_shared.ports import Direction, GraphStore, ItemRef, Lead, Neighbour, Spread
+
+
+def remembered(graph: GraphStore) -> GraphStore:
+    """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called."""
+    return cast("GraphStore", _Remembered(graph))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read[T]:
+    """Where one spread of a node led: the heaviest edges first, ``limit`` at most."""
+
+    found: list[T]
+    limit: int
+
+    def serves(self, limit: int) -> bool:
+        """Tell whether the store would answer the same up to another limit."""
+        return limit == self.limit or (len(self.found) < self.limit and len(self.found) <= limit)
+
+
+@dataclass(slots=True)
+class _Hops[T]:
+    """What was read of edges, by tenant, node and spread; ``weight`` tells that of an edge."""
+
+    weight: Callable[[T], float]
+    _read: dict[tuple[str, str, Spread], _Read[T]] = field(default_factory=dict)
+
+    def lacking(self, tenant: str, uids: Iterable[str], spreads: Sequence[Spread], limit: int) -> list[str]:
+        """Return the nodes of which a spread has not been read, or not as far."""
+        return [uid for uid in uids if not all(self._serves((tenant, uid, spread), limit) for spread in spreads)]
+
+    def keep(
+        self,
+        tenant: str,
+        uids: Iterable[str],
+        spreads: Sequence[Spread],
+        limit: int,
+        found: Iterable[tuple[str, Spread, T]],
+    ) -> None:
+        """Keep what was found of each spread of these nodes: nothing, too."""
+        fresh: dict[tuple[str, Spread], list[T]] = {(uid, spread): [] for uid in uids for spread in spreads}
+        for uid, spread, one in found:
+            fresh[uid, spread].append(one)
+        self._read |= {(tenant, *place): _Read(of_place, limit) for place, of_place in fresh.items()}
+
+    def recall(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread]) -> list[T]:
+        """Return what was read, spread by spread, in each the heaviest first."""
+        everything: list[T] = []
+        for spread in spreads:
+            found = [one for uid in uids for one in self._read[tenant, uid, spread].found]
+            everything += sorted(found, key=lambda one: -self.weight(one))
+        return everything
+
+    def _serves(self, place: tuple[str, str, Spread], limit: int) -> bool:
+        read = self._read.get(place)
+        return read is not None and read.serves(limit)
+
+
+class _Remembered:
+    """Has every operation of a graph, and answers what was read already."""
+
+    def __init__(self, graph: GraphStore) -> None:
+        self._graph = graph
+        self._nodes: dict[tuple[str, str], Node] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        self._owners: dict[tuple[str, str], ItemRef] = {}
+        self._hops = _Hops[Neighbour](lambda one: one.edge.weight)
+        self._leads = _Hops[Lead](lambda one: one.weight)
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self._graph, operation)
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        wanted = list(dict.fromkeys(uids))
+        if lacking := [uid for uid in wanted if (tenant, uid) not in self._nodes]:
+            self._know(tenant, (await self._graph.nodes(tenant, lacking)).values())
+        return _of(self._nodes, tenant, wanted)
+
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        wanted = list(dict.fromkeys(uids))
+        if lacking := [uid for uid in wanted if (tenant, uid) not in self._texts and (tenant, uid) not in self._nodes]:
+            read = await self._graph.texts(tenant, lacking)
+            self._texts |= {(tenant, uid): text for uid, text in read.items()}
+        return _of(self._texts, tenant, wanted)
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        wanted = list(dict.fromkeys(chunk_uids))
+        if lacking := [uid for uid in wanted if (tenant, uid) not in self._owners]:
+            read = await self._graph.owners(tenant, lacking)
+            self._owners |= {(tenant, uid): item for uid, item in read.items()}
+        return _of(self._owners, tenant, wanted)
+
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        wanted, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
+        if lacking := self._hops.lacking(tenant, wanted, spreads, limit):
+            read = await self._graph.expand(tenant, lacking, spreads, limit)
+            self._know(tenant, (one.node for one in read))
+            self._hops.keep(tenant, lacking, spreads, limit, _placed(read, spreads))
+        return self._hops.recall(tenant, wanted, spreads)
+
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+        wanted = list(dict.fromkeys(uids))
+        if not self._hops.lacking(tenant, wanted, [spread], limit):
+            return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
+        if lacking := self._leads.lacking(tenant, wanted, [spread], limit):
+            read = await self._graph.leads(tenant, lacking, spread, limit)
+            self._leads.keep(tenant, lacking, [spread], limit, ((one.origin, spread, one) for one in read))
+        return self._leads.recall(tenant, wanted, [spread])
+
+    def _know(self, tenant: str, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._nodes[tenant, node.uid] = node
+            if node.text is not None:
+                self._texts[tenant, node.uid] = node.text
+
+
+def _of[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) -> dict[str, T]:
+    return {uid: known[tenant, uid] for uid in uids if (tenant, uid) in known}
+
+
+def _placed(found: Iterable[Neighbour], spreads: Sequence[Spread]) -> Iterable[tuple[str, Spread, Neighbour]]:
+    """Return each neighbour with its origin and the spread that led to it: of an edge to itself, first one way."""
+    known: set[tuple[str, str]] = set()
+    for one in found:
+        edge = one.edge
+        out = edge.source == one.origin and (edge.type, Direction.OUT) in spreads
+        if edge.source == edge.target and out:
+            out = (one.origin, edge.id) not in known
+            known.add((one.origin, edge.id))
+        yield one.origin, (edge.type, Direction.OUT if out else Direction.IN), one
+
+
+def _lead(one: Neighbour) -> Lead:
+    node = one.node
+    return Lead(one.origin, node.uid, node.label, node.name, node.content_hash is not None, one.edge.weight)
