@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from vicw_shared.model import Node
-from vicw_shared.ports import Direction, GraphStore, ItemRef, Lead, Neighbour, Spread
+from vicw_shared.ports import By, Direction, GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
 
 
 def remembered(graph: GraphStore) -> GraphStore:
@@ -77,6 +77,7 @@ class _Remembered:
         self._nodes: dict[tuple[str, str], Node] = {}
         self._texts: dict[tuple[str, str], str] = {}
         self._owners: dict[tuple[str, str], ItemRef] = {}
+        self._names: dict[tuple[str, tuple[str, ...] | None, NameQuery], dict[str, list[Node]]] = {}
         self._hops = _Hops[Neighbour](lambda one: one.edge.weight)
         self._leads = _Hops[Lead](lambda one: one.weight)
 
@@ -119,6 +120,21 @@ class _Remembered:
             read = await self._graph.leads(tenant, lacking, spread, limit)
             self._leads.keep(tenant, lacking, [spread], limit, ((one.origin, spread, one) for one in read))
         return self._leads.recall(tenant, wanted, [spread])
+
+    async def called(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        home = tuple(contexts) if contexts is not None else None
+        if lacking := [query for query in queries if (tenant, home, query) not in self._names]:
+            found = await self._graph.called(tenant, lacking, contexts=contexts)
+            self._names |= {(tenant, home, query): of for query, of in zip(lacking, found, strict=True)}
+        return [self._names[tenant, home, query] for query in queries]
+
+    async def titled(
+        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
+    ) -> dict[str, list[Node]]:
+        (found,) = await self.called(tenant, [NameQuery(By.TITLE, tuple(phrases), limit)], contexts=contexts)
+        return found
 
     def _know(self, tenant: str, nodes: Iterable[Node]) -> None:
         for node in nodes:

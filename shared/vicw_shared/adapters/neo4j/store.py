@@ -23,7 +23,7 @@ from vicw_shared.adapters.neo4j.keys import (
     receipt_record,
     tenant_key,
 )
-from vicw_shared.adapters.neo4j.names import find_begun, find_named, find_triggered, list_named
+from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import Properties, edge_of, gathered, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
@@ -46,6 +46,7 @@ from vicw_shared.ports import (
     ModelChange,
     ModelIdentity,
     Models,
+    NameQuery,
     Neighbour,
     Receipt,
     Scope,
@@ -158,6 +159,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
         return await find_begun(self._database.read, tenant, beginnings, contexts, limit)
+
+    async def called(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        return await find_called(self._database.read, tenant, queries, contexts)
 
     async def titled(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int

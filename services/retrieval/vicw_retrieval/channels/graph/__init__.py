@@ -52,10 +52,9 @@ class Spread:
         self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
     ) -> None:
         """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
-        begun: list[Awaitable[None]] = [look_around(question, candidates)]
+        await look_around(question, candidates, settings)
         if settings.named:
-            begun.append(named_pages(question, self.named))
-        await asyncio.gather(*begun)
+            await named_pages(question, self.named)
         standings = dict(question.standings)
         for uid, reach in self.named.ways.items():
             standings[uid] = standings.get(uid, 0.0) + reach.gain

@@ -18,7 +18,7 @@ from vicw_retrieval.sight import counted, known_by, spread_of
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
 from vicw_shared.model.names import MOST_NAMESAKES, SLOT
-from vicw_shared.ports import Direction, Neighbour, Spread
+from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 
 HOPS = 2
 BOOST = 1.5
@@ -141,18 +141,24 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
     return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
 
 
+def names_of(question: Question) -> list[NameQuery]:
+    """Return the look-ups of the things that the question may name: wholly, by a word, by a beginning."""
+    # Whom a viewer does not know, he mistakes for nobody.
+    enough = _ALONE + 1 if question.scope.audience is None else MOST_NAMESAKES
+    return [
+        NameQuery(By.NAME, tuple(sorted(question.phrases))),
+        NameQuery(By.WORD, tuple(question.words), enough),
+        NameQuery(By.BEGINNING, tuple(question.beginnings)),
+    ]
+
+
 async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
     """Return the things that the question names, wholly, by a word or by the beginning of a word of their name.
 
     The asker knows of them, and what is named in no better way is named by a beginning.
     """
-    graph, scope, phrases = question.graph, question.scope, sorted(question.phrases)
-    enough = _ALONE + 1 if scope.audience is None else MOST_NAMESAKES  # whom he does not know, he mistakes for nobody
-    whole, part, begun = await asyncio.gather(
-        graph.named(scope.tenant, phrases, contexts=scope.contexts),
-        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True, limit=enough),
-        graph.begun(scope.tenant, question.beginnings, contexts=scope.contexts, limit=MOST_NAMESAKES),
-    )
+    scope = question.scope
+    whole, part, begun = await question.graph.called(scope.tenant, names_of(question), contexts=scope.contexts)
     for word, same in begun.items():
         if word not in whole and word not in part:
             part[word] = [node for node in same if node.subtype != SLOT]
