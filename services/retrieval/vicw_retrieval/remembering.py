@@ -6,7 +6,7 @@ answer: edges that were read up to a limit serve another limit only where these 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -19,54 +19,65 @@ def remembered(graph: GraphStore) -> GraphStore:
     return cast("GraphStore", _Remembered(graph))
 
 
-@dataclass(frozen=True, slots=True)
-class _Read[T]:
-    """Where one spread of a node led: the heaviest edges first, ``limit`` at most."""
+@dataclass(slots=True)
+class _Place[T]:
+    """What was read of one node's edges: ``known`` are its spreads, ``found`` what those lead to that lead anywhere.
 
-    found: list[T]
-    limit: int
+    Of each spread the heaviest edges first, with how many were asked for at most.
+    """
 
-    def serves(self, limit: int) -> bool:
-        """Tell whether the store would answer the same up to another limit."""
-        return limit == self.limit or (len(self.found) < self.limit and len(self.found) <= limit)
+    known: set[Spread] = field(default_factory=set)
+    found: dict[Spread, tuple[int, list[T]]] = field(default_factory=dict)
+
+    def serves(self, spreads: Set[Spread], limit: int) -> bool:
+        """Tell whether the store would answer no more, and no less, along these spreads up to a limit."""
+        return spreads <= self.known and all(
+            limit == asked or (len(led) < asked and len(led) <= limit)
+            for spread, (asked, led) in self.found.items()
+            if spread in spreads
+        )
 
 
 @dataclass(slots=True)
 class _Hops[T]:
-    """What was read of edges, by tenant, node and spread; ``weight`` tells that of an edge."""
+    """What was read of edges, by tenant and node; ``weight`` tells that of an edge."""
 
     weight: Callable[[T], float]
-    _read: dict[tuple[str, str, Spread], _Read[T]] = field(default_factory=dict)
+    _places: dict[tuple[str, str], _Place[T]] = field(default_factory=dict)
 
-    def lacking(self, tenant: str, uids: Iterable[str], spreads: Sequence[Spread], limit: int) -> list[str]:
+    def lacking(self, tenant: str, uids: Iterable[str], spreads: Set[Spread], limit: int) -> list[str]:
         """Return the nodes of which a spread has not been read, or not as far."""
-        return [uid for uid in uids if not all(self._serves((tenant, uid, spread), limit) for spread in spreads)]
+        places = self._places
+        return [uid for uid in uids if not ((place := places.get((tenant, uid))) and place.serves(spreads, limit))]
 
     def keep(
         self,
         tenant: str,
         uids: Iterable[str],
-        spreads: Sequence[Spread],
+        spreads: Set[Spread],
         limit: int,
         found: Iterable[tuple[str, Spread, T]],
     ) -> None:
         """Keep what was found of each spread of these nodes: nothing, too."""
-        fresh: dict[tuple[str, Spread], list[T]] = {(uid, spread): [] for uid in uids for spread in spreads}
+        for uid in uids:
+            place = self._places.setdefault((tenant, uid), _Place())
+            place.known |= spreads
+            for spread in spreads & place.found.keys():
+                del place.found[spread]
         for uid, spread, one in found:
-            fresh[uid, spread].append(one)
-        self._read |= {(tenant, *place): _Read(of_place, limit) for place, of_place in fresh.items()}
+            self._places[tenant, uid].found.setdefault(spread, (limit, []))[1].append(one)
 
-    def recall(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread]) -> list[T]:
+    def recall(self, tenant: str, uids: Iterable[str], spreads: Sequence[Spread]) -> list[T]:
         """Return what was read, spread by spread, in each the heaviest first."""
-        everything: list[T] = []
-        for spread in spreads:
-            found = [one for uid in uids for one in self._read[tenant, uid, spread].found]
-            everything += sorted(found, key=lambda one: -self.weight(one))
-        return everything
+        led: dict[Spread, list[T]] = {spread: [] for spread in spreads}
+        for uid in uids:
+            for spread, (_, found) in self._places[tenant, uid].found.items():
+                if spread in led:
+                    led[spread] += found
+        return [one for of_spread in led.values() for one in sorted(of_spread, key=self._lightness)]
 
-    def _serves(self, place: tuple[str, str, Spread], limit: int) -> bool:
-        read = self._read.get(place)
-        return read is not None and read.serves(limit)
+    def _lightness(self, one: T) -> float:
+        return -self.weight(one)
 
 
 class _Remembered:
@@ -106,19 +117,20 @@ class _Remembered:
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         wanted, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
-        if lacking := self._hops.lacking(tenant, wanted, spreads, limit):
+        along = frozenset(spreads)
+        if lacking := self._hops.lacking(tenant, wanted, along, limit):
             read = await self._graph.expand(tenant, lacking, spreads, limit)
             self._know(tenant, (one.node for one in read))
-            self._hops.keep(tenant, lacking, spreads, limit, _placed(read, spreads))
+            self._hops.keep(tenant, lacking, along, limit, _placed(read, along))
         return self._hops.recall(tenant, wanted, spreads)
 
     async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
-        wanted = list(dict.fromkeys(uids))
-        if not self._hops.lacking(tenant, wanted, [spread], limit):
+        wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
+        if not self._hops.lacking(tenant, wanted, along, limit):
             return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
-        if lacking := self._leads.lacking(tenant, wanted, [spread], limit):
+        if lacking := self._leads.lacking(tenant, wanted, along, limit):
             read = await self._graph.leads(tenant, lacking, spread, limit)
-            self._leads.keep(tenant, lacking, [spread], limit, ((one.origin, spread, one) for one in read))
+            self._leads.keep(tenant, lacking, along, limit, ((one.origin, spread, one) for one in read))
         return self._leads.recall(tenant, wanted, [spread])
 
     async def called(
@@ -147,7 +159,7 @@ def _of[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) ->
     return {uid: known[tenant, uid] for uid in uids if (tenant, uid) in known}
 
 
-def _placed(found: Iterable[Neighbour], spreads: Sequence[Spread]) -> Iterable[tuple[str, Spread, Neighbour]]:
+def _placed(found: Iterable[Neighbour], spreads: Set[Spread]) -> Iterable[tuple[str, Spread, Neighbour]]:
     """Return each neighbour with its origin and the spread that led to it: of an edge to itself, first one way."""
     known: set[tuple[str, str]] = set()
     for one in found:

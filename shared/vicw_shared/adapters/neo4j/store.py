@@ -122,12 +122,13 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
         if not uids or not spreads:
             return []
         values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
-        rows = await self._gather(edges.expand(tuple(spreads)), **values)
-        rows.sort(key=lambda row: (row["spread"], -row["edge"]["weight"]))
+        (record,) = await self._database.read(edges.expand(tuple(spreads)), **values)
+        nodes = {row["uid"]: node_of(row) for row in record["nodes"]}
+        rows = sorted(record["rows"], key=lambda row: (row["spread"], -row["edge"]["weight"]))
         found = []
         for row in rows:
             name, direction = spreads[row["spread"]]
-            node = node_of(row["node"])
+            node = nodes[row["uid"]]
             ends = (row["origin"], node.uid) if direction is Direction.OUT else (node.uid, row["origin"])
             edge = edge_of({**row["edge"], "type": name, "source": ends[0], "target": ends[1]})
             found.append(Neighbour(row["origin"], edge, node))

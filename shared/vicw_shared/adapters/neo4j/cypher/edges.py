@@ -43,14 +43,19 @@ def isolated(types: tuple[str, ...]) -> str:
 
 @cache
 def expand(spreads: tuple[Spread, ...]) -> str:
-    """Return one hop along all spreads at once, at most ``$limit`` edges a node and spread, the heaviest."""
+    """Return one hop along all spreads at once, at most ``$limit`` edges a node and spread, the heaviest.
+
+    Of one record: the ``rows`` of the edges, and each of the ``nodes`` once, since many edges lead to the same.
+    """
     branches = " UNION ALL ".join(
         f"MATCH {_hop(name, direction)} RETURN {number} AS spread, r, n ORDER BY r.weight DESC LIMIT $limit"
         for number, (name, direction) in enumerate(spreads)
     )
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
-        f"CALL (o) {{ {branches} }} {gathered(spread='spread', origin='uid', edge='r{.*}', node=node('n'))}"
+        f"CALL (o) {{ {branches} }} "
+        "WITH collect({spread: spread, origin: uid, edge: r{.*}, uid: n.uid}) AS rows, collect(DISTINCT n) AS found "
+        f"RETURN rows, [n IN found | {node('n')}] AS nodes"
     )
 
 
