@@ -121,7 +121,10 @@ class _Remembered:
         if lacking := self._hops.lacking(tenant, wanted, along, limit):
             read = await self._graph.expand(tenant, lacking, spreads, limit)
             self._know(tenant, (one.node for one in read))
-            self._hops.keep(tenant, lacking, along, limit, _placed(read, along))
+            if any(one.edge.source == one.edge.target for one in read):
+                # By which way a node leads to itself does not show.
+                return read if lacking == wanted else await self._graph.expand(tenant, wanted, spreads, limit)
+            self._hops.keep(tenant, lacking, along, limit, _placed(read))
         return self._hops.recall(tenant, wanted, spreads)
 
     async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
@@ -159,16 +162,11 @@ def _of[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) ->
     return {uid: known[tenant, uid] for uid in uids if (tenant, uid) in known}
 
 
-def _placed(found: Iterable[Neighbour], spreads: Set[Spread]) -> Iterable[tuple[str, Spread, Neighbour]]:
-    """Return each neighbour with its origin and the spread that led to it: of an edge to itself, first one way."""
-    known: set[tuple[str, str]] = set()
+def _placed(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
+    """Return each neighbour with its origin and the spread that led to it."""
     for one in found:
-        edge = one.edge
-        out = edge.source == one.origin and (edge.type, Direction.OUT) in spreads
-        if edge.source == edge.target and out:
-            out = (one.origin, edge.id) not in known
-            known.add((one.origin, edge.id))
-        yield one.origin, (edge.type, Direction.OUT if out else Direction.IN), one
+        way = Direction.OUT if one.edge.source == one.origin else Direction.IN
+        yield one.origin, (one.edge.type, way), one
 
 
 def _lead(one: Neighbour) -> Lead:
