@@ -15,6 +15,8 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
+_LABELS = {label.value: label for label in Label}
+_SENSITIVITIES = {sensitivity.value: sensitivity for sensitivity in Sensitivity}
 
 
 def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
@@ -77,7 +79,7 @@ def node_of(row: Properties) -> Node:
     get = row.get
     return Node(
         uid=row["uid"],
-        label=Label(row["label"]),
+        label=_LABELS[row["label"]],
         tenant=row["tenant"],
         context=row["context"],
         name=row["name"],
@@ -96,17 +98,17 @@ def node_of(row: Properties) -> Node:
         text_key=get("text_key"),
         tags=tuple(get("tags", ())),
         bucket=get("bucket"),
-        metadata=_load(get("metadata")),
-        timestamp=from_us(get("timestamp")),
+        metadata=_load(metadata) if (metadata := get("metadata")) else {},
+        timestamp=from_us(timestamp) if (timestamp := get("timestamp")) is not None else None,
         timestamp_inferred=row["timestamp_inferred"],
-        retired_at=from_us(get("retired_at")),
-        valid_to=from_us(get("valid_to")),
-        expires_at=from_us(get("expires_at")),
+        retired_at=from_us(retired_at) if (retired_at := get("retired_at")) is not None else None,
+        valid_to=from_us(valid_to) if (valid_to := get("valid_to")) is not None else None,
+        expires_at=from_us(expires_at) if (expires_at := get("expires_at")) is not None else None,
         flow_id=get("flow_id"),
         flow_step=get("flow_step"),
         own_step=get("own_step"),
         arrival=get("arrival"),
-        sensitivity=Sensitivity(row["sensitivity"]),
+        sensitivity=_SENSITIVITIES[row["sensitivity"]],
         portable=row["portable"],
         importance=get("importance"),
         protected=row["protected"],
