@@ -22,6 +22,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import httpx
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from apart.running import Platform
@@ -56,6 +58,7 @@ REQUEST_ITEMS = 500
 TENANT = "default"
 ALIAS = "bench"
 ROUNDS = 9
+COUNT = re.compile(r'^vicw_engine_seconds_count\{engine="(\w+)",operation="(\w+)"\} (\S+)$', re.MULTILINE)
 
 
 async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float:
@@ -100,11 +103,15 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
 
 
 async def answers(platform: Platform, queries: int) -> dict[int, float]:
-    """Print how long questions take, and their stages; return the CPU milliseconds of each process for one."""
+    """Print how long questions take, their stages, and what they ask of engines.
+
+    Return the CPU milliseconds of each process for one.
+    """
     asked = Chat().questions(WARM_UP + 2 * queries)
     await ask(platform.retrieval.url, asked[:WARM_UP], 1)
-    spent = cpu_seconds()
+    spent, before = cpu_seconds(), operations(platform)
     each: dict[int, float] = {}
+    told: dict[str, float] = {}
     print(f"\n{'ms':24}{'p50':>8}{'p95':>8}{'p99':>8}")
     for number, clients in enumerate((1, 8)):
         start = WARM_UP + number * queries
@@ -114,7 +121,18 @@ async def answers(platform: Platform, queries: int) -> dict[int, float]:
             each = {pid: (now - spent.get(pid, 0)) / queries * 1000 for pid, now in cpu_seconds().items()}
             for stage, median in latency.stages.items():
                 print(f"{f'  {stage}':24}{median:8.1f}{latency.stages_p95[stage]:8.1f}")
+            told = {name: (now - before.get(name, 0.0)) / queries for name, now in operations(platform).items()}
+    print(f"\nof engines, a question: {sum(told.values()):.1f}")
+    for name, count in sorted(told.items(), key=lambda one: -one[1]):
+        if count:
+            print(f"  {name:30}{count:8.2f}")
     return each
+
+
+def operations(platform: Platform) -> dict[str, float]:
+    """Return how often the retrieval service has asked its engines for each operation: one round trip each."""
+    metrics = httpx.get(f"{platform.retrieval.url}/metrics", timeout=10, trust_env=False).raise_for_status().text
+    return {f"{engine} {operation}": float(count) for engine, operation, count in COUNT.findall(metrics)}
 
 
 def cpu_seconds() -> dict[int, float]:
