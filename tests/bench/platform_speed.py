@@ -2,8 +2,10 @@
 
 Servers come from where the tests take them (VICW_TEST_NEO4J_URL …, this machine, Docker), Neo4j with the memory that
 docker-compose.yml gives it by default. The memory is filled through the real write path with random vectors, which
-search as fast as a model's and mean nothing; questions are embedded by the real model. A Neo4j that is not empty is
-refused.
+search as fast as a model's and mean nothing; questions are embedded by the real model.
+
+Servers that are named keep what is stored: a further run over them asks at once, or stores what is lacking. It is to
+ask only (``--messages 0``), since what is stored to measure ingestion stays, too.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+import httpx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -51,11 +55,14 @@ WARM_UP = 300
 """So many questions until Java has compiled what answers them."""
 AS_DEPLOYED = partial(neo4j.local, ("-Xms512m", "-XX:+UseG1GC"), page_cache="256m")
 REQUEST_ITEMS = 500
+TENANT = "default"
+ALIAS = "bench"
 ROUNDS = 9
+COUNT = re.compile(r'^vicw_engine_seconds_count\{engine="(\w+)",operation="(\w+)"\} (\S+)$', re.MULTILINE)
 
 
 async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float:
-    """Store so many messages; return the seconds it took."""
+    """Store so many messages, as far as they are not stored yet; return the seconds it took."""
     variables = platform.variables
     settings_of_graph = Neo4jSettings(
         url=variables["VICW_NEO4J_URL"],
@@ -64,8 +71,11 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
     )
     registry = EdgeRegistry.with_core_types()
     graph = await Neo4jGraphStore.open(settings_of_graph, registry)
-    if await graph.page(Label.CONTEXT, after=None, limit=1):
-        raise SystemExit("the Neo4j is not empty: name another")
+    known = await graph.contexts(TENANT)
+    if not known and await graph.page(Label.CONTEXT, after=None, limit=1):
+        raise SystemExit("the Neo4j has what others stored: name another")
+    if await graph.items(TENANT, f"t{memories}", [root.context for root in known]):
+        raise SystemExit("the Neo4j has more memories than that")
     client = connect(QdrantSettings(url=variables["VICW_QDRANT_URL"]))
     collection = await QdrantCollections(client, variables["VICW_QDRANT_ALIAS"]).open(model)
     await graph.set_model(model)
@@ -81,8 +91,9 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
     ports = IngestPorts.of(graph, indexer, registry, LimitSettings(), settings)
     began, done = time.monotonic(), 0
     for request in Chat().requests(memories, REQUEST_ITEMS):
-        await ingest(request.model_copy(update={"wait": False}), "default", ports)
-        await indexer.drain()
+        if not await graph.items(TENANT, request.items[-1].id or "", [request.context]):
+            await ingest(request.model_copy(update={"wait": False}), TENANT, ports)
+            await indexer.drain()
         done += len(request.items)
         print(f"\rfilling: {done} of {memories}", end="", file=sys.stderr)
     print(file=sys.stderr)
@@ -92,11 +103,15 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
 
 
 async def answers(platform: Platform, queries: int) -> dict[int, float]:
-    """Print how long questions take, and their stages; return the CPU milliseconds of each process for one."""
+    """Print how long questions take, their stages, and what they ask of engines.
+
+    Return the CPU milliseconds of each process for one.
+    """
     asked = Chat().questions(WARM_UP + 2 * queries)
     await ask(platform.retrieval.url, asked[:WARM_UP], 1)
-    spent = cpu_seconds()
+    spent, before = cpu_seconds(), operations(platform)
     each: dict[int, float] = {}
+    told: dict[str, float] = {}
     print(f"\n{'ms':24}{'p50':>8}{'p95':>8}{'p99':>8}")
     for number, clients in enumerate((1, 8)):
         start = WARM_UP + number * queries
@@ -106,7 +121,18 @@ async def answers(platform: Platform, queries: int) -> dict[int, float]:
             each = {pid: (now - spent.get(pid, 0)) / queries * 1000 for pid, now in cpu_seconds().items()}
             for stage, median in latency.stages.items():
                 print(f"{f'  {stage}':24}{median:8.1f}{latency.stages_p95[stage]:8.1f}")
+            told = {name: (now - before.get(name, 0.0)) / queries for name, now in operations(platform).items()}
+    print(f"\nof engines, a question: {sum(told.values()):.1f}")
+    for name, count in sorted(told.items(), key=lambda one: -one[1]):
+        if count:
+            print(f"  {name:30}{count:8.2f}")
     return each
+
+
+def operations(platform: Platform) -> dict[str, float]:
+    """Return how often the retrieval service has asked its engines for each operation: one round trip each."""
+    metrics = httpx.get(f"{platform.retrieval.url}/metrics", timeout=10, trust_env=False).raise_for_status().text
+    return {f"{engine} {operation}": float(count) for engine, operation, count in COUNT.findall(metrics)}
 
 
 def cpu_seconds() -> dict[int, float]:
@@ -162,7 +188,8 @@ async def measure(platform: Platform, memories: int, queries: int, messages: int
     print(f"ingest and retrieval answer {time.monotonic() - began:.1f} s after they were started")
     platform.worker().start()
     footprint(await answers(platform, queries))
-    await storing(platform, messages)
+    if messages:
+        await storing(platform, messages)
 
 
 def main() -> None:
@@ -178,6 +205,7 @@ def main() -> None:
         models = Path(folder) / "models"
         minilm.ensure(models)
         platform = Platform(Path(folder), models, run.shared(graph), run.shared(vectors), run.shared(REDIS))
+        platform.variables["VICW_QDRANT_ALIAS"] = ALIAS  # the same for a further run
         # How the tests set it up is for tests.
         for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
             platform.variables.pop(variable, None)

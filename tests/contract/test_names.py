@@ -9,7 +9,7 @@ from typing import Any
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
-from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.ports import By, Direction, GraphTransaction, NameQuery
 from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 
@@ -107,6 +107,33 @@ async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it
     assert len((await graph.begun("t", ["qu"], limit=2))["qu"]) == 2
     await put(graph, [replace(inn, name="The Mill", aliases=())])
     assert await begun("quibble", **within) == {}
+
+
+async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Graph) -> None:
+    page = node("a page", content_hash="h", title="Ana (film)")
+    away = replace(person("Ana Lima"), context="d")
+    await put(graph, [person("Ana"), person("Ana Souza", aliases=("Nana",)), person("Anatol"), away, page])
+    places: list[dict[str, Any]] = [{}, {"contexts": ["c"]}, {"contexts": []}]
+    for where in places:
+        alone = [
+            await graph.named("t", ["ana", "nana"], **where),
+            await graph.named("t", ["ana", "souza", "nobody"], word=True, limit=1, **where),
+            await graph.begun("t", ["ana", "sou"], limit=9, **where),
+            await graph.titled("t", ["ana"], limit=9, **where),
+            {},
+        ]
+        queries = [
+            NameQuery(By.NAME, ("ana", "nana")),
+            NameQuery(By.WORD, ("ana", "souza", "nobody"), 1),
+            NameQuery(By.BEGINNING, ("ana", "sou"), 9),
+            NameQuery(By.TITLE, ("ana",), 9),
+            NameQuery(By.NAME, ()),
+        ]
+        at_once = await graph.called("t", queries, **where)
+        assert [names(found) for found in at_once] == [names(found) for found in alone]
+        assert [names(found) for found in await graph.called("t", queries[::-1], **where)] == [*map(names, alone[::-1])]
+    assert await graph.called("t", []) == []
+    assert await graph.called("u", queries) == [{}] * 5
 
 
 async def test_no_more_things_are_found_than_are_asked_for(graph: Graph) -> None:

@@ -28,6 +28,7 @@ _OF_STATEMENTS = (
 )
 _REPLACED = (("SUPERSEDES", Direction.OUT),)
 _REPLACED_BY = (("SUPERSEDES", Direction.IN),)
+_OF_TOLD = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLACED_BY)))
 
 
 async def expand(
@@ -53,6 +54,7 @@ async def expand(
     # A passage that says more is shown with what is true no more: what replaced that is said beside it.
     past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
     statements = [uid for uid, proof in told.items() if proof.node.is_statement]
+    await graph.expand(scope.tenant, [*told, *past], _OF_TOLD, _FANOUT)  # all at once: what follows is remembered
     found += await sight.expand([uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS, _FANOUT)
     found += await sight.expand(statements, _OF_STATEMENTS, _FANOUT)
     found += await sight.expand(list(past), _REPLACED_BY, _FANOUT)

@@ -15,7 +15,18 @@ from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import MOST_NAMESAKES
-from vicw_shared.ports import Flow, GraphTransaction, ItemRef, Lead, Neighbour, Scope, Spread, TextHit, VectorStore
+from vicw_shared.ports import (
+    Flow,
+    GraphTransaction,
+    ItemRef,
+    Lead,
+    NameQuery,
+    Neighbour,
+    Scope,
+    Spread,
+    TextHit,
+    VectorStore,
+)
 
 _LASTS_SECONDS = 3.0
 
@@ -98,6 +109,12 @@ class PayloadGraph:
     ) -> dict[str, list[Node]]:
         """Return nothing: names are the graph's."""
         return {}
+
+    async def called(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        """Return nothing: names are the graph's."""
+        return [{} for _ in queries]
 
     async def list_named(
         self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from vicw_retrieval.deadline import Deadline, bounded
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
+from vicw_retrieval.remembering import remembered
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
@@ -36,10 +37,12 @@ class RetrievalPorts:
     deadline: Deadline = field(default_factory=Deadline)
 
     def due(self) -> RetrievalPorts:
-        """Return the ports of one request that begins now: whatever they are asked, it ends in time."""
+        """Return the ports of one request that begins now: whatever they are asked, it ends in time, and no read of the
+        graph is done twice.
+        """
         settings = self.settings
         deadline = Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
-        graph = bounded(self.graph, "graph", deadline, settings.graph_ms)
+        graph = remembered(bounded(self.graph, "graph", deadline, settings.graph_ms))
         words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
         vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
         return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)

@@ -27,7 +27,7 @@ from vicw_shared.ports.graph import (
 from vicw_shared.ports.items import Flow, ItemIndex
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
-from vicw_shared.ports.names import NameIndex
+from vicw_shared.ports.names import By, NameIndex, NameQuery
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
@@ -43,6 +43,7 @@ __all__ = [
     "NO_MODEL",
     "Audience",
     "Backlog",
+    "By",
     "ChangePhase",
     "Completion",
     "Counters",
@@ -67,6 +68,7 @@ __all__ = [
     "ModelIdentity",
     "Models",
     "NameIndex",
+    "NameQuery",
     "Neighbour",
     "Ordering",
     "Outbox",

@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from vicw_shared.model import Node
 from vicw_shared.model.names import MOST_NAMESAKES
+
+
+class By(StrEnum):
+    """What of a node a text is looked up by."""
+
+    NAME = "name"
+    WORD = "word"
+    BEGINNING = "beginning"
+    TITLE = "title"
+
+
+@dataclass(frozen=True, slots=True)
+class NameQuery:
+    """Folded texts that are looked up, at most ``limit`` nodes for each."""
+
+    by: By
+    texts: tuple[str, ...]
+    limit: int = MOST_NAMESAKES
 
 
 class NameIndex(Protocol):
@@ -33,6 +53,12 @@ class NameIndex(Protocol):
         is called by a beginning alone not for that; at most ``limit`` a beginning, which of more is the engine's
         choice. A beginning that nothing goes on from is left out.
         """
+        ...
+
+    async def called(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        """Answer several look-ups at once, in their order: each as ``named``, ``begun`` or ``ItemIndex.titled`` do."""
         ...
 
     async def list_named(

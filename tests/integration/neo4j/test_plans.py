@@ -51,6 +51,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"names.find {one}", names.find(one)) for one in (True, False))
     yield from ((f"names.page {one}", names.page(one)) for one in (True, False))
     yield from ((f"names.begun {one}", names.begun(one)) for one in (True, False))
+    yield from ((f"names.called {one}", names.called((False, True), one)) for one in (True, False))
     yield from ((f"names.triggered {one}", names.triggered(one)) for one in (True, False))
     yield from ((f"text.bucketed {label}", text.bucketed(label)) for label in (Label.ENTITY, Label.EVENT))
     yield from ((f"wording.find {one}", wording.find(one)) for one in (True, False))

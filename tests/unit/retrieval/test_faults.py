@@ -45,7 +45,7 @@ async def fill(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
 
 
-GRAPH_OPERATIONS = ["expand", "leads", "named", "nodes", "owners", "texts", "titled", "triggered"]
+GRAPH_OPERATIONS = ["called", "expand", "leads", "nodes", "owners", "triggered"]
 VECTOR_OPERATIONS = ["domains", "payloads", "search"]
 
 
@@ -91,7 +91,7 @@ def asleep(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
     return call
 
 
-@pytest.mark.parametrize("operation", ["expand", "leads", "named", "titled"])
+@pytest.mark.parametrize("operation", ["called", "expand"])
 async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
@@ -105,7 +105,7 @@ async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
 
 
 @pytest.mark.parametrize("error", [UnavailableError("graph", "gone"), OverloadedError("no room", dependency="graph")])
-@pytest.mark.parametrize("operation", ["leads", "named", "titled"])
+@pytest.mark.parametrize("operation", ["called", "expand"])
 async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str, error: Exception
 ) -> None:

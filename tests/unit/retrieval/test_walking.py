@@ -152,7 +152,11 @@ async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
     async def seeds(*_: object) -> dict[str, float]:
         return {"seed": 1.0}
 
+    async def first_hop(*_: object) -> None:
+        pass
+
     monkeypatch.setattr(walking, "_walk_part", walk_part)
+    monkeypatch.setattr(walking, "_first_hop", first_hop)
     monkeypatch.setattr(walking, "_seeds", seeds)
     question, reached = SimpleNamespace(best=1.0), Reached()
     plan = walking.Plan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
 import neo4j
 from neo4j import AsyncManagedTransaction, Record
-from neo4j.exceptions import ConstraintError, Neo4jError
+from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
 
 from vicw_shared.adapters.neo4j.errors import translated
 from vicw_shared.errors import UnavailableError
@@ -20,6 +20,8 @@ _FIRST_PAUSE_SECONDS = 0.05
 """Before what lost a deadlock is tried again; the driver's own second is long for a caller who waits."""
 
 _COLLISIONS = 3
+_ALL = -1
+"""Records that are sent without being asked for more."""
 
 
 class Run(Protocol):
@@ -73,16 +75,30 @@ class Database:
         with translated():
             return await self._execute(neo4j.Query(query), values)
 
-    async def _execute(self, query: neo4j.Query, values: Mapping[str, Any]) -> list[Record]:
+    async def _execute(self, query: neo4j.Query, values: dict[str, Any]) -> list[Record]:
+        """Run a reading statement; what fails for now is tried again by the driver."""
         self._require_open()
+        try:
+            return await self._at_once(query, values)
+        except (DriverError, Neo4jError) as error:
+            if not error.is_retryable():
+                raise
+            RETRIES.labels("neo4j").inc()
         result = await self._driver.execute_query(
             query,
-            dict(values),
+            values,
             database_=self._name,
             routing_=neo4j.RoutingControl.READ,
             bookmark_manager_=None,
         )
         return result.records
+
+    async def _at_once(self, query: neo4j.Query, values: dict[str, Any]) -> list[Record]:
+        """Ask and get all of it in one round trip: a transaction of the driver's takes another to end it."""
+        async with self._driver.session(
+            database=self._name, default_access_mode=neo4j.READ_ACCESS, fetch_size=_ALL
+        ) as session:
+            return [record async for record in await session.run(query, values)]
 
     async def write[T](self, work: Callable[[Run], Awaitable[T]]) -> T:
         """Run ``work`` in one transaction; it may run again, from its start, after a conflict."""

@@ -19,14 +19,16 @@ from vicw_shared.adapters.neo4j.keys import (
     term_rows,
     terms_mark,
 )
-from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.adapters.neo4j.rows import gathered, node_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import NAMED_LABELS, SLOT, TermKind
 from vicw_shared.model.triggers import foremost
+from vicw_shared.ports import By, NameQuery
 from vicw_shared.text import fold
 
 _BATCH = 2000
 _PAGE = 500
+_KINDS = {By.NAME: TermKind.NAME, By.WORD: TermKind.WORD, By.TITLE: TermKind.TITLE}
 _LAST = "\U0010ffff"
 
 
@@ -42,17 +44,17 @@ async def find_named(
     run: Run, tenant: str, wanted: Sequence[str], contexts: Sequence[str] | None, *, kind: TermKind, limit: int
 ) -> dict[str, list[Node]]:
     """Return the nodes that have each of these names as a term of this kind."""
-    homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
+    homes = _homes(tenant, contexts)
     found: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(wanted), _BATCH):
         rows = await run(
             names.find(homes is not None),
-            names=[{"name": name, "term": term_key(tenant, name, kind)} for name in batch],
+            names=_terms(tenant, batch, kind),
             homes=homes,
             limit=limit,
         )
-        for row in rows:
-            found.setdefault(row["name"], []).append(node_of(row["node"]))
+        for row in gathered(rows):
+            found.setdefault(row["text"], []).append(node_of(row["node"]))
     return found
 
 
@@ -60,26 +62,56 @@ async def find_begun(
     run: Run, tenant: str, beginnings: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
     """Return the nodes of which a name or a word of one goes on from each of these beginnings."""
-    homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
+    homes = _homes(tenant, contexts)
     found: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(beginnings), _BATCH):
-        starts = {text: beginning(tenant, text) for text in batch}
         rows = await run(
             names.begun(homes is not None),
-            beginnings=[{"text": text, "start": start, "end": start + _LAST} for text, start in starts.items()],
+            names=_beginnings(tenant, batch),
             homes=homes,
             limit=limit,
         )
-        for row in rows:
+        for row in gathered(rows):
             found.setdefault(row["text"], []).append(node_of(row["node"]))
     return found
+
+
+async def find_called(
+    run: Run, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
+) -> list[dict[str, list[Node]]]:
+    """Return what each query finds, in their order, of one statement."""
+    found: list[dict[str, list[Node]]] = [{} for _ in queries]
+    asked = [
+        _beginnings(tenant, query.texts) if query.by is By.BEGINNING else _terms(tenant, query.texts, _KINDS[query.by])
+        for query in queries
+    ]
+    if not any(asked):
+        return found
+    statement = names.called(tuple(query.by is By.BEGINNING for query in queries), contexts is not None)
+    limits = {f"limit_{number}": query.limit for number, query in enumerate(queries)}
+    for row in gathered(await run(statement, names=asked, homes=_homes(tenant, contexts), **limits)):
+        found[row["number"]].setdefault(row["text"], []).append(node_of(row["node"]))
+    return found
+
+
+def _homes(tenant: str, contexts: Sequence[str] | None) -> list[str] | None:
+    return [home_key(tenant, context) for context in contexts] if contexts is not None else None
+
+
+def _terms(tenant: str, texts: Iterable[str], kind: TermKind) -> list[dict[str, str]]:
+    return [{"text": text, "term": term_key(tenant, text, kind)} for text in dict.fromkeys(texts)]
+
+
+def _beginnings(tenant: str, texts: Iterable[str]) -> list[dict[str, str]]:
+    starts = {text: beginning(tenant, text) for text in texts}
+    return [{"text": text, "start": start, "end": start + _LAST} for text, start in starts.items()]
 
 
 async def find_triggered(
     run: Run, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> list[Node]:
     """Return the items that have any of these phrases, at most ``limit`` a phrase."""
-    homes = [home_key(tenant, context) for context in contexts] if contexts is not None else None
+    homes = _homes(tenant, contexts)
     found: list[Node] = []
     for batch in batched(dict.fromkeys(phrases), _BATCH):
         starts = [phrase_prefix(tenant, phrase) for phrase in batch]
@@ -89,7 +121,7 @@ async def find_triggered(
             homes=homes,
             limit=limit,
         )
-        found += [node_of(row["node"]) for row in rows]
+        found += [node_of(row["node"]) for row in gathered(rows)]
     return foremost(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vicw_shared.adapters.neo4j.keys import derived
@@ -16,6 +16,15 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
+_LABELS = {label.value: label for label in Label}
+_SENSITIVITIES = {sensitivity.value: sensitivity for sensitivity in Sensitivity}
+
+
+def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
+    """Return the rows of a statement that ends with ``cypher.parts.gathered``."""
+    (record,) = records
+    rows: list[Properties] = record["rows"]
+    return rows
 
 
 def node_row(node: Node) -> dict[str, object]:
@@ -71,7 +80,7 @@ def node_of(row: Properties) -> Node:
     get = row.get
     return Node(
         uid=row["uid"],
-        label=Label(row["label"]),
+        label=_LABELS[row["label"]],
         tenant=row["tenant"],
         context=row["context"],
         name=row["name"],
@@ -90,17 +99,17 @@ def node_of(row: Properties) -> Node:
         text_key=get("text_key"),
         tags=tuple(get("tags", ())),
         bucket=get("bucket"),
-        metadata=_load(get("metadata")),
-        timestamp=from_us(get("timestamp")),
+        metadata=_load(metadata) if (metadata := get("metadata")) else {},
+        timestamp=from_us(timestamp) if (timestamp := get("timestamp")) is not None else None,
         timestamp_inferred=row["timestamp_inferred"],
-        retired_at=from_us(get("retired_at")),
-        valid_to=from_us(get("valid_to")),
-        expires_at=from_us(get("expires_at")),
+        retired_at=from_us(retired_at) if (retired_at := get("retired_at")) is not None else None,
+        valid_to=from_us(valid_to) if (valid_to := get("valid_to")) is not None else None,
+        expires_at=from_us(expires_at) if (expires_at := get("expires_at")) is not None else None,
         flow_id=get("flow_id"),
         flow_step=get("flow_step"),
         own_step=get("own_step"),
         arrival=get("arrival"),
-        sensitivity=Sensitivity(row["sensitivity"]),
+        sensitivity=_SENSITIVITIES[row["sensitivity"]],
         portable=row["portable"],
         importance=get("importance"),
         protected=row["protected"],

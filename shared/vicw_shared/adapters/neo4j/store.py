@@ -23,9 +23,9 @@ from vicw_shared.adapters.neo4j.keys import (
     receipt_record,
     tenant_key,
 )
-from vicw_shared.adapters.neo4j.names import find_begun, find_named, find_triggered, list_named
+from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
-from vicw_shared.adapters.neo4j.rows import edge_of, item_ref, node_of
+from vicw_shared.adapters.neo4j.rows import Properties, edge_of, gathered, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import find_step, find_steps, forget_steps
 from vicw_shared.adapters.neo4j.text import query_of
@@ -47,6 +47,7 @@ from vicw_shared.ports import (
     ModelChange,
     ModelIdentity,
     Models,
+    NameQuery,
     Neighbour,
     Receipt,
     Scope,
@@ -111,28 +112,28 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jWholeItems):
         return await self._database.write(attempt)
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        return nodes_of(await self._database.read(nodes.FIND, uids=list(uids), tenant=tenant) if uids else [])
+        return nodes_of(await self._gather(nodes.FIND, uids=list(uids), tenant=tenant) if uids else [])
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
-        rows = await self._database.read(nodes.TEXTS, uids=list(uids), tenant=tenant) if uids else []
+        rows = await self._gather(nodes.TEXTS, uids=list(uids), tenant=tenant) if uids else []
         return {row["uid"]: row["text"] for row in rows}
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
-        rows = await self._database.read(nodes.OWNERS, uids=list(chunk_uids), tenant=tenant) if chunk_uids else []
+        rows = await self._gather(nodes.OWNERS, uids=list(chunk_uids), tenant=tenant) if chunk_uids else []
         return {row["chunk"]: item_ref(row["item"], row["part"]) for row in rows}
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         spreads = [spread for spread in spreads if self._types.held(spread[:1])]
         if not uids or not spreads:
             return []
-        rows = await self._database.read(
-            edges.expand(tuple(spreads)), uids=list(dict.fromkeys(uids)), tenant=tenant, limit=limit
-        )
-        rows.sort(key=lambda row: (row["spread"], -row["edge"]["weight"]))
+        values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
+        (record,) = await self._database.read(edges.expand(tuple(spreads)), **values)
+        nodes = {row["uid"]: node_of(row) for row in record["nodes"]}
+        rows = sorted(record["rows"], key=lambda row: (row["spread"], -row["edge"]["weight"]))
         found = []
         for row in rows:
             name, direction = spreads[row["spread"]]
-            node = node_of(row["node"])
+            node = nodes[row["uid"]]
             ends = (row["origin"], node.uid) if direction is Direction.OUT else (node.uid, row["origin"])
             edge = edge_of({**row["edge"], "type": name, "source": ends[0], "target": ends[1]})
             found.append(Neighbour(row["origin"], edge, node))
@@ -142,8 +143,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jWholeItems):
         if not uids or not self._types.held(spread[:1]):
             return []
         values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
-        rows = await self._database.read(edges.leads(spread), **values)
+        rows = await self._gather(edges.leads(spread), **values)
         return [Lead(**{**row, "label": Label(row["label"])}) for row in rows]
+
+    async def _gather(self, query: str, **values: object) -> list[Properties]:
+        return gathered(await self._database.read(query, **values))
 
     async def named(
         self,
@@ -161,6 +165,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jWholeItems):
         self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
         return await find_begun(self._database.read, tenant, beginnings, contexts, limit)
+
+    async def called(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        return await find_called(self._database.read, tenant, queries, contexts)
 
     async def titled(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int

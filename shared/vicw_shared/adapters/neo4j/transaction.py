@@ -28,7 +28,7 @@ from vicw_shared.adapters.neo4j.keys import (
     tenant_key,
 )
 from vicw_shared.adapters.neo4j.names import find_named, keep_terms
-from vicw_shared.adapters.neo4j.rows import edge_of, edge_row, node_of, node_row
+from vicw_shared.adapters.neo4j.rows import Properties, edge_of, edge_row, gathered, node_of, node_row
 from vicw_shared.adapters.neo4j.steps import put_step
 from vicw_shared.adapters.neo4j.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
@@ -79,8 +79,7 @@ class Neo4jTransaction:
         await self._run(records.FORGET, tenant_key=tenant_key(self._tenant), before=to_us(before), limit=limit)
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
-        rows = await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant) if uids else []
-        return nodes_of(rows)
+        return nodes_of(gathered(await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant)) if uids else [])
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
@@ -241,7 +240,7 @@ class Neo4jTransaction:
             await self._run(outbox.RENEW, sources=renewed)
 
 
-def nodes_of(rows: Iterable[Record]) -> dict[str, Node]:
+def nodes_of(rows: Iterable[Record | Properties]) -> dict[str, Node]:
     """Return the nodes of records, by uid."""
     return {row["node"]["uid"]: node_of(row["node"]) for row in rows}
 

@@ -10,9 +10,11 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of, pack, unpack
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import SLOT, TermKind, terms_of, title_terms
+from vicw_shared.ports import By, NameQuery
 
 _BATCH = 500
 WHOLES = (TermKind.NAME, TermKind.ALIAS)
+KINDS = {By.NAME: WHOLES, By.WORD: (TermKind.WORD,), By.TITLE: (TermKind.TITLE,)}
 _LAST = "\U0010ffff"
 
 
@@ -50,6 +52,18 @@ def read_begun(
     # Several words of one name may begin so.
     goes_on = ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")
     return _read(connection, tenant, beginnings, contexts, (*WHOLES, TermKind.WORD), goes_on, limit)
+
+
+def read_called(
+    connection: sqlite3.Connection, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
+) -> list[dict[str, list[Node]]]:
+    """Return what each query finds, in their order."""
+    return [
+        read_begun(connection, tenant, query.texts, contexts, query.limit)
+        if query.by is By.BEGINNING
+        else read_named(connection, tenant, query.texts, contexts, kinds=KINDS[query.by], limit=query.limit)
+        for query in queries
+    ]
 
 
 def _read(

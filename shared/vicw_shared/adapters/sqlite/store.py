@@ -25,7 +25,7 @@ from vicw_shared.adapters.sqlite.items import (
     read_owners,
     read_thread,
 )
-from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_named
+from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_called, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
@@ -52,6 +52,7 @@ from vicw_shared.ports import (
     ModelChange,
     ModelIdentity,
     Models,
+    NameQuery,
     Neighbour,
     Receipt,
     Scope,
@@ -168,6 +169,11 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteWholeItems):
     ) -> dict[str, list[Node]]:
         kinds = (TermKind.TITLE,)
         return await self._database.read(lambda c: read_named(c, tenant, phrases, contexts, kinds=kinds, limit=limit))
+
+    async def called(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        return await self._database.read(lambda c: read_called(c, tenant, queries, contexts))
 
     async def list_named(
         self,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from vicw_retrieval.candidates import Candidate, GraphHit, in_order
 from vicw_retrieval.channels.graph.bridging import Bridges
 from vicw_retrieval.channels.graph.lifting import lift
+from vicw_retrieval.channels.graph.looking import look_around
 from vicw_retrieval.channels.graph.naming import named_pages
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.walking import Plan, walk
@@ -51,6 +52,7 @@ class Spread:
         self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
     ) -> None:
         """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
+        await look_around(question, candidates, settings)
         if settings.named:
             await named_pages(question, self.named)
         standings = dict(question.standings)

@@ -43,8 +43,9 @@ async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, floa
     owners = await graph.owners(tenant, folded) if folded else {}  # a Macro-Event may have several speakers
     speakers = {passage: (owners.get(passage) or nodes[uid]).speaker for passage, uid in passages.items()}
     turns = {passage: uid for passage, uid in passages.items() if speakers[passage] is not None}
-    texts = await graph.texts(tenant, list(turns)) if turns else {}
-    said = {turns[passage]: len(text) for passage, text in texts.items()}
+    # As nodes, not as texts: whoever comes to a turn asks next whether its passage still holds.
+    chunks = await graph.nodes(tenant, list(turns)) if turns else {}
+    said = {turns[uid]: len(chunk.text) for uid, chunk in chunks.items() if chunk.text is not None}
     return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
 
 

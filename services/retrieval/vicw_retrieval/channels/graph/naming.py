@@ -8,6 +8,7 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Node
+from vicw_shared.ports import By, NameQuery
 
 CALLED_SO = 0.3
 """Of the best standing, what a page has that the question names."""
@@ -21,6 +22,11 @@ async def named_pages(question: Question, reached: Reached) -> None:
     reached.know(await wanted(question.graph, question.scope, list(nodes.values())))
     for uid in reached.nodes:
         reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
+
+
+def titles_of(question: Question) -> NameQuery:
+    """Return the look-up of the pages that the question names."""
+    return NameQuery(By.TITLE, tuple(sorted(question.phrases)), question.sight.room_for(_NAMESAKES))
 
 
 async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.channels.graph.places import carry, inside
@@ -18,7 +18,7 @@ from vicw_retrieval.sight import counted, known_by, spread_of
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
 from vicw_shared.model.names import MOST_NAMESAKES, SLOT
-from vicw_shared.ports import Direction, Neighbour, Spread
+from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 
 HOPS = 2
 BOOST = 1.5
@@ -78,6 +78,7 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
     """
     seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= LEAST_WEIGHT else {}
     parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
+    await _first_hop(question, seeds, plan, parts)
     running = {part: asyncio.create_task(_walk_part(question, seeds, plan, part)) for part in parts}
     places = {part: plan.places(part) for part in parts}
     try:
@@ -94,6 +95,18 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: Plan, reache
             task = running[part]
             if not task.cancelled() and task.exception() is None:
                 _take(question, task.result()[:most], plan, reached)
+
+
+async def _first_hop(question: Question, seeds: Mapping[str, float], plan: Plan, parts: Sequence[SubGraph]) -> None:
+    """Read the first hop of all sub-graphs at once: they begin at the same seeds, and find it in the memory."""
+    spreads = [spread for part in parts for spread in plan.spreads(part)]
+    if spreads:
+        await question.graph.expand(question.scope.tenant, _front(seeds, seeds, 1), spreads, _FANOUT)
+
+
+def _front(scores: Mapping[str, float], among: Iterable[str], depth: int) -> list[str]:
+    """Return from where a walk goes on: the best, fewer with each hop."""
+    return sorted(among, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
 
 
 async def _walk_part(
@@ -128,18 +141,24 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
     return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
 
 
+def names_of(question: Question) -> list[NameQuery]:
+    """Return the look-ups of the things that the question may name: wholly, by a word, by a beginning."""
+    # Whom a viewer does not know, he mistakes for nobody.
+    enough = _ALONE + 1 if question.scope.audience is None else MOST_NAMESAKES
+    return [
+        NameQuery(By.NAME, tuple(sorted(question.phrases))),
+        NameQuery(By.WORD, tuple(question.words), enough),
+        NameQuery(By.BEGINNING, tuple(question.beginnings)),
+    ]
+
+
 async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
     """Return the things that the question names, wholly, by a word or by the beginning of a word of their name.
 
     The asker knows of them, and what is named in no better way is named by a beginning.
     """
-    graph, scope, phrases = question.graph, question.scope, sorted(question.phrases)
-    enough = _ALONE + 1 if scope.audience is None else MOST_NAMESAKES  # whom he does not know, he mistakes for nobody
-    whole, part, begun = await asyncio.gather(
-        graph.named(scope.tenant, phrases, contexts=scope.contexts),
-        graph.named(scope.tenant, question.words, contexts=scope.contexts, word=True, limit=enough),
-        graph.begun(scope.tenant, question.beginnings, contexts=scope.contexts, limit=MOST_NAMESAKES),
-    )
+    scope = question.scope
+    whole, part, begun = await question.graph.called(scope.tenant, names_of(question), contexts=scope.contexts)
     for word, same in begun.items():
         if word not in whole and word not in part:
             part[word] = [node for node in same if node.subtype != SLOT]
@@ -158,7 +177,7 @@ async def _spread(
     scores, front = dict(seeds), list(seeds)
     ways: dict[str, tuple[Node, Reach]] = {}
     for depth in range(1, HOPS + 1):
-        best = sorted(front, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
+        best = _front(scores, front, depth)
         found = await question.sight.expand(best, spreads, _FANOUT)
         crowds = counted(found)
         handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, node, one_of, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, gathered, node, one_of, seek
 from vicw_shared.ports import Direction, Spread
 
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
@@ -43,14 +43,19 @@ def isolated(types: tuple[str, ...]) -> str:
 
 @cache
 def expand(spreads: tuple[Spread, ...]) -> str:
-    """Return one hop along all spreads at once, at most ``$limit`` edges a node and spread, the heaviest."""
+    """Return one hop along all spreads at once, at most ``$limit`` edges a node and spread, the heaviest.
+
+    Of one record: the ``rows`` of the edges, and each of the ``nodes`` once, since many edges lead to the same.
+    """
     branches = " UNION ALL ".join(
         f"MATCH {_hop(name, direction)} RETURN {number} AS spread, r, n ORDER BY r.weight DESC LIMIT $limit"
         for number, (name, direction) in enumerate(spreads)
     )
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
-        f"CALL (o) {{ {branches} }} RETURN spread, uid AS origin, r{{.*}} AS edge, {node('n')} AS node"
+        f"CALL (o) {{ {branches} }} "
+        "WITH collect({spread: spread, origin: uid, edge: r{.*}, uid: n.uid}) AS rows, collect(DISTINCT n) AS found "
+        f"RETURN rows, [n IN found | {node('n')}] AS nodes"
     )
 
 
@@ -60,8 +65,14 @@ def leads(spread: Spread) -> str:
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
         f"CALL (o) {{ MATCH {_hop(*spread)} RETURN r.weight AS weight, n ORDER BY weight DESC LIMIT $limit }} "
-        "RETURN uid AS origin, n.uid AS uid, labels(n)[0] AS label, n.name AS name, "
-        "n.content_hash IS NOT NULL AS is_item, weight"
+        + gathered(
+            origin="uid",
+            uid="n.uid",
+            label="labels(n)[0]",
+            name="n.name",
+            is_item="n.content_hash IS NOT NULL",
+            weight="weight",
+        )
     )
 
 

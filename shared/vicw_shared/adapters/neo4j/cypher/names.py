@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, node, one_of, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, gathered, node, one_of, seek
 
 FORGET = (
     "UNWIND $keys AS key MATCH (n) WHERE elementId(n) = key "
@@ -41,25 +41,44 @@ MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms =
 @cache
 def find(of_contexts: bool) -> str:
     """Return the things that have some terms, in some contexts or in all of a tenant."""
-    home = "t.home IN $homes" if of_contexts else "t.home > ''"
-    return (
-        "UNWIND $names AS name CALL (name) { "
-        f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {home} "
-        f"WITH t LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
-        f"RETURN name.name AS name, {node('n')} AS node"
-    )
+    return f"{_found('$names', '$limit', of_contexts)} {gathered(text='name.text', node=node('n'))}"
 
 
 @cache
 def begun(of_contexts: bool) -> str:
     """Return the things of which a term goes on from some beginnings, in some contexts or in all of a tenant."""
+    return f"{_begun('$names', '$limit', of_contexts)} {gathered(text='name.text', node=node('n'))}"
+
+
+@cache
+def called(begun: tuple[bool, ...], of_contexts: bool) -> str:
+    """Return several look-ups in one statement: ``begun`` tells of each whether it is by beginnings.
+
+    A row has the ``number`` of its look-up.
+    """
+    branches = " UNION ALL ".join(
+        f"{(_begun if by_beginning else _found)(f'$names[{number}]', f'$limit_{number}', of_contexts)} "
+        f"RETURN {number} AS number, name.text AS text, n"
+        for number, by_beginning in enumerate(begun)
+    )
+    return f"CALL () {{ {branches} }} {gathered(number='number', text='text', node=node('n'))}"
+
+
+def _found(names: str, limit: str, of_contexts: bool) -> str:
+    home = "t.home IN $homes" if of_contexts else "t.home > ''"
+    return (
+        f"UNWIND {names} AS name CALL (name) {{ "
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {home} "
+        f"WITH t LIMIT {limit} MATCH (t)-[:term_of]->(n) RETURN n }}"
+    )
+
+
+def _begun(names: str, limit: str, of_contexts: bool) -> str:
     home = "AND t.home IN $homes " if of_contexts else ""
     return (
-        "UNWIND $beginnings AS beginning CALL (beginning) { "
-        f"MATCH (t:Entity) {seek('t', 'Entity', 'begins')} "
-        f"WHERE t.begins > beginning.start AND t.begins < beginning.end {home}"
-        "MATCH (t)-[:term_of]->(n) RETURN DISTINCT n LIMIT $limit } "
-        f"RETURN beginning.text AS text, {node('n')} AS node"
+        f"UNWIND {names} AS name CALL (name) {{ "
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'begins')} WHERE t.begins > name.start AND t.begins < name.end {home}"
+        f"MATCH (t)-[:term_of]->(n) RETURN DISTINCT n LIMIT {limit} }}"
     )
 
 
@@ -71,7 +90,7 @@ def triggered(of_contexts: bool) -> str:
         "UNWIND $phrases AS phrase CALL (phrase) { "
         f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place > phrase.start AND t.place < phrase.end {home}"
         f"WITH t ORDER BY t.place LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
-        f"WITH DISTINCT n RETURN {node('n')} AS node"
+        f"WITH DISTINCT n {gathered(node=node('n'))}"
     )
 
 

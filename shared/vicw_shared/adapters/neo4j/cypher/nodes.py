@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from vicw_shared.adapters.neo4j.cypher.parts import ANY, ITEM, STATEMENT, node, relabelled, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, ITEM, STATEMENT, gathered, node, relabelled, seek
 from vicw_shared.model import Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.core5 import OF_NOBODY
 
-FIND = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN {node('n')} AS node"
+FIND = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant {gathered(node=node('n'))}"
 
-TEXTS = (
-    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant AND n.text IS NOT NULL "
-    "RETURN n.uid AS uid, n.text AS text"
+TEXTS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant AND n.text IS NOT NULL " + gathered(
+    uid="n.uid", text="n.text"
 )
 
 KEYS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN n.uid AS uid, elementId(n) AS key"
@@ -22,10 +21,13 @@ KEYS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN n.ui
 OWNERS = (
     f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids "
     "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL AND i.tenant = $tenant "
-    "RETURN k.uid AS chunk, i {.uid, label: labels(i)[0], .context, .domain, .speaker, .importance, "
-    ".created_at, .timestamp, .retired_at, .valid_to, .expires_at, .version} AS item, "
-    f"CASE WHEN i.version = {OF_NOBODY} AND k.version > {OF_NOBODY} THEN k {{.metadata, .speaker, "
-    ".created_at, .timestamp, .retired_at, .valid_to, .expires_at} END AS part"
+    + gathered(
+        chunk="k.uid",
+        item="i {.uid, label: labels(i)[0], .context, .domain, .speaker, .importance, "
+        ".created_at, .timestamp, .retired_at, .valid_to, .expires_at, .version}",
+        part=f"CASE WHEN i.version = {OF_NOBODY} AND k.version > {OF_NOBODY} THEN k {{.metadata, .speaker, "
+        ".created_at, .timestamp, .retired_at, .valid_to, .expires_at} END",
+    )
 )
 
 LATEST = (

@@ -26,6 +26,14 @@ def node(variable: str) -> str:
     return variable + NODE % variable
 
 
+def gathered(**columns: str) -> str:
+    """Return the end of a reading statement whose rows come as one record, ``rows``, each a map of these columns.
+
+    A record of its own costs the driver as much as what is in it. For what is bounded by what was asked for.
+    """
+    return f"RETURN collect({{{', '.join(f'{name}: {value}' for name, value in columns.items())}}}) AS rows"
+
+
 def locked(variable: str) -> str:
     """Return the clause that takes a node's write lock."""
     return LOCKED.format(variable)

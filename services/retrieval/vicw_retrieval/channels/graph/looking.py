@@ -1,0 +1,53 @@
+"""A look around the best of what was found, before anything spreads from it.
+
+Stages ask of the same items one after another, each for edges of its own. What all of them will ask is read here, in as
+few reads as there are kinds of it, and answered from the question's memory (``remembering``): this changes how often
+the graph is asked, and nothing else. What is not asked for in the end costs less than a read of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Sequence
+
+from vicw_retrieval.candidates import Candidate
+from vicw_retrieval.channels.graph.naming import titles_of
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.walking import LEAST_WEIGHT, names_of
+from vicw_shared.ports import Direction, Spread
+from vicw_shared.settings import RetrievalSettings
+
+_ITEMS = 20
+"""Items that lead on, and whose passages are asked what they tell."""
+_PASSAGES = 30
+"""Passages that are compared, or shown."""
+_FANOUT = 20
+_TOLD = 100
+AROUND: tuple[Spread, ...] = (
+    ("NEXT", Direction.OUT),
+    ("NEXT", Direction.IN),
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("INITIATED", Direction.IN),
+    ("ABOUT", Direction.OUT),
+    ("TAGGED", Direction.OUT),
+)
+"""What is asked of items: lift, people, tags and the expansion have these."""
+
+
+async def look_around(question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
+    """Read the best items and passages, the edges at them, and what the question names; raise what the graph does."""
+    graph, tenant, standings = question.graph, question.scope.tenant, question.standings
+    names = [titles_of(question)] if settings.named else []
+    names += names_of(question) if settings.graph_weight >= LEAST_WEIGHT else []
+    best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-standings[one.item.uid], one.item.uid))
+    items = [one.item.uid for one in best[:_ITEMS]]
+    passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))
+    if items:
+        await asyncio.gather(
+            graph.called(tenant, names, contexts=question.scope.contexts),
+            graph.nodes(tenant, [*items, *passages]),
+            graph.expand(tenant, items, AROUND, _FANOUT),
+            graph.expand(tenant, passages[:_ITEMS], [("EVIDENCED_BY", Direction.IN)], _TOLD),
+        )

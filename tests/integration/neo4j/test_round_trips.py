@@ -1,0 +1,64 @@
+"""Reads of a question are one statement each, which is one round trip, and what fails for now is tried again."""
+
+from __future__ import annotations
+
+import pytest
+from neo4j.exceptions import ClientError, ServiceUnavailable
+
+from contract.graphs import edge, node, put
+from neo4j_graphs import empty_neo4j, open_neo4j
+from servers.neo4j.server import Neo4jServer
+from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import By, Direction, NameQuery
+from vicw_shared.uids import make_uid
+
+A, B = make_uid("a"), make_uid("b")
+SPREADS = [(name, way) for name in ("NEXT", "CAUSED", "MENTIONS", "TAGGED") for way in Direction]
+
+
+async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty_neo4j(neo4j_server)
+    asked: list[object] = []
+    at_once = Database._at_once
+
+    async def count(self: Database, *args: object) -> object:
+        asked.append(args)
+        return await at_once(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Database, "_at_once", count)
+    async with open_neo4j(neo4j_server) as graph:
+        await put(graph, [node("a"), node("b")], [edge("NEXT", "a", "b")])
+        queries = [NameQuery(By.NAME, ("a",)), NameQuery(By.BEGINNING, ("a",)), NameQuery(By.TITLE, ("a",))]
+        asked.clear()
+        reads = (
+            graph.nodes("t", [A, B]),
+            graph.texts("t", [A]),
+            graph.owners("t", [A]),
+            graph.expand("t", [A, B], SPREADS, 5),
+            graph.leads("t", [A], SPREADS[0], 5),
+            graph.called("t", queries),
+            graph.triggered("t", ["a"], limit=3),
+        )
+        for number, read in enumerate(reads, start=1):
+            await read
+            assert len(asked) == number
+
+
+async def test_what_fails_for_now_is_tried_again_and_what_is_wrong_is_not(
+    neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> object:
+        raise ServiceUnavailable("the connection was closed")
+
+    async def wrong(*_: object) -> object:
+        raise ClientError("no such thing")
+
+    empty_neo4j(neo4j_server)
+    async with open_neo4j(neo4j_server) as graph:
+        await put(graph, [node("a")])
+        monkeypatch.setattr(Database, "_at_once", away)
+        assert set(await graph.nodes("t", [A])) == {A}
+        monkeypatch.setattr(Database, "_at_once", wrong)
+        with pytest.raises(UnavailableError):
+            await graph.nodes("t", [A])
