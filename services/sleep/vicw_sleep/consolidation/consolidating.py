@@ -128,8 +128,12 @@ class Consolidation:
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
         """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
         step = await self.graph.step(step_id)
+        if step is not None and step.outcome is Outcome.UNDONE:
+            raise NotFoundError(f"Step {step_id!r} is undone already")
         if step is None or step.task != MAKER or step.outcome is not Outcome.DONE:
-            raise NotFoundError(f"There is no step {step_id!r} that could be undone: the log has those that can")
+            raise NotFoundError(
+                f"There is no step {step_id!r} that could be undone: `vicw sleep log` lists those that can, as `done`"
+            )
         if now - step.at > grace:
             raise NotFoundError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
 

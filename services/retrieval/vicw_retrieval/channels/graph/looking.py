@@ -41,8 +41,8 @@ async def look_around(question: Question, candidates: Sequence[Candidate], setti
     graph, tenant, standings = question.graph, question.scope.tenant, question.standings
     names = [titles_of(question)] if settings.named else []
     names += names_of(question) if settings.graph_weight >= LEAST_WEIGHT else []
-    best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-standings[one.item.uid], one.item.uid))
-    items = [one.item.uid for one in best[:_ITEMS]]
+    best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-standings[one.key], one.key))
+    items = list(dict.fromkeys(one.item.uid for one in best[:_ITEMS]))
     passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))
     if items:
         await asyncio.gather(
