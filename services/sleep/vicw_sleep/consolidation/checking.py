@@ -15,7 +15,7 @@ from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
 from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
 from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import told_by
+from vicw_sleep.consolidation.summarising import Told
 
 _ABOUT_THE_SAME, _THE_SAME = 0.5, 0.8
 """Shares of the words of a cause that a sentence has which tells of a cause, or which tells what it tells."""
@@ -27,9 +27,9 @@ _LEAST = 1e-6
 type Vectors = Mapping[str, NDArray[np.float32]]
 
 
-def missing(sources: Sequence[Material], summary: str) -> list[Fact]:
-    """Return the facts of the sources that the summary does not tell, in the order in which they are told."""
-    wanted = list(dict.fromkeys(fact for one in told_by(sources) for fact in sorted(one.facts)))
+def missing(sources: Sequence[Material], told: Sequence[Told], summary: str) -> list[Fact]:
+    """Return the facts of the sources, whose sentences are ``told``, that the summary does not tell, in their order."""
+    wanted = list(dict.fromkeys(fact for one in told for fact in sorted(one.facts)))
     named = {name for source in sources for name in source.named}
     named |= {fact.key for fact in wanted if fact.kind is Kind.NAME}
     said = [line[span.start : span.end] for line in summary.split("\n") for span in sentences(line)]

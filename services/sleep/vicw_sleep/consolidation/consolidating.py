@@ -41,7 +41,7 @@ from vicw_sleep.consolidation.batching import Rules, batches
 from vicw_sleep.consolidation.checking import missing, unlike
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import summarise
+from vicw_sleep.consolidation.summarising import summarise, told_by
 from vicw_sleep.consolidation.wording import cut_lines, title_of
 
 _log = structlog.get_logger()
@@ -165,14 +165,15 @@ class Consolidation:
 
     def _draft(self, sources: Sequence[Material]) -> Draft:
         room = max(1, int(self.share * _vectors(sources)))
-        summary = summarise(sources, most=room * self.chunk_chars)
+        told = told_by(sources)
+        summary = summarise(sources, told, most=room * self.chunk_chars)
         fold = Fold(
             tuple(one.event for one in sources),
             tuple(passage for one in sources for passage in one.passages),
             tuple(cut_lines(summary, self.chunk_chars)),
             title_of(sources),
         )
-        facts = missing(sources, summary)
+        facts = missing(sources, told, summary)
         more = f" and {len(facts) - _TOLD} more" if len(facts) > _TOLD else ""
         lost = f"the summary does not tell {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_TOLD])}{more}"
         return Draft(sources, fold, lost if facts or not fold.texts else "")

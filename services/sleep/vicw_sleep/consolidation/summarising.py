@@ -50,12 +50,11 @@ def told_by(sources: Sequence[Material]) -> list[Told]:
     return found
 
 
-def summarise(sources: Sequence[Material], *, most: int) -> str:
+def summarise(sources: Sequence[Material], told: Sequence[Told], *, most: int) -> str:
     """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``.
 
-    What does not fit is missing: the check will say so.
+    ``told`` are all sentences of the sources. What does not fit is missing: the check will say so.
     """
-    told = told_by(sources)
     heads = [source.event.title or source.event.speaker or "" for source in sources]
     room = most - sum(len(head) + _MARKS for head in heads)
     left: dict[Fact, int] = {fact: one.source for one in reversed(told) for fact in one.facts}

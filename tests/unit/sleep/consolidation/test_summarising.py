@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from vicw_shared.model import Node
 from vicw_sleep.consolidation.checking import missing, unlike
 from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
 from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import summarise
+from vicw_sleep.consolidation.summarising import summarise, told_by
 from vicw_sleep.consolidation.wording import cut_lines, title_of
 
 TURNS = [
@@ -21,6 +23,14 @@ TURNS = [
     said(1, "Ben flew to Porto with Ms Okafor last week.", speaker="Ben"),
     said(2, "Okay. It was a lovely evening with a lot of music and the sea was calm and we walked for a while."),
 ]
+
+
+def short(sources: Sequence[Material], most: int) -> str:
+    return summarise(sources, told_by(sources), most=most)
+
+
+def lost_of(sources: Sequence[Material], summary: str) -> list[Fact]:
+    return missing(sources, told_by(sources), summary)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +59,16 @@ def test_causes_are_facts_by_a_cue_or_since_the_graph_says_so() -> None:
 
 
 def test_what_tells_nothing_goes_first_and_every_fact_stays() -> None:
-    summary = summarise(TURNS, most=170)
+    summary = short(TURNS, most=170)
     assert len(summary) <= 170
-    assert missing(TURNS, summary) == []
+    assert lost_of(TURNS, summary) == []
     assert "Haha" not in summary
     assert "lovely evening" not in summary
     assert summary.split("\n")[1].startswith("Ben: Ben flew to Porto")
 
 
 def test_with_room_enough_all_is_said_that_says_anything() -> None:
-    summary = summarise(TURNS, most=1200)
+    summary = short(TURNS, most=1200)
     assert "lovely evening" in summary
     assert "Haha" not in summary
     assert summary.count("\n") == 2
@@ -66,14 +76,14 @@ def test_with_room_enough_all_is_said_that_says_anything() -> None:
 
 def test_names_that_find_no_room_are_listed() -> None:
     long = "Then after a very long walk along the river we finally met with Zenobia Quill and 17 of her many friends."
-    summary = summarise([said(0, long), said(1, "We did not go.")], most=80)
+    summary = short([said(0, long), said(1, "We did not go.")], most=80)
     assert "[" in summary and "zenobia quill" in summary and "17" in summary
-    assert missing([said(0, long)], summary) == []
+    assert lost_of([said(0, long)], summary) == []
 
 
 def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
     long = "We never again want to rent that flat near the harbour with its broken lift and its noisy neighbours."
-    lost = missing([said(0, long)], summarise([said(0, long)], most=60))
+    lost = lost_of([said(0, long)], short([said(0, long)], most=60))
     assert [fact.kind for fact in lost] == [Kind.NEGATION]
 
 
@@ -90,13 +100,13 @@ def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
 )
 def test_a_summary_in_other_words_is_read_as_by_a_stranger(summary: str, kind: Kind | bool | None) -> None:
     """Empty, contradictory, incomplete ones are found out; a faithful one is not."""
-    lost = {fact.kind for fact in missing(TURNS, summary)}
+    lost = {fact.kind for fact in lost_of(TURNS, summary)}
     assert lost == set() if kind is False else (len(lost) >= 4 if kind is None else kind in lost)
 
 
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=5), st.integers(60, 400))
 def test_no_summary_is_longer_than_it_may_be(texts: list[str], most: int) -> None:
-    summary = summarise([said(n, text) for n, text in enumerate(texts)], most=most)
+    summary = short([said(n, text) for n, text in enumerate(texts)], most=most)
     listed = sum(len(line[line.rfind("[") :]) for line in summary.split("\n") if line.endswith("]"))
     assert len(summary) - listed <= most
 
