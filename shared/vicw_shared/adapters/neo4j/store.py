@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
+from vicw_shared.adapters.neo4j.archive import Neo4jArchive
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
 from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, records
 from vicw_shared.adapters.neo4j.cypher import text as full_text
@@ -58,12 +59,16 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit):
-    """GraphStore, StoreRecord, Outbox, SleepLog and GraphAudit on one database. Any number of processes may open it."""
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive):
+    """GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive and GraphAudit on one database.
+
+    Any number of processes may open it.
+    """
 
     def __init__(self, database: Database, types: EdgeTypes) -> None:
         Neo4jOutbox.__init__(self, database)
         Neo4jAudit.__init__(self, database, types)
+        Neo4jArchive.__init__(self, database, types)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 

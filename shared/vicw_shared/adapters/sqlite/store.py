@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite.archive import SqliteArchive
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
@@ -60,8 +61,8 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox, SqliteAudit):
-    """GraphStore, StoreRecord, GraphAudit, SleepLog and Outbox in one file of the data directory."""
+class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive):
+    """GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog and Outbox in one file of the data directory."""
 
     def __init__(
         self,
@@ -91,6 +92,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit):
         database = Database(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
         SqliteOutbox.__init__(self, database, cache)
         SqliteAudit.__init__(self, database)
+        SqliteArchive.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
