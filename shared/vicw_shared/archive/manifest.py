@@ -104,6 +104,11 @@ class Manifest:
 _ADAPTER = TypeAdapter(Manifest)
 
 
+def is_name(name: str) -> bool:
+    """Tell whether a file of an export can have this name: none leads out of its folder."""
+    return name == NAME or _FILE.fullmatch(name) is not None
+
+
 def load(text: str) -> Manifest:
     """Undo ``dump``. Raises InvalidInputError for what is no manifest, of another version, changed, or unsafe."""
     try:

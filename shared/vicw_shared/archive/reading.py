@@ -46,7 +46,7 @@ class ArchiveReader:
                 raise refusal(name, "is not what was exported: its SHA-256 is another than the manifest's")
 
     def rows[T: Row](self, name: str, kind: RowType[T], *, after: int = 0) -> Iterator[tuple[int, T]]:
-        """Return the rows of a file that stand after a line, with their lines' numbers; none of one that is not there."""
+        """Return the rows of a file that stand after a line, with their lines' numbers; none if it is not there."""
         entry = self.manifest.files.get(name)
         if entry is None:
             return

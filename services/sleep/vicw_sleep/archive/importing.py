@@ -22,6 +22,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
     Counters,
     GraphArchive,
+    GraphAudit,
     GraphStore,
     GraphTransaction,
     KeyRing,
@@ -40,7 +41,7 @@ type Line[T] = tuple[int, T]
 type Work = Callable[[GraphTransaction], Awaitable[None]]
 
 
-class Imported(GraphStore, GraphArchive, Outbox, Protocol):
+class Imported(GraphStore, GraphArchive, GraphAudit, Outbox, Protocol):
     """What is needed of a graph."""
 
 
@@ -98,6 +99,17 @@ async def import_archive(judged: Judged, target: Target, progress: Progress = si
     await _keys(judged, target.keys)
     await work.finish()
     return result
+
+
+async def is_empty(graph: Imported) -> bool:
+    """Tell whether a store has nothing, and no import that broke off."""
+    return await graph.import_mark() is None and await graph.count(Label.CONTEXT) == 0
+
+
+async def has_begun(judged: Judged, graph: GraphArchive) -> bool:
+    """Tell whether this export was brought into a store, at least in part."""
+    noted = await graph.import_mark()
+    return noted is not None and json.loads(noted)["id"] == judged.reader.manifest.digest
 
 
 async def _begun(judged: Judged, graph: Imported) -> _Mark:

@@ -8,7 +8,21 @@ import typer
 
 from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
-from vicw_standalone.cli import ask, bench, entities, graph, ingest, jobs, keys, maintain, models, reindex, run, unread
+from vicw_standalone.cli import (
+    archive,
+    ask,
+    bench,
+    entities,
+    graph,
+    ingest,
+    jobs,
+    keys,
+    maintain,
+    models,
+    reindex,
+    run,
+    unread,
+)
 from vicw_standalone.cli.console import problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
 
@@ -26,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, ingest, ask, entities, graph, jobs, unread, keys, models, reindex, maintain, bench):
+for group in (run, ingest, ask, entities, graph, jobs, unread, keys, models, reindex, maintain, archive, bench):
     group.register(app)
 
 
