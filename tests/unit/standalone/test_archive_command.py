@@ -65,7 +65,7 @@ def test_a_context_of_a_store(filled: Path, tmp_path: Path) -> None:
     assert "turn" not in (tmp_path / "e/chunks.jsonl").read_text()
     nothing = vicw("export", "--to", tmp_path / "f", "--context", "nobody's", "--data-dir", filled)
     assert nothing.exit_code == 1
-    assert "There is no context \"nobody's\"; there is" in nothing.output
+    assert 'There is no context "nobody\'s"; there is' in nothing.output
     assert not (tmp_path / "f").exists()
     again = vicw("import", tmp_path / "e", "--data-dir", filled)
     assert "has the context 'other'" in again.output
@@ -84,9 +84,7 @@ def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> N
     assert "vicw import" in vicw("ingest", tmp_path / "e").output
 
 
-def test_backups_are_kept_and_come_back(
-    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = vicw("keys", "create", "--data-dir", filled).stdout.split("_")[1]
     names = iter(f"vicw-2026010{n}T000000Z" for n in range(1, 9))
     monkeypatch.setattr("vicw_standalone.archiving.backups.name_at", lambda at: next(names))
