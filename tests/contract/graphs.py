@@ -8,11 +8,20 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import GraphAudit, GraphStore, GraphTransaction, Outbox, SleepLog, StoreRecord, UnreadItems
+from vicw_shared.ports import (
+    GraphArchive,
+    GraphAudit,
+    GraphStore,
+    GraphTransaction,
+    Outbox,
+    SleepLog,
+    StoreRecord,
+    UnreadItems,
+)
 from vicw_shared.uids import edge_id, make_uid
 
 
-class Graph(GraphStore, StoreRecord, GraphAudit, Outbox, SleepLog, Protocol):
+class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, Protocol):
     """All ports of a graph, as its adapters implement them."""
 
     @property

@@ -8,8 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from contract.exports import same
 from memory import open_memory

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import batched
+from itertools import batched, groupby
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +22,12 @@ from vicw_shared.progress import Progress
 
 _ITEMS = 100
 _PASSAGES = 200
-_LEASE_SECONDS = 120.0
+_LEASE_SECONDS = 30.0
+_LOOK_AGAIN_SECONDS = 1.0
 _ITEM_LABELS = frozenset({Label.ENTITY, Label.EVENT})
+
+type _Items = tuple[str, Sequence[str]]
+"""A tenant, and some of its items."""
 
 
 @dataclass(slots=True)
@@ -33,18 +40,25 @@ class Pointing:
     progress: Progress
     _rows: UidIndex = field(default_factory=UidIndex)
     _arrays: list[NDArray[np.float32]] = field(default_factory=list)
+    _made: int = 0
 
     async def run(self) -> int:
         """Return how many points were made. A passage of which a vector is missing goes on waiting for it."""
         self._load()
-        made, done = 0, 0
+        done = 0
         files = [name for name, one in self.reader.manifest.node_files.items() if one.label in _ITEM_LABELS]
         total = self.reader.manifest.rows(files)
-        for items in batched(self._items(files), _ITEMS):
-            made += await self._of_items(items)
+        held: list[_Items] = []
+        for tenant, items in self._items(files):
+            if not await self._work_off(tenant, items):
+                held.append((tenant, items))
             done += len(items)
             self.progress("vectors", done, total)
-        return made
+        until = time.monotonic() + _LEASE_SECONDS
+        while held and time.monotonic() < until:  # one that was killed holds them so long
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            held = [batch for batch in held if not await self._work_off(*batch)]
+        return self._made
 
     def _load(self) -> None:
         for number, collection in enumerate(self.reader.embedded):
@@ -52,26 +66,34 @@ class Pointing:
             self._arrays.append(vectors)
             self._rows.add(ids, [row * len(self.reader.embedded) + number for row in range(len(ids))])
 
-    def _items(self, files: Sequence[str]) -> Iterator[str]:
+    def _items(self, files: Sequence[str]) -> Iterator[_Items]:
         for name in files:
-            yield from (node.uid for _, node in self.reader.rows(name, NODES) if node.content_hash is not None)
+            items = (node for _, node in self.reader.rows(name, NODES) if node.content_hash is not None)
+            for tenant, group in groupby(items, attrgetter("tenant")):
+                for part in batched(group, _ITEMS):
+                    yield tenant, [node.uid for node in part]
 
-    async def _of_items(self, items: Sequence[str]) -> int:
-        """Make the points of all passages of these items; give back what cannot be made."""
-        made, lacking = 0, list[PendingPoint]()
+    async def _work_off(self, tenant: str, items: Sequence[str]) -> bool:
+        """Make the points of these items' passages; tell whether none is held by somebody else.
+
+        What cannot be made is given back, as is everything if the index fails.
+        """
+        lacking: list[PendingPoint] = []
+        claimed: Sequence[PendingPoint] = ()
         try:
             while claimed := await self.outbox.claim(_PASSAGES, seconds=_LEASE_SECONDS, items=items):
-                points = {one.point_id: self._points(one) for one in claimed}
-                lacking += [one for one in claimed if points[one.point_id] is None]
-                ready = [one for one in claimed if points[one.point_id] is not None]
-                whole = [point for one in ready for point in points[one.point_id] or ()]
-                await self.vectors.upsert(whole)
-                await self.outbox.settle(ready)
-                made += len(whole)
+                made = {one.point_id: self._points(one) for one in claimed}
+                lacking += [one for one in claimed if made[one.point_id] is None]
+                claimed = [one for one in claimed if made[one.point_id] is not None]
+                points = [point for one in claimed for point in made[one.point_id] or ()]
+                await self.vectors.upsert(points)
+                await self.outbox.settle(claimed)
+                claimed = ()
+                self._made += len(points)
+            return (await self.outbox.unsettled(tenant, items)).waiting <= len(lacking)
         finally:
-            if lacking:
-                await self.outbox.postpone(lacking, seconds=0)
-        return made
+            if back := [*lacking, *claimed]:
+                await self.outbox.postpone(back, seconds=0)
 
     def _points(self, pending: PendingPoint) -> list[Point] | None:
         """Return the points of a passage and of its statements, None if a vector is missing."""
