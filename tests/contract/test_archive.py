@@ -190,8 +190,9 @@ async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_pa
                 deaths += 1
             finally:
                 revive()
-            with pytest.raises(ConflictError, match="another export"):
-                await imported(tmp_path / "other", side)
+            for work in (imported(tmp_path / "other", side), exported(side, tmp_path / "half")):
+                with pytest.raises(ConflictError, match="broke off in this store"):
+                    await work
         assert deaths > 5
         assert await whole(side) == await whole(source)
         await sound(side)

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from contract.exports import same
 from memory import open_memory
+from vicw_shared.errors import ConflictError
 from vicw_standalone.cli import app
 
 
@@ -103,6 +104,28 @@ def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatc
     assert done.exit_code == 0, done.output
     assert "clean" in vicw("check", "--data-dir", filled).stdout
     assert [path for path in filled.iterdir() if path.name.startswith("replaced-")]
+
+
+def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+    other = tmp_path / "other"
+
+    async def die(self: object, *_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vicw_sleep.archive.importing._Import._edges", die)
+        assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code != 0
+
+    async def serve() -> None:
+        async with open_memory(other):
+            pass
+
+    with pytest.raises(ConflictError, match="broke off in this store. Run the same `vicw import`"):
+        asyncio.run(serve())
+    assert "broke off" in vicw("export", "--to", tmp_path / "f", "--data-dir", other).output
+    assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code == 0
+    asyncio.run(serve())
 
 
 def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:

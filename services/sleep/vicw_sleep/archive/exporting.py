@@ -36,6 +36,7 @@ from vicw_shared.ports import (
     Step,
 )
 from vicw_shared.progress import Progress, silent
+from vicw_sleep.archive.marks import require_whole
 
 _NODES = 500
 _EDGES = 2000
@@ -84,8 +85,10 @@ async def export(
 ) -> Manifest:
     """Write what is ``wanted`` of a store, and put it in its place; return the manifest.
 
-    Raises NotFoundError where there is no such tenant or context, and what the store and the writer raise.
+    Raises NotFoundError where there is no such tenant or context, ConflictError where an import broke off, and what
+    the store and the writer raise.
     """
+    await require_whole(source.graph)
     total = sum([await source.graph.count(label) for label in Label])
     async with source.graph.snapshot() as snapshot:
         roots = _chosen(await snapshot.roots(), wanted)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import batched, groupby
 from typing import Protocol
@@ -33,6 +32,7 @@ from vicw_shared.ports import (
 )
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.judging import Home, Judged
+from vicw_sleep.archive.marks import Mark, read_mark, require_whole
 from vicw_sleep.archive.pointing import Pointing
 
 _BATCH = 1000
@@ -70,17 +70,6 @@ class Result:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """How far the import of an export (``id``, of ``made``) is: all before a line of a file is stored."""
-
-    id: str
-    made: str
-    file: str = ""
-    line: int = 0
-    done: bool = False
-
-
 async def import_archive(judged: Judged, target: Target, progress: Progress = silent) -> Result:
     """Bring an export into a store, or what of it is missing since a run before this one broke off.
 
@@ -108,21 +97,17 @@ async def is_empty(graph: Imported) -> bool:
 
 async def has_begun(judged: Judged, graph: GraphArchive) -> bool:
     """Tell whether this export was brought into a store, at least in part."""
-    noted = await graph.import_mark()
-    return noted is not None and json.loads(noted)["id"] == judged.reader.manifest.digest
+    mark = await read_mark(graph)
+    return mark is not None and mark.id == judged.reader.manifest.digest
 
 
-async def _begun(judged: Judged, graph: Imported) -> _Mark:
+async def _begun(judged: Judged, graph: Imported) -> Mark:
     """Return how far the import is. Raises ConflictError where it may not begin."""
     manifest = judged.reader.manifest
-    noted = await graph.import_mark()
-    mark = _Mark(**json.loads(noted)) if noted is not None else None
+    mark = await read_mark(graph)
     if mark is not None and mark.id == manifest.digest:
         return mark
-    if mark is not None and not mark.done:
-        raise ConflictError(
-            f"The import of another export, made at {mark.made}, broke off in this store: run that one again first"
-        )
+    await require_whole(graph)
     for tenant in judged.tenants:
         known = {root.context for root in await graph.contexts(tenant)}
         if both := sorted(known & {context for owner, context in judged.homes if owner == tenant}):
@@ -130,7 +115,18 @@ async def _begun(judged: Judged, graph: Imported) -> _Mark:
                 f"The store has the context {both[0]!r} of tenant {tenant!r} already ({len(both)} of the export's "
                 "contexts). Import into a store without it; an import never mixes two histories"
             )
-    return _Mark(manifest.digest, manifest.created_at.isoformat())
+    if not await is_empty(graph):
+        await _require_strange(judged, graph)
+    return Mark(manifest.digest, manifest.created_at.isoformat())
+
+
+async def _require_strange(judged: Judged, graph: Imported) -> None:
+    """Raise ConflictError where the store has a node of the export: whoever made that one would change it."""
+    for name in judged.reader.manifest.node_files:
+        for part in batched(judged.reader.rows(name, NODES), _BATCH):
+            for tenant, group in groupby((node for _, node in part), lambda node: node.tenant):
+                if known := await graph.nodes(tenant, [node.uid for node in group]):
+                    raise ConflictError(f"{name}: the store has the node {min(known)} already, in another context")
 
 
 async def _keys(judged: Judged, ring: KeyRing | None) -> None:
@@ -147,7 +143,7 @@ async def _keys(judged: Judged, ring: KeyRing | None) -> None:
 class _Import:
     judged: Judged
     graph: Imported
-    mark: _Mark
+    mark: Mark
     progress: Progress
     total: int
     _done: int = 0
@@ -240,8 +236,8 @@ class _Import:
             self._told(len(part))
 
 
-async def _note(mark: _Mark, transaction: GraphTransaction) -> None:
-    await transaction.mark_import(json.dumps(asdict(mark)))
+async def _note(mark: Mark, transaction: GraphTransaction) -> None:
+    await transaction.mark_import(mark.dump())
 
 
 async def _remember(receipts: Sequence[Receipt], transaction: GraphTransaction) -> None:

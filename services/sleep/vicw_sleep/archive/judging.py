@@ -20,8 +20,10 @@ from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.errors import InvalidInputError
+from vicw_shared.folding.ledger import Entry
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, NodeCollection
 from vicw_shared.model.collections import CORE_COLLECTIONS
+from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.ports import Step
 from vicw_shared.progress import Progress, silent
@@ -122,6 +124,11 @@ class _Judge:
             self.judged.homes[home] = len(self.judged.homes)
         elif home not in self.judged.homes:
             raise refusal(name, f"context: {node.context!r} of tenant {node.tenant!r} is not in the export", line=line)
+        if (entry := node.metadata.get(LEDGER)) is not None and node.label is Label.CHUNK:
+            try:
+                Entry.load(str(entry))
+            except ValueError as error:
+                raise refusal(name, f"metadata.{LEDGER}: {error}", line=line) from error
         return self.judged.homes[home] * len(_LABELS) + _LABELS.index(node.label)
 
     def edges(self) -> None:
