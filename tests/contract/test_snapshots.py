@@ -20,10 +20,10 @@ def home(name: str, **fields: object) -> Node:
 async def fill(graph: Graph) -> tuple[Node, list[Node], list[Edge]]:
     """Put a context of five nodes, one of another context, and edges inside and between them."""
     root, other = home("c"), home("d")
-    members = [node(name) for name in "abcd"]
+    members = [node(name) for name in "abxy"]
     stranger = node("s", context="d")
-    inside = [edge("RELATED_TO", *ends) for ends in ("ab", "ac", "bc", "da", "as")]
-    homes = [edge("BELONGS_TO", name, "c") for name in "abcd"] + [edge("BELONGS_TO", "s", "d")]
+    inside = [edge("RELATED_TO", *ends) for ends in ("ab", "ax", "bx", "ya", "as")]
+    homes = [edge("BELONGS_TO", name, "c") for name in "abxy"] + [edge("BELONGS_TO", "s", "d")]
     await put(graph, [root, other, *members, stranger], [*inside, *homes, edge("RELATED_TO", "s", "b")])
     return root, members, [*inside, *homes[:4]]
 
