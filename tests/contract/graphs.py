@@ -9,6 +9,7 @@ from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import (
+    GraphArchive,
     GraphAudit,
     GraphStore,
     GraphTransaction,
@@ -21,7 +22,7 @@ from vicw_shared.ports import (
 from vicw_shared.uids import edge_id, make_uid
 
 
-class Graph(GraphStore, StoreRecord, GraphAudit, Outbox, SleepLog, WholeItems, Protocol):
+class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Protocol):
     """All ports of a graph, as its adapters implement them."""
 
     @property

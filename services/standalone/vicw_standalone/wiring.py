@@ -33,6 +33,7 @@ from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, Reranker, VectorStore
+from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.forget import forget_receipts
@@ -79,7 +80,7 @@ class Standalone:
     async def open(self) -> None:
         """Open everything, or nothing.
 
-        Raises DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or UnavailableError,
+        Raises ConflictError, DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or UnavailableError,
         StorageFullError; each says what to do.
         """
         try:
@@ -94,6 +95,7 @@ class Standalone:
         mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
+        await require_whole(self.graph)
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)
         await self._require_agreement(known, source)

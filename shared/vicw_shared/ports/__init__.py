@@ -3,6 +3,7 @@
 Operations only, never query text: no query language serves two engines.
 """
 
+from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ChangePhase, ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
@@ -53,7 +54,9 @@ __all__ = [
     "Finish",
     "Flow",
     "Gap",
+    "GraphArchive",
     "GraphAudit",
+    "GraphSnapshot",
     "GraphStore",
     "GraphTransaction",
     "ItemIndex",

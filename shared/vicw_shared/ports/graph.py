@@ -240,6 +240,14 @@ class Puts(Protocol):
         """Keep a step of the sleep cycle, in place of one of the same id."""
         ...
 
+    async def raise_counters(self, counters: Counters) -> None:
+        """Count on from these numbers, where they are higher than the context's and its flows' own."""
+        ...
+
+    async def mark_import(self, mark: str) -> None:
+        """Note how far an import into the store is, in place of what was noted before (``GraphArchive``)."""
+        ...
+
     async def put_unread(self, items: Sequence[str]) -> None:
         """Have these items (uids) read by a language model, as if it had never been tried."""
         ...

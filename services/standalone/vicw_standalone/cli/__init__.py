@@ -9,6 +9,7 @@ import typer
 from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
+    archive,
     ask,
     bench,
     entities,
@@ -41,7 +42,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, ingest, ask, entities, graph, jobs, unread, keys, models, reindex, mirror, sleep, maintain, bench):
+for group in (
+    run,
+    ingest,
+    ask,
+    entities,
+    graph,
+    jobs,
+    unread,
+    keys,
+    models,
+    reindex,
+    mirror,
+    sleep,
+    maintain,
+    archive,
+    bench,
+):
     group.register(app)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from vicw_shared.archive.writing import is_archive
 from vicw_standalone.cli.ask import UrlOption, connect, hint, require_server
 from vicw_standalone.cli.console import err, fail, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
@@ -25,6 +26,8 @@ def _path(given: str) -> Path:
     path = Path(given)
     if not os.path.lexists(path):
         raise typer.BadParameter(f"{given} does not exist")
+    if is_archive(path):
+        raise typer.BadParameter(f"{given} is an export: `vicw import {given}` brings it into a store")
     return path
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
+from vicw_shared.adapters.neo4j.archive import Neo4jArchive
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
 from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, records
 from vicw_shared.adapters.neo4j.cypher import text as full_text
@@ -60,8 +61,8 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jWholeItems):
-    """GraphStore, StoreRecord, Outbox, SleepLog, GraphAudit and WholeItems on one database.
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems):
+    """GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit and WholeItems on one database.
 
     Any number of processes may open it.
     """
@@ -70,6 +71,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jWholeItems):
         Neo4jOutbox.__init__(self, database)
         Neo4jAudit.__init__(self, database, types)
         Neo4jWholeItems.__init__(self, database)
+        Neo4jArchive.__init__(self, database, types)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 

@@ -11,10 +11,10 @@ from operator import attrgetter
 
 from neo4j import Record
 
+from vicw_shared.adapters.neo4j.cypher import archive, outbox, records, text
 from vicw_shared.adapters.neo4j.cypher import edges as of_edges
 from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
-from vicw_shared.adapters.neo4j.cypher import outbox, records, text
 from vicw_shared.adapters.neo4j.database import Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import (
@@ -70,6 +70,7 @@ class Neo4jTransaction:
             records.REMEMBER,
             record=receipt_record(self._tenant, receipt.key),
             tenant_key=tenant_key(self._tenant),
+            key=receipt.key,
             created_at=to_us(receipt.created_at),
             fingerprint=receipt.fingerprint,
             body=json.dumps(receipt.body, ensure_ascii=False),
@@ -201,6 +202,15 @@ class Neo4jTransaction:
 
     async def log_step(self, step: Step) -> None:
         await put_step(self._run, step)
+
+    async def raise_counters(self, counters: Counters) -> None:
+        steps = {steps_record(self._tenant, self._context, flow): n for flow, n in counters.flow_steps.items()}
+        numbers = {arrivals_record(self._tenant, self._context): counters.arrival, **steps}
+        rows = [{"record": record, "value": value} for record, value in sorted(numbers.items())]
+        await self._run(records.COUNT, counts=rows)
+
+    async def mark_import(self, mark: str) -> None:
+        await self._run(archive.MARK, mark=mark)
 
     async def put_unread(self, items: Sequence[str]) -> None:
         if items:

@@ -50,7 +50,7 @@ class Database:
         self._open: list[sqlite3.Connection] = []
         self._closed = False
         with translated():
-            self._writer = self._connect()
+            self._writer = self.connect()
             try:
                 prepare(self._writer)
             except BaseException:
@@ -84,10 +84,11 @@ class Database:
     def _reader(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = self._connect()
+            connection = self._local.connection = self.connect()
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def connect(self) -> sqlite3.Connection:
+        """Return a further connection, which is closed with the database at the latest."""
         connection = sqlite3.connect(
             self._path, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=30
         )

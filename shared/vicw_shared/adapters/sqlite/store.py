@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite.archive import SqliteArchive
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
@@ -67,8 +68,8 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteWholeItems):
-    """GraphStore, StoreRecord, GraphAudit, SleepLog, Outbox and WholeItems in one file of the data directory."""
+class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems):
+    """GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, Outbox and WholeItems in one file of a folder."""
 
     def __init__(
         self,
@@ -99,6 +100,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteWholeItems):
         SqliteOutbox.__init__(self, database, cache)
         SqliteAudit.__init__(self, database)
         SqliteWholeItems.__init__(self, database)
+        SqliteArchive.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

@@ -115,19 +115,7 @@ class SqliteTransaction:
         return await self._do(work)
 
     async def counters(self, flows: Sequence[str]) -> Counters:
-        def work(connection: sqlite3.Connection) -> Counters:
-            wanted = [_ARRIVAL, *flows]
-            values: dict[str, int] = {}
-            for part in batched(wanted, _BATCH):
-                rows = connection.execute(
-                    "SELECT flow, value FROM counter WHERE tenant = ? AND context = ? "  # noqa: S608
-                    f"AND flow IN ({marks(len(part))})",
-                    (self._tenant, self._context, *part),
-                )
-                values.update(rows.fetchall())
-            return Counters(values.pop(_ARRIVAL, 0), {flow: values.get(flow, 0) for flow in flows})
-
-        return await self._do(work)
+        return await self._do(lambda c: read_counters(c, self._tenant, self._context, flows))
 
     async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
         return await self._do(lambda c: find_gaps(c, self._tenant, self._context, flow, keys))
@@ -231,6 +219,14 @@ class SqliteTransaction:
     async def log_step(self, step: Step) -> None:
         await self._do(lambda c: put_step(c, step))
 
+    async def raise_counters(self, counters: Counters) -> None:
+        numbers = [(_ARRIVAL, counters.arrival), *counters.flow_steps.items()]
+        rows = [(self._tenant, self._context, flow, value) for flow, value in numbers]
+        await self._do(lambda c: c.executemany(_COUNT, rows))
+
+    async def mark_import(self, mark: str) -> None:
+        await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import', ?)", (mark,)))
+
     async def put_unread(self, items: Sequence[str]) -> None:
         await self._do(lambda c: put_unread(c, self._tenant, self._context, items))
 
@@ -258,6 +254,19 @@ def read_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
         for row in rows:
             found[unpack(row[0])] = node_of(row)
     return found
+
+
+def read_counters(connection: sqlite3.Connection, tenant: str, context: str, flows: Sequence[str]) -> Counters:
+    """Return the counters of a context and of these flows."""
+    values: dict[str, int] = {}
+    for part in batched([_ARRIVAL, *flows], _BATCH):
+        rows = connection.execute(
+            "SELECT flow, value FROM counter WHERE tenant = ? AND context = ? "  # noqa: S608
+            f"AND flow IN ({marks(len(part))})",
+            (tenant, context, *part),
+        )
+        values.update(rows.fetchall())
+    return Counters(values.pop(_ARRIVAL, 0), {flow: values.get(flow, 0) for flow in flows})
 
 
 def find_gaps(

@@ -9,8 +9,11 @@ from vicw_shared.adapters.neo4j.cypher.parts import NOW, locked, seek
 
 _STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
-LOCK = f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')}"
-"""Only one transaction at a time gets past this."""
+LOCK = (
+    f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')} "
+    "SET l.writes = coalesce(l.writes, 0) + 1"
+)
+"""Only one transaction at a time gets past this; each is counted."""
 
 COUNTERS = (
     f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
@@ -31,7 +34,7 @@ RECEIPT = (
 
 REMEMBER = (
     "MERGE (r:Entity {record: $record}) "
-    "SET r.subtype = 'receipt', r.receipt_of = $tenant_key, r.created_at = $created_at, "
+    "SET r.subtype = 'receipt', r.receipt_of = $tenant_key, r.receipt_key = $key, r.created_at = $created_at, "
     "r.fingerprint = $fingerprint, r.body = $body"
 )
 

@@ -1,0 +1,1 @@
+"""Exports and backups of the stores that the settings name."""

@@ -1,0 +1,227 @@
+"""``vicw export``, ``import``, ``backup``, ``restore``: all that a store knows, out and in again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.clock import now
+from vicw_shared.errors import ConflictError
+from vicw_shared.extensions import load_registries
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+from vicw_standalone import __version__
+from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
+from vicw_standalone.cli.progress import progress_bar
+from vicw_standalone.cli.settings import read_settings
+
+if TYPE_CHECKING:
+    from vicw_shared.archive.manifest import Manifest
+    from vicw_shared.ports import KeyRing
+    from vicw_shared.progress import Progress
+    from vicw_sleep.archive.exporting import Source
+    from vicw_sleep.archive.importing import Result, Target
+    from vicw_sleep.archive.judging import Judged
+
+FromArgument = Annotated[Path, typer.Argument(help="The folder of an export, or the .tar.gz of a backup.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommands."""
+    app.command("export")(export_command)
+    app.command("import")(import_command)
+    app.command("backup")(backup_command)
+    app.command("restore")(restore_command)
+
+
+def export_command(
+    to: Annotated[Path, typer.Option(help="The folder to make: new, empty, or an earlier export, which it replaces.")],
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant. \\[default: all]", callback=tenant_name)] = None,
+    context: Annotated[str | None, typer.Option(help="Only contexts of this name. \\[default: all]")] = None,
+    keys: Annotated[bool, typer.Option("--keys", help="With the digests of all API keys.")] = False,
+    no_vectors: Annotated[bool, typer.Option("--no-vectors", help="Without vectors: an import embeds anew.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Write all that is stored into a folder that people can read: JSONL, edges, vectors, a manifest.
+
+    A server may be running and storing: each context is written as it was at one moment. Beside `vicw serve` it is
+    without vectors, which only that process can open. Stopped or killed, nothing is left under the folder's name.
+    """
+    manifest, path = _export(to, tenant, context, keys, no_vectors, data_dir, platform)
+    _say_export(manifest, path)
+
+
+def import_command(
+    path: FromArgument,
+    check: Annotated[bool, typer.Option("--check", help="Only say whether it could be imported.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Bring an export into a store, whatever kind of store it is from.
+
+    All of it is checked first: what is broken is refused by file and line, and nothing is stored. The store must not
+    have any of its contexts. Stopped or killed, it goes on when it is run again. `vicw serve` must be stopped; on the
+    platform, whatever writes to these contexts. Vectors are taken over if the model is the same, or the store has none
+    yet; otherwise passages are embedded by the server.
+
+    Files, folders and chats are remembered by `vicw ingest`.
+    """
+    configure_logs(LogSettings(level="warning"))
+    _import(path, data_dir, platform, check=check)
+
+
+def backup_command(
+    to: Annotated[Path, typer.Option(help="The folder that holds the backups.")],
+    keep: Annotated[int | None, typer.Option(help="Keep only so many, this one among them.", min=1)] = None,
+    compress: Annotated[bool, typer.Option("--compress", help="Pack it into one .tar.gz.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Export everything, API keys too, into a new folder that is named by the time. Older ones go when it is whole."""
+    from vicw_standalone.archiving.backups import name_at, pack, prune
+
+    manifest, path = _export(to / name_at(now()), None, None, True, False, data_dir, platform)
+    if compress:
+        path = pack(path)
+    _say_export(manifest, path)
+    for gone in prune(to, keep) if keep is not None else []:
+        out.print(f"removed {gone}", markup=False)
+
+
+def restore_command(
+    path: FromArgument,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also where something is stored: that is moved aside, and kept.")
+    ] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Bring a backup into a store that is empty. Stopped or killed, it goes on when it is run again."""
+    configure_logs(LogSettings(level="warning"))
+    if replace and platform:
+        fail("--replace is for a data directory; of the platform, empty the engines' volumes first", code=2)
+    _import(path, data_dir, platform, empty=True, replace=replace)
+
+
+@asynccontextmanager
+async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[Source, KeyRing]]:
+    if platform:
+        from vicw_standalone.archiving.platform import open_source as open_platform
+
+        async with open_platform() as opened:
+            yield opened
+        return
+    # An image of the platform is without the embedded stores.
+    from vicw_standalone.archiving.embedded import open_source
+
+    async with open_source(read_settings(data_dir=data_dir)) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _target(data_dir: Path | None, platform: bool) -> AsyncIterator[Target]:
+    if platform:
+        from vicw_standalone.archiving.platform import open_target as open_platform
+
+        async with open_platform() as opened:
+            yield opened
+        return
+    from vicw_standalone.archiving.embedded import open_target
+
+    async with open_target(read_settings(data_dir=data_dir)) as found:
+        yield found
+
+
+def _export(
+    to: Path,
+    tenant: str | None,
+    context: str | None,
+    with_keys: bool,
+    without_vectors: bool,
+    data_dir: Path | None,
+    platform: bool,
+) -> tuple[Manifest, Path]:
+    from vicw_shared.archive.writing import ArchiveWriter
+    from vicw_sleep.archive.exporting import Source, Wanted, export
+
+    configure_logs(LogSettings(level="warning"))
+
+    async def run(progress: Progress) -> Manifest:
+        async with _source(data_dir, platform) as (opened, ring):
+            source = Source(graph=opened.graph) if without_vectors else opened
+            found = [key for key in await ring.keys() if tenant in {None, key.tenant}] if with_keys else []
+            wanted = Wanted(tenant=tenant, context=context, keys=found)
+            with ArchiveWriter(to) as writer:
+                return await export(source, writer, load_registries(), wanted, program=__version__, progress=progress)
+
+    with progress_bar("exporting") as progress:
+        return asyncio.run(run(progress)), to
+
+
+def _say_export(manifest: Manifest, path: Path) -> None:
+    vectors = sum(entry.rows for name, entry in manifest.files.items() if name.endswith(".npy"))
+    edges = manifest.rows(["edges.jsonl"])
+    out.print(f"{path}: {manifest.rows(manifest.node_files)} nodes, {edges} edges, {vectors} vectors", markup=False)
+    if manifest.model is None:
+        err.print("without vectors: whoever imports it embeds everything anew", markup=False)
+    for what, count in manifest.left_out.items():
+        err.print(f"left out: {count} {what} to what is not exported", markup=False)
+
+
+def _import(
+    path: Path,
+    data_dir: Path | None,
+    platform: bool,
+    *,
+    check: bool = False,
+    empty: bool = False,
+    replace: bool = False,
+) -> None:
+    from vicw_shared.archive.reading import ArchiveReader
+    from vicw_sleep.archive.importing import has_begun, import_archive, is_empty
+    from vicw_sleep.archive.judging import judge
+    from vicw_standalone.archiving.backups import unpacked
+
+    with unpacked(path) as folder, progress_bar("checking") as progress:
+        judged = judge(ArchiveReader(folder), load_registries().edges, progress)
+
+        async def run() -> Result:
+            async with _target(data_dir, platform) as target:
+                if empty and not (await has_begun(judged, target.graph) or await is_empty(target.graph)):
+                    raise ConflictError(
+                        "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
+                    )
+                return await import_archive(judged, target, progress)
+
+        if not check:
+            if replace:
+                asyncio.run(_make_room(data_dir, judged))
+            result = asyncio.run(run())
+    if check:
+        out.print(f"{path} is sound", markup=False)
+        return
+    if result.again:
+        out.print("This export is in the store already; nothing was done")
+        return
+    out.print(f"{result.nodes} nodes, {result.edges} edges, {result.points} points with their vectors")
+    out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
+
+
+async def _make_room(data_dir: Path | None, judged: Judged) -> None:
+    """Move what is stored aside, unless it is the half of this very export: that goes on."""
+    from vicw_sleep.archive.importing import has_begun, is_empty
+    from vicw_standalone.archiving.embedded import move_aside, open_target
+
+    settings = read_settings(data_dir=data_dir)
+    async with open_target(settings) as target:
+        if await has_begun(judged, target.graph) or await is_empty(target.graph):
+            return
+    aside = move_aside(settings.storage.data_dir, f"replaced-{now():%Y%m%dT%H%M%SZ}")
+    err.print(f"what was stored is in {aside} now", markup=False)

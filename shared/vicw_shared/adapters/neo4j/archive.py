@@ -1,0 +1,104 @@
+"""What an export reads on Neo4j, which shows what is committed: a context's version tells whether it has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from vicw_shared.adapters.neo4j.cypher import archive, nodes, records
+from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenant_key
+from vicw_shared.adapters.neo4j.rows import edge_of, node_of
+from vicw_shared.adapters.neo4j.steps import find_steps
+from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step
+from vicw_shared.telemetry.engines import measured
+
+_PAGE = 1000
+_UIDS = 50_000
+"""A page of uids: each looks at all members of the context, so that there should be few."""
+_BEFORE_ALL = (-(2**62), "")
+
+
+class Neo4jArchive:
+    """GraphArchive on one database."""
+
+    def __init__(self, database: Database, types: EdgeTypes) -> None:
+        self._database = database
+        self._types = types
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[GraphSnapshot]:
+        yield Neo4jSnapshot(self._database, self._types)
+
+    async def import_mark(self) -> str | None:
+        (row,) = await self._database.read(archive.READ_MARK)
+        mark: str | None = row["mark"]
+        return mark
+
+
+@measured("neo4j")
+class Neo4jSnapshot:
+    """GraphSnapshot of whatever is committed."""
+
+    def __init__(self, database: Database, types: EdgeTypes) -> None:
+        self._database = database
+        self._types = types
+        self._unread = Neo4jUnreadItems(database)
+
+    async def roots(self) -> list[Node]:
+        found: list[Node] = []
+        query, after = nodes.page(Label.CONTEXT), ""
+        while rows := await self._database.read(query, after=after, limit=_PAGE):
+            found += [node_of(row["node"]) for row in rows]
+            after = found[-1].uid
+        return sorted(found, key=lambda root: (root.tenant, root.context))
+
+    async def version(self, root: Node) -> int:
+        rows = await self._database.read(archive.VERSION, record=arrivals_record(root.tenant, root.context))
+        return int(rows[0]["version"]) if rows else 0
+
+    async def members(self, root: Node) -> list[str]:
+        found: list[str] = []
+        after = ""
+        while rows := await self._database.read(archive.MEMBERS, root=root.uid, after=after, limit=_UIDS):
+            found += [row["uid"] for row in rows]
+            after = found[-1]
+        return sorted({root.uid, *found})
+
+    async def nodes(self, root: Node, uids: Sequence[str]) -> dict[str, Node]:
+        rows = await self._database.read(nodes.FIND, uids=list(uids), tenant=root.tenant) if uids else []
+        return {row["node"]["uid"]: node_of(row["node"]) for row in rows}
+
+    async def edges(self, root: Node, uids: Sequence[str], *, after: str | None, limit: int) -> list[Edge]:
+        if not uids:
+            return []
+        values = {"uids": list(uids), "tenant": root.tenant, "after": after or "", "limit": limit}
+        rows = await self._database.read(archive.leaving(self._types.all), **values)
+        return [edge_of(row["edge"]) for row in rows]
+
+    async def counters(self, root: Node, flows: Sequence[str]) -> Counters:
+        arrivals = arrivals_record(root.tenant, root.context)
+        steps = {flow: steps_record(root.tenant, root.context, flow) for flow in flows}
+        rows = await self._database.read(records.COUNTERS, records=[arrivals, *steps.values()])
+        values = {row["record"]: row["value"] or 0 for row in rows}
+        return Counters(values.get(arrivals, 0), {flow: values.get(record, 0) for flow, record in steps.items()})
+
+    async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
+        return set(await self._unread.of(root.tenant, items)) if items else set()
+
+    async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
+        at, key = (to_us(after.created_at), after.key) if after is not None else _BEFORE_ALL
+        values = {"tenant_key": tenant_key(tenant), "at": at, "key": key, "limit": limit}
+        kept = [row["receipt"] for row in await self._database.read(archive.RECEIPTS, **values)]
+        return [
+            Receipt(one["receipt_key"], one["fingerprint"], from_us(one["created_at"]), json.loads(one["body"]))
+            for one in kept
+        ]
+
+    async def steps(self, *, before: Step | None, limit: int) -> list[Step]:
+        return await find_steps(self._database, None, None, before, limit)

@@ -1,0 +1,150 @@
+"""The manifest of an export: what it is of, which files it has and what each must be, to the byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from vicw_shared.archive.problems import refusal
+from vicw_shared.model import EdgeType, NodeCollection
+from vicw_shared.ports import ModelIdentity
+
+NAME = "manifest.json"
+FORMAT = "vicw-export"
+VERSION = 1
+"""Of the layout and of what the files hold. A change that an older program would misread is a new one."""
+EDGES, COUNTERS, UNREAD = "edges.jsonl", "counters.jsonl", "unread.jsonl"
+RECEIPTS, STEPS, KEYS = "receipts.jsonl", "steps.jsonl", "keys.jsonl"
+RECORDS = (EDGES, COUNTERS, UNREAD, RECEIPTS, STEPS, KEYS)
+"""Files beside those of the collections. No collection can have one's name."""
+EMBEDDINGS = "embeddings"
+_FILE = re.compile(rf"({EMBEDDINGS}/)?[a-z][a-z0-9_]{{0,63}}(\.jsonl|\.npy|\.ids\.json)")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """What a file must be. ``rows`` are its lines, or its vectors."""
+
+    bytes: int
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredType:
+    """An edge type as the exporting program knew it; only the name of one that it did not know."""
+
+    name: str
+    category: str | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+    weight: float | None = None
+    on_consolidate: str | None = None
+    target_subtypes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, known: EdgeType) -> DeclaredType:
+        """Return how a registered type is declared."""
+        return cls(
+            name=known.name,
+            category=known.category.value,
+            pairs=tuple(sorted((source.value, target.value) for source, target in known.pairs)),
+            weight=known.weight,
+            on_consolidate=known.on_consolidate.value,
+            target_subtypes=tuple(sorted(known.target_subtypes)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What an export says of itself.
+
+    ``tenant`` and ``context`` are what was asked for (None: all). ``model`` is that of the vectors, None without any.
+    ``left_out`` counts what could not be exported. ``digest`` is the SHA-256 of all the rest, and names the export.
+    """
+
+    format: str = FORMAT
+    version: int = VERSION
+    created_at: datetime
+    program: str
+    tenant: str | None = None
+    context: str | None = None
+    model: ModelIdentity | None = None
+    collections: tuple[NodeCollection, ...] = ()
+    edge_types: tuple[DeclaredType, ...] = ()
+    left_out: dict[str, int] = field(default_factory=dict)
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    digest: str = ""
+
+    def sealed(self) -> Manifest:
+        """Return it with its digest."""
+        return replace(self, digest=_digest(self))
+
+    def dump(self) -> str:
+        """Return it as JSON, for people, too."""
+        return json.dumps(_plain(self), ensure_ascii=False, indent=2) + "\n"
+
+    def rows(self, names: Iterable[str] | None = None) -> int:
+        """Return how many lines these files have, or all."""
+        return sum(entry.rows for name, entry in self.files.items() if names is None or name in names)
+
+    @property
+    def node_files(self) -> dict[str, NodeCollection]:
+        """The files of the collections, in the order in which they are read."""
+        return {f"{collection.name}.jsonl": collection for collection in self.collections}
+
+
+_ADAPTER = TypeAdapter(Manifest)
+
+
+def is_name(name: str) -> bool:
+    """Tell whether a file of an export can have this name: none leads out of its folder."""
+    return name == NAME or _FILE.fullmatch(name) is not None
+
+
+def load(text: str) -> Manifest:
+    """Undo ``dump``. Raises InvalidInputError for what is no manifest, of another version, changed, or unsafe."""
+    try:
+        told = json.loads(text)
+    except ValueError as error:
+        raise refusal(NAME, f"is no JSON: {error}") from error
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        raise refusal(NAME, f"is not of an export (its format is not {FORMAT!r})", "Name the folder of an export")
+    if told.get("version") != VERSION:
+        raise refusal(
+            NAME,
+            f"version {told.get('version')!r} is not {VERSION}, the one that this program reads",
+            "Import it with the program that made it, or upgrade VICW",
+        )
+    try:
+        manifest = _ADAPTER.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise refusal(NAME, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    for name, entry in manifest.files.items():
+        if not _FILE.fullmatch(name):
+            raise refusal(
+                NAME, f"files: {name[:100]!r} is no name of a file of an export", "Do not import it: somebody made it"
+            )
+        if not _SHA256.fullmatch(entry.sha256) or entry.bytes < 0 or entry.rows < 0:
+            raise refusal(NAME, f"files: what it says of {name} cannot be")
+    if manifest.dump() != text or _digest(manifest) != manifest.digest:
+        raise refusal(NAME, "digest: it is not the one of what the manifest says")
+    return manifest
+
+
+def _plain(manifest: Manifest) -> dict[str, Any]:
+    plain: dict[str, Any] = _ADAPTER.dump_python(manifest, mode="json")
+    return plain
+
+
+def _digest(manifest: Manifest) -> str:
+    plain = {name: value for name, value in asdict(manifest).items() if name != "digest"}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,124 @@
+"""An export's folder, read: nothing of it is believed before ``verify``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive.manifest import EMBEDDINGS, Manifest
+from vicw_shared.archive.problems import refusal
+from vicw_shared.archive.rows import Row, RowType
+
+_MOST_LINE = 256 * 2**20
+_MOST_MANIFEST = 16 * 2**20
+_PART = 2**20
+
+
+class ArchiveReader:
+    """An export at a path."""
+
+    def __init__(self, path: Path) -> None:
+        """Read its manifest. Raises InvalidInputError that says what is wrong with it."""
+        self.path = path
+        self.manifest: Manifest = manifests.load(self._text(manifests.NAME, _MOST_MANIFEST))
+
+    def verify(self, progress: Callable[[int], None] = lambda done: None) -> None:
+        """Compare every file with the manifest, to the byte. Raises InvalidInputError; ``progress`` is told bytes."""
+        done = 0
+        for name, entry in self.manifest.files.items():
+            digest = hashlib.sha256()
+            with self._open(name) as file:
+                if (size := os.fstat(file.fileno()).st_size) != entry.bytes:
+                    raise refusal(name, f"has {size} bytes, the manifest says {entry.bytes}")
+                while part := file.read(_PART):
+                    digest.update(part)
+                    done += len(part)
+                    progress(done)
+            if digest.hexdigest() != entry.sha256:
+                raise refusal(name, "is not what was exported: its SHA-256 is another than the manifest's")
+
+    def rows[T: Row](self, name: str, kind: RowType[T], *, after: int = 0) -> Iterator[tuple[int, T]]:
+        """Return the rows of a file that stand after a line, with their lines' numbers; none if it is not there."""
+        entry = self.manifest.files.get(name)
+        if entry is None:
+            return
+        number = 0
+        with self._open(name) as file:
+            while line := file.readline(_MOST_LINE):
+                number += 1
+                if number <= after:
+                    continue
+                if not line.endswith(b"\n"):
+                    raise refusal(name, "has no end", line=number)
+                try:
+                    text = line[:-1].decode()
+                except UnicodeDecodeError as error:
+                    raise refusal(name, "is no UTF-8", line=number) from error
+                yield number, kind.load(text, name, number)
+        if number != entry.rows:
+            raise refusal(name, f"has {number} lines, the manifest says {entry.rows}")
+
+    @property
+    def embedded(self) -> list[str]:
+        """The collections that have vectors."""
+        names = (name for name in self.manifest.files if name.endswith(".npy"))
+        return [name.removeprefix(f"{EMBEDDINGS}/").removesuffix(".npy") for name in names]
+
+    def vectors(self, collection: str) -> tuple[list[str], NDArray[np.float32]]:
+        """Return whose vectors there are, and the vectors, left on disk: shape (rows, size), float32.
+
+        Raises InvalidInputError where they do not fit each other or the model.
+        """
+        array, names = f"{EMBEDDINGS}/{collection}.npy", f"{EMBEDDINGS}/{collection}.ids.json"
+        if names not in self.manifest.files:
+            raise refusal(names, f"is not in the manifest, which has {array}")
+        ids = _ids(names, self._text(names, self.manifest.files[names].bytes))
+        self._open(array).close()
+        try:
+            vectors: NDArray[Any] = np.lib.format.open_memmap(self.path / array, mode="r")
+        except (ValueError, OSError) as error:
+            raise refusal(array, f"is no array: {error}") from error
+        model = self.manifest.model
+        if model is None or vectors.dtype != np.dtype("<f4") or vectors.shape != (len(ids), model.size):
+            raise refusal(array, f"is {vectors.dtype} {vectors.shape}, which is not the ids' and the model's")
+        return ids, vectors
+
+    def _text(self, name: str, most: int) -> str:
+        with self._open(name) as file:
+            raw: bytes = file.read(most + 1)
+        if len(raw) > most:
+            raise refusal(name, f"is over {most} bytes")
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            raise refusal(name, "is no UTF-8") from error
+
+    def _open(self, name: str) -> Any:
+        """Open one of its files: a plain one, inside the folder."""
+        path = self.path / name
+        try:
+            if path.is_symlink() or (path.parent.is_symlink() and path.parent != self.path):
+                raise refusal(name, "is a link, which no export has", "Do not import it: somebody made it")
+            if not path.is_file():
+                raise refusal(name, "is missing")
+            return path.open("rb")
+        except OSError as error:
+            raise refusal(name, f"cannot be read: {error.strerror}", "Mend that, and import it again") from error
+
+
+def _ids(name: str, text: str) -> list[str]:
+    try:
+        ids = json.loads(text)
+    except ValueError as error:
+        raise refusal(name, f"is no JSON: {error}") from error
+    if not isinstance(ids, list) or not all(isinstance(uid, str) for uid in ids):
+        raise refusal(name, "is no list of ids")
+    return ids

@@ -1,0 +1,138 @@
+"""Lines of an export: nodes, edges and records as JSON, and back.
+
+Fields of a node that have their usual value are left out. Instants are ISO 8601 in UTC, to the microsecond.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from vicw_shared.archive.problems import refusal
+from vicw_shared.model import Edge, Node
+from vicw_shared.model.keys import ApiKey
+from vicw_shared.ports import Step
+
+_UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterRow:
+    """The highest number given so far in a context: of its arrivals (``flow`` None) or of a flow's steps."""
+
+    tenant: str
+    context: str
+    flow: str | None
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadRow:
+    """An item that a language model has still to read."""
+
+    tenant: str
+    context: str
+    item: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptRow:
+    """A remembered answer of a tenant."""
+
+    tenant: str
+    key: str
+    fingerprint: str
+    created_at: datetime
+    body: Mapping[str, object] = field(default_factory=dict)
+
+
+type Row = Node | Edge | CounterRow | UnreadRow | ReceiptRow | Step | ApiKey
+
+_UIDS: Mapping[type, tuple[str, ...]] = {
+    Node: ("uid", "qdrant_id"),
+    Edge: ("id", "source", "target"),
+    UnreadRow: ("item",),
+}
+"""Fields that hold UUIDs in their usual writing."""
+_SHARES: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance",)}
+"""Fields that hold numbers in [0, 1], if any."""
+_COUNTS: Mapping[type, tuple[str, ...]] = {
+    Node: ("version", "flow_step", "own_step", "arrival"),
+    CounterRow: ("value",),
+}
+"""Fields that hold whole numbers of 64 bits, if any."""
+_MOST = 2**63
+
+
+class RowType[T: Row]:
+    """How one kind of row is written and read."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self._kind = kind
+        self._adapter = TypeAdapter(kind)
+        self._fields = [(one.name, _usual(one)) for one in fields(kind)]
+        self._names = {name for name, _ in self._fields}
+        self._times = [one.name for one in fields(kind) if "datetime" in str(one.type)]
+
+    def dump(self, row: T) -> str:
+        """Return a row as one line, without its end."""
+        values = {name: getattr(row, name) for name, _ in self._fields}
+        told = {name: _plain(values[name]) for name, usual in self._fields if values[name] != usual}
+        return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+    def load(self, line: str, file: str, number: int) -> T:
+        """Return the row of a line. Raises InvalidInputError that names the file, the line and the field."""
+        try:
+            row = self._adapter.validate_json(line, strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise refusal(file, f"{where or 'the line'}: {first['msg']}", line=number) from error
+        told = json.loads(line)
+        if unknown := sorted(told.keys() - self._names):
+            raise refusal(file, f"{unknown[0]!r} is no field that this program knows", line=number)
+        if problem := self._flaw(row):
+            raise refusal(file, problem, line=number)
+        return row
+
+    def _flaw(self, row: T) -> str | None:
+        """Say which field has a value that its type allows and a store does not."""
+        for name in _UIDS.get(self._kind, ()):
+            if (uid := getattr(row, name)) is not None and not _UID.fullmatch(uid):
+                return f"{name}: {uid[:50]!r} is no UUID"
+        for name in self._times:
+            if (at := getattr(row, name)) is not None and at.tzinfo is None:
+                return f"{name}: is without a time zone"
+        for name in _SHARES.get(self._kind, ()):
+            if (share := getattr(row, name)) is not None and not 0 <= share <= 1:
+                return f"{name}: {share} is outside [0, 1]"
+        for name in _COUNTS.get(self._kind, ()):
+            if (count := getattr(row, name)) is not None and not -_MOST <= count < _MOST:
+                return f"{name}: {count} has more than 64 bits"
+        return None
+
+
+def _usual(one: Any) -> object:
+    """Return a field's default; what no row has where there is none."""
+    if one.default is not MISSING:
+        return one.default
+    return one.default_factory() if one.default_factory is not MISSING else MISSING
+
+
+def _plain(value: object) -> object:
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+
+
+NODES = RowType(Node)
+EDGES = RowType(Edge)
+COUNTERS = RowType(CounterRow)
+UNREAD = RowType(UnreadRow)
+RECEIPTS = RowType(ReceiptRow)
+STEPS = RowType(Step)
+KEYS = RowType(ApiKey)

@@ -1,0 +1,204 @@
+"""An export's folder while it is written: under another name, until it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive.manifest import EMBEDDINGS, FileEntry, Manifest
+from vicw_shared.archive.rows import Row, RowType
+from vicw_shared.errors import ConflictError, DataDirError, StorageFullError
+
+_LOCK = ".lock"
+_FULL = {28, 122}  # ENOSPC, EDQUOT
+
+type Place = dict[str, tuple[int, int]]
+"""How far each file is: bytes, rows."""
+
+
+class ArchiveWriter:
+    """Writes an export beside where it is to be, and moves it there when it is whole.
+
+    What is there already is replaced if it is an export; anything else is refused. A process that is killed leaves the
+    half under its other name, which the next one removes. Raises StorageFullError where the disk is full: nothing
+    stays then.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self._partial = self.path.with_name(f".{self.path.name}.partial")
+        self._lock: int | None = None
+        self._files: dict[str, IO[bytes]] = {}
+        self._rows: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        """Begin. Raises ConflictError for a folder that is somebody else's, or being written; DataDirError."""
+        require_free(self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._partial.mkdir(mode=0o700, exist_ok=True)
+            self._take()
+            for left in self._partial.iterdir():
+                if left.is_dir():
+                    shutil.rmtree(left)
+                elif left.name != _LOCK:
+                    left.unlink()
+            (self._partial / EMBEDDINGS).mkdir()
+        except OSError as error:
+            raise _translated(error, self.path) from error
+        return self
+
+    def _take(self) -> None:
+        self._lock = os.open(self._partial / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise ConflictError(
+                f"Another process writes an export to {self.path}: wait, or name another folder"
+            ) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files.values():
+            with contextlib.suppress(OSError):  # a full disk tells it once more
+                file.close()
+        if self._lock is not None:
+            shutil.rmtree(self._partial, ignore_errors=True)
+            os.close(self._lock)
+        if isinstance(error, OSError):
+            raise _translated(error, self.path) from error
+
+    def write[T: Row](self, name: str, kind: RowType[T], rows: Iterable[T]) -> None:
+        """Add lines to a file; without any there is no file."""
+        lines = [kind.dump(row) for row in rows]
+        if lines:
+            self._file(name).write(("\n".join(lines) + "\n").encode())
+            self._rows[name] += len(lines)
+
+    def embed(self, collection: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Add vectors of shape (len(ids), size), and whose they are."""
+        if not ids:
+            return
+        array, names = f"{EMBEDDINGS}/{collection}.npy", f"{EMBEDDINGS}/{collection}.ids.json"
+        file = self._file(array)
+        if not file.tell():
+            _write_header(file, 0, vectors.shape[1])
+        file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+        self._rows[array] += len(ids)
+        said = self._file(names)
+        said.write(("[\n" if not self._rows[names] else ",\n").encode())
+        said.write(",\n".join(map(json.dumps, ids)).encode())
+        self._rows[names] += len(ids)
+
+    def place(self) -> Place:
+        """Return how far all files are."""
+        return {name: (file.tell(), self._rows[name]) for name, file in self._files.items()}
+
+    def back(self, place: Place) -> None:
+        """Forget what was written since."""
+        for name, file in self._files.items():
+            at, rows = place.get(name, (0, 0))
+            file.flush()
+            file.seek(at)
+            file.truncate()
+            self._rows[name] = rows
+
+    def finish(self, said: Manifest, size: int) -> Manifest:
+        """Make the export whole and put it in its place; return its manifest. ``size`` is that of the vectors."""
+        for name, file in self._files.items():
+            if name.endswith(".ids.json") and self._rows[name]:
+                file.write(b"\n]\n")
+            if name.endswith(".npy") and self._rows[name]:
+                file.seek(0)
+                _write_header(file, self._rows[name], size)
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+        written = {name: self._entry(name) for name in sorted(self._files) if self._rows[name]}
+        for name in self._files.keys() - written.keys():
+            (self._partial / name).unlink()
+        whole = replace(said, files=written).sealed()
+        with (self._partial / manifests.NAME).open("wb") as file:
+            file.write(whole.dump().encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self._move()
+        return whole
+
+    def _entry(self, name: str) -> FileEntry:
+        with (self._partial / name).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return FileEntry(file.tell(), digest, self._rows[name])
+
+    def _move(self) -> None:
+        """Take the place of what was there, which is moved aside first: folders cannot be swapped."""
+        assert self._lock is not None
+        (self._partial / _LOCK).unlink()
+        _sync(self._partial / EMBEDDINGS)
+        _sync(self._partial)
+        aside = self.path.with_name(f".{self.path.name}.replaced")
+        shutil.rmtree(aside, ignore_errors=True)
+        if self.path.exists():
+            self.path.rename(aside)
+        self._partial.rename(self.path)
+        _sync(self.path.parent)
+        shutil.rmtree(aside, ignore_errors=True)
+        os.close(self._lock)
+        self._lock = None
+
+    def _file(self, name: str) -> IO[bytes]:
+        if name not in self._files:
+            self._files[name] = (self._partial / name).open("wb")
+            self._rows[name] = 0
+        return self._files[name]
+
+
+def require_free(path: Path) -> None:
+    """Raise ConflictError unless there is nothing at ``path``, an empty folder, or an export."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise ConflictError(f"{path} is no folder: name another place for the export")
+    if path.exists() and any(path.iterdir()) and not is_archive(path):
+        raise ConflictError(f"{path} holds other files: name a folder that is new, empty, or an earlier export")
+
+
+def is_archive(path: Path) -> bool:
+    """Tell whether a folder says that it is an export, whole or not."""
+    try:
+        with (path / manifests.NAME).open("rb") as file:
+            return f'"format": "{manifests.FORMAT}"'.encode() in file.read(1000)
+    except OSError:
+        return False
+
+
+def _write_header(file: IO[bytes], rows: int, size: int) -> None:
+    # NumPy leaves room for the first axis to grow, so that the last header is as long as the first.
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, size)})
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _translated(error: OSError, path: Path) -> Exception:
+    if error.errno in _FULL:
+        return StorageFullError(f"The disk is full: there is no room for the export {path}. Nothing of it was kept")
+    return DataDirError(f"{path} cannot be written: {error.strerror or error}")

@@ -1,0 +1,136 @@
+"""``python tests/bench/archive_speed.py [--messages N] [--platform]``: how fast a store is exported and imported.
+
+Fills embedded stores through the real write path, with the rules' extraction and random vectors of 384 dimensions;
+exports them, imports that into other embedded stores and, with --platform, into a Neo4j and a Qdrant, which come from
+where the tests take them, and exports those. Prints seconds, items and nodes a second, the most memory of the process
+so far. The Neo4j must be empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from neo4j_graphs import open_neo4j
+from qdrant_servers import collections_for_tests
+from servers.neo4j.server import NEO4J
+from servers.qdrant import QDRANT
+from servers.run import Run
+from vicw_ingest.indexing import Indexer
+from vicw_ingest.pipeline import IngestPorts, ingest
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.qdrant import QdrantVectorStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.extensions import Registries, load_registries
+from vicw_shared.indexes import Index, Indexes
+from vicw_shared.model import Label
+from vicw_shared.ports import ModelIdentity, VectorStore
+from vicw_shared.settings import IngestSettings, LimitSettings
+from vicw_sleep.archive.exporting import Exported, Source, Wanted, export
+from vicw_sleep.archive.importing import Imported, Target, import_archive
+from vicw_sleep.archive.judging import judge
+from vicw_standalone.bench.seeded import SeededEmbedder
+from vicw_standalone.bench.synthetic import Chat
+
+MODEL = ModelIdentity("random", 384, "0" * 64, 1)
+REGISTRIES: Registries = load_registries()
+
+
+@asynccontextmanager
+async def embedded(path: Path) -> AsyncIterator[tuple[SqliteGraphStore, VectorStore]]:
+    async with AsyncExitStack() as stack:
+        graph = SqliteGraphStore(stack.enter_context(DataDir(path)), REGISTRIES.edges)
+        stack.push_async_callback(graph.close)
+        vectors = EdgeVectorStore(path / "vectors", MODEL.size)
+        stack.push_async_callback(vectors.close)
+        await graph.set_model(MODEL)
+        yield graph, vectors
+
+
+async def fill(graph: SqliteGraphStore, vectors: VectorStore, messages: int) -> None:
+    async def opener(_: ModelIdentity) -> Index:
+        return Index(MODEL, vectors, SeededEmbedder(MODEL))
+
+    indexes = Indexes(graph, opener)
+    await indexes.open()
+    settings = IngestSettings()
+    indexer = Indexer(graph, indexes, 256, settings.max_tries)
+    ports = IngestPorts.of(graph, indexer, REGISTRIES.edges, LimitSettings(), settings)
+    for request in Chat().requests(messages, 500):
+        await ingest(request, "default", ports)
+        await indexer.drain()
+
+
+async def timed[T](what: str, items: int, nodes: int, work: Awaitable[T]) -> T:
+    began = time.monotonic()
+    done = await work
+    seconds = time.monotonic() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{what:36}{seconds:8.1f}{items / seconds:10.0f}{nodes / seconds:10.0f}{memory:10.0f}", flush=True)
+    return done
+
+
+async def exported(graph: Exported, vectors: VectorStore, path: Path) -> None:
+    with ArchiveWriter(path) as writer:
+        source = Source(graph=graph, vectors=vectors, model=MODEL)
+        await export(source, writer, REGISTRIES, Wanted(), program="bench")
+
+
+async def imported(path: Path, graph: Imported, vectors: VectorStore) -> None:
+    async def open_vectors(_: ModelIdentity) -> VectorStore:
+        return vectors
+
+    judged = judge(ArchiveReader(path), REGISTRIES.edges)
+    await import_archive(judged, Target(graph=graph, open_vectors=open_vectors))
+
+
+async def measure(room: Path, messages: int, run: Run | None) -> None:
+    async with embedded(room / "one") as (graph, vectors):
+        began = time.monotonic()
+        await fill(graph, vectors, messages)
+        nodes = sum([await graph.count(label) for label in Label])
+        print(f"{messages} messages, {nodes} nodes, filled in {time.monotonic() - began:.0f} s\n")
+        print(f"{'':36}{'s':>8}{'items/s':>10}{'nodes/s':>10}{'MB':>10}")
+        await timed("export, embedded", messages, nodes, exported(graph, vectors, room / "export"))
+    size = sum(path.stat().st_size for path in (room / "export").rglob("*") if path.is_file())
+    async with embedded(room / "two") as (graph, vectors):
+        await timed("import, embedded", messages, nodes, imported(room / "export", graph, vectors))
+    if run is not None:
+        async with open_neo4j(run.shared(NEO4J)) as neo, collections_for_tests(run.shared(QDRANT)) as (client, made):
+            if await neo.count(Label.CONTEXT):
+                raise SystemExit("the Neo4j is not empty: name another")
+            await neo.set_model(MODEL)
+            points = QdrantVectorStore(client, (await made.open(MODEL)).name)
+            await timed("import, Neo4j and Qdrant", messages, nodes, imported(room / "export", neo, points))
+            await timed("export, Neo4j and Qdrant", messages, nodes, exported(neo, points, room / "again"))
+    print(f"\nThe export has {size / 2**20:.0f} MiB, {size / messages:.0f} bytes a message")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=20_000)
+    parser.add_argument("--platform", action="store_true")
+    options = parser.parse_args()
+    run = Run() if options.platform else None
+    with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
+        try:
+            asyncio.run(measure(Path(folder), options.messages, run))
+        finally:
+            if run is not None:
+                run.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""Stores exported into folders and imported from them, by the same use cases as the commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from contract.sides import Side
+from vicw_shared.archive.manifest import NAME, Manifest
+from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.extensions import Registries
+from vicw_shared.model import CollectionRegistry, EdgeRegistry
+from vicw_shared.ports import ModelIdentity, VectorStore
+from vicw_sleep.archive.exporting import Source, Wanted, export
+from vicw_sleep.archive.importing import Result, Target, import_archive
+from vicw_sleep.archive.judging import judge
+
+
+def registries() -> Registries:
+    return Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
+
+
+async def exported(side: Side, path: Path, wanted: Wanted | None = None) -> Manifest:
+    source = Source(graph=side.graph, vectors=side.vectors, model=await side.graph.model())
+    with ArchiveWriter(path) as writer:
+        return await export(source, writer, registries(), wanted or Wanted(), program="test")
+
+
+async def imported(path: Path, side: Side) -> Result:
+    async def open_vectors(model: ModelIdentity) -> VectorStore | None:
+        return side.vectors if await side.graph.model() == model else None
+
+    judged = judge(ArchiveReader(path), registries().edges)
+    return await import_archive(judged, Target(graph=side.graph, open_vectors=open_vectors))
+
+
+def same(one: Path, other: Path, *, error: float = 1e-6) -> None:
+    """Assert that two exports are the same to the byte, but for their time, and for vectors that engines round."""
+    names = {name: sorted(str(p.relative_to(name)) for p in name.rglob("*") if p.is_file()) for name in (one, other)}
+    assert names[one] == names[other]
+    for name in names[one]:
+        if name.endswith(".npy"):
+            assert np.allclose(np.load(one / name), np.load(other / name), rtol=0, atol=error), name
+        elif name != NAME:
+            assert (one / name).read_text("utf-8") == (other / name).read_text("utf-8"), name

@@ -1,0 +1,325 @@
+"""What goes out of one store comes into another as it was, whatever kinds of stores these are."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from contract.exports import exported, imported, same
+from contract.sides import Clockwork, Side, asked_for, embedded
+from contract.stories import INGESTS
+from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
+from effort import TIMES
+from vicw_shared.archive.manifest import NAME
+from vicw_shared.errors import ConflictError, FixableError, UnavailableError
+from vicw_shared.ports import GraphTransaction
+from vicw_sleep.archive import exporting, importing
+from vicw_sleep.archive.exporting import Wanted
+
+_TEXTS = (
+    "My sister Ana moved to Porto because Mara took the Sunken Amulet.",
+    "Edran rode north after Mara left. Ana told Ben.",
+    "I met Ben in Porto last Friday, so the build broke in src/app.py.",
+)
+_ROUNDED = 0.004
+"""The embedded store keeps a byte a dimension (decision 0001)."""
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches so small that everything of interest falls between two of them."""
+    for name in ("_NODES", "_EDGES", "_RECORDS"):
+        monkeypatch.setattr(exporting, name, 7)
+    monkeypatch.setattr(importing, "_BATCH", 5)
+
+
+async def fill(side: Side) -> None:
+    """Two tenants, late items, new versions, a retraction, a Macro-Event, receipts, what a model is to read."""
+    await tell(side, [turn(n, _TEXTS[n % 3], tags=["trip"], about=["Ana"]) for n in range(9)])
+    await tell(side, [turn(2, "Ben has left."), turn(20, "Nothing happened.", timestamp=None)])
+    await side.ingest({"context": "d", "wait": False, "items": [{"text": "Elsewhere. " * 40}]}, "u", "a key")
+    await side.ingest({"context": "d", "wait": False, "items": [{"text": "Of t.", "speaker": "Ana"}]}, "t", "a key")
+    await side.retract({"context": "c", "ids": ["4"], "wait": False}, "t")
+    macro = await fold(side, await draft(side, (await thread(side))[:3]))
+    await side.graph.requeue([macro.qdrant_id or ""])
+    last = (await thread(side))[-1]
+
+    async def wait_for_a_model(transaction: GraphTransaction) -> None:
+        await transaction.put_unread([last.uid])
+
+    await side.graph.write("t", "c", wait_for_a_model)
+    await sound(side)
+
+
+def inside(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def whole(side: Side) -> tuple[Any, ...]:
+    """Return all that a store knows, its points too."""
+    dense = await side.vectors.dense(sorted(await side.points()))
+    return await side.nodes(), await side.edges(), await side.payloads(), sorted(dense)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_it_comes_into_the_other_store_as_it_was_and_back(side: Side, store: Path, tmp_path: Path) -> None:
+    async with embedded(store) as source, embedded(store) as last:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        result = await imported(tmp_path / "one", side)
+        assert result.points == len(await source.points())
+        assert await whole(side) == await whole(source)
+        await sound(side)
+        await exported(side, tmp_path / "two")
+        same(tmp_path / "one", tmp_path / "two")
+        await imported(tmp_path / "two", last)
+        assert await whole(last) == await whole(source)
+        await exported(last, tmp_path / "three")
+        same(tmp_path / "one", tmp_path / "three")
+
+
+async def test_what_a_platform_has_comes_out_as_it_was(side: Side, store: Path, tmp_path: Path) -> None:
+    await fill(side)
+    await exported(side, tmp_path / "one")
+    async with embedded(store) as other:
+        await imported(tmp_path / "one", other)
+        assert await whole(other) == await whole(side)
+        assert await other.graph.receipt("u", "a key") == await side.graph.receipt("u", "a key")
+        await sound(other)
+        await exported(other, tmp_path / "two")
+        same(tmp_path / "one", tmp_path / "two", error=_ROUNDED)
+
+
+async def test_life_goes_on_in_the_other_store(side: Side, store: Path, tmp_path: Path) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        await imported(tmp_path / "one", side)
+        for one in (source, side):
+            again = {"context": "d", "wait": False, "items": [{"text": "Elsewhere. " * 40}]}
+            assert (await one.ingest(again, "u", "a key")).items[0].status.value == "created"
+            await tell(one, [turn(0, _TEXTS[0]), turn(5, "Changed."), turn(30, "The last.")])
+            await one.retract({"context": "c", "ids": ["1"], "wait": False}, "t")
+            await sound(one)
+        ours, theirs = [[(n.source_id, n.version, n.flow_step) for n in await thread(one)] for one in (source, side)]
+        assert ours == theirs
+        assert len(await source.nodes()) == len(await side.nodes())
+
+
+async def test_a_context_goes_alone(side: Side, store: Path, tmp_path: Path) -> None:
+    await fill(side)
+    manifest = await exported(side, tmp_path / "one", Wanted(tenant="t", context="d"))
+    assert manifest.rows(["contexts.jsonl"]) == 1
+    assert "receipts.jsonl" not in manifest.files
+    async with embedded(store) as other:
+        await imported(tmp_path / "one", other)
+        assert {(n.tenant, n.context) for n in (await other.nodes()).values()} == {("t", "d")}
+        await sound(other)
+        await exported(side, tmp_path / "two", Wanted(tenant="u"))
+        await imported(tmp_path / "two", other)
+        assert {(n.tenant, n.context) for n in (await other.nodes()).values()} == {("t", "d"), ("u", "d")}
+        await sound(other)
+
+
+async def test_two_histories_are_not_mixed(side: Side, tmp_path: Path) -> None:
+    await fill(side)
+    await exported(side, tmp_path / "one")
+    before = await whole(side)
+    with pytest.raises(ConflictError, match=r"has the context 'c' of tenant 't' already \(2 of"):
+        await imported(tmp_path / "one", side)
+    assert await whole(side) == before
+
+
+class Killed(BaseException):
+    """The end of a process, in the middle of a write or right behind one."""
+
+
+def dying(side: Side, after: int, *, behind: bool) -> Callable[[], None]:
+    """Let the store's writer die after so many writes; return what brings it back to life."""
+    graph, left = side.graph, after
+    write = graph.write
+
+    async def last(tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[Any]]) -> Any:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            return await write(tenant, context, work)
+        if behind:
+            await write(tenant, context, work)
+            raise Killed
+
+        async def torn(transaction: GraphTransaction) -> Any:
+            await work(transaction)
+            raise Killed
+
+        return await write(tenant, context, torn)
+
+    graph.write = last  # type: ignore[method-assign]
+    return lambda: setattr(graph, "write", write)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    async with embedded(store) as source, embedded(store) as other:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        await tell(other, [turn(1, "Another.")], context="elsewhere")
+        await exported(other, tmp_path / "other")
+        deaths = 0
+        while True:
+            revive = dying(side, draw.randrange(1, 12), behind=draw.random() < 0.5)
+            try:
+                await imported(tmp_path / "one", side)
+                break
+            except Killed:
+                deaths += 1
+            finally:
+                revive()
+            for work in (imported(tmp_path / "other", side), exported(side, tmp_path / "half")):
+                with pytest.raises(ConflictError, match="broke off in this store"):
+                    await work
+        assert deaths > 5
+        assert await whole(side) == await whole(source)
+        await sound(side)
+        assert (await imported(tmp_path / "one", side)).again
+        await imported(tmp_path / "other", side)
+        await sound(side)
+
+
+async def test_an_import_whose_vectors_fail_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        upsert, left = side.vectors.upsert, 0
+
+        async def failing(points: Sequence[Any]) -> None:
+            nonlocal left
+            left += 1
+            if left < 3:
+                await upsert(points[: len(points) // 2])
+                raise UnavailableError("vectors", "it went away")
+            await upsert(points)
+
+        side.vectors.upsert = failing  # type: ignore[method-assign]
+        for _ in range(2):
+            with pytest.raises(UnavailableError):
+                await imported(tmp_path / "one", side)
+        await imported(tmp_path / "one", side)
+        assert await whole(side) == await whole(source)
+        assert side.embedder.seen == [], "nothing is embedded anew"
+
+
+async def test_without_vectors_everything_waits_to_be_embedded(side: Side, store: Path, tmp_path: Path) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        side.embedder.name = "another"
+        await side.graph.set_model(await side.embedder.identity())
+        assert (await imported(tmp_path / "one", side)).points == 0
+        assert (await side.check()).waiting > 0
+        await sound(side)
+        assert await whole(side) == await whole(source)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, store: Path, tmp_path: Path) -> None:
+    await fill(side)
+    over = asyncio.Event()
+
+    async def writing() -> None:
+        for number in range(100, 1000):
+            await tell(side, [turn(number % 7 + 50, f"Ana wrote {number}.", timestamp=None)])
+            await side.ingest({"context": "d", "wait": False, "items": [{"text": f"x {number}"}]}, "t", None)
+            if over.is_set():
+                return
+
+    writer = asyncio.create_task(writing())
+    await asyncio.sleep(0.2)
+    for number in range(3):
+        await exported(side, tmp_path / str(number))
+    over.set()
+    await writer
+    for number in range(3):
+        async with embedded(store) as other:
+            await imported(tmp_path / str(number), other)
+            await sound(other)
+
+
+@pytest.mark.timeout(1800)
+def test_whatever_a_store_has_been_told(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clockwork()
+    clock.install(monkeypatch)
+    store.mkdir()
+
+    async def run(steps: Sequence[Any], room: Path) -> None:
+        async with embedded(store) as side, embedded(store) as other:
+            for step in steps:
+                clock.next_operation()
+                clock.next_side()
+                if isinstance(step, tuple):
+                    start, count = step
+                    sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
+                    if len(sources) > 1:
+                        macro = await fold(side, await draft(side, sources), clock.now)
+                        await side.graph.requeue([macro.qdrant_id or ""])
+                    continue
+                with suppress(FixableError):
+                    await (side.ingest(step, "t", "key") if "items" in step else side.retract(step, "t"))
+            await side.indexer.drain()
+            await exported(side, room / "one")
+            await imported(room / "one", other)
+            assert await whole(other) == await whole(side)
+            await exported(other, room / "two")
+            same(room / "one", room / "two")
+            await sound(other)
+
+    rooms = iter(tmp_path / str(number) for number in range(10**6))
+    with asyncio.Runner() as runner:
+
+        @settings(
+            max_examples=25 * TIMES,
+            phases=[Phase.generate],
+            database=None,
+            derandomize=TIMES == 1,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(st.lists(_STEP | INGESTS, min_size=3, max_size=9))
+        def told(steps: list[Any]) -> None:
+            runner.run(run(steps, next(rooms)))
+
+        told()
+
+
+async def test_an_export_that_breaks_off_leaves_what_was_there(side: Side, tmp_path: Path) -> None:
+    await fill(side)
+    path = tmp_path / "one"
+    await exported(side, path)
+    before = (path / NAME).read_bytes()
+    dense = side.vectors.dense
+
+    async def failing(ids: Sequence[str]) -> Any:
+        raise UnavailableError("vectors", "it went away")
+
+    side.vectors.dense = failing  # type: ignore[method-assign]
+    with pytest.raises(UnavailableError):
+        await exported(side, path)
+    assert inside(tmp_path) == ["one"]
+    assert (path / NAME).read_bytes() == before
+    side.vectors.dense = dense  # type: ignore[method-assign]
+    await exported(side, path)
+    assert inside(tmp_path) == ["one"]

@@ -1,0 +1,96 @@
+"""``kill -9`` of an export and of an import, at whatever moment."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contract.exports import same
+from e2e.serving import VICW, environment
+from memory import open_memory
+
+pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(900)]
+_PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture
+def filled(store: Path) -> Path:
+    async def fill() -> None:
+        async with open_memory(store / "source") as memory:
+            for start in range(0, 1000, 250):
+                turns = (
+                    {"id": f"m{n}", "text": f"Ana met Ben {n} times", "speaker": "Ana", "flow_id": "f"}
+                    for n in range(start, start + 250)
+                )
+                await memory.ingest(*turns)
+
+    store.mkdir()
+    asyncio.run(fill())
+    return store / "source"
+
+
+def vicw(*arguments: str | Path) -> subprocess.Popen[str]:
+    command = [str(VICW), *map(str, arguments)]
+    return subprocess.Popen(command, env=environment(Path("/nonexistent")), stdout=subprocess.PIPE, text=True)
+
+
+def finished(*arguments: str | Path) -> str:
+    with vicw(*arguments) as process:
+        told = process.communicate(timeout=_PATIENCE_SECONDS)[0]
+        assert process.returncode == 0, told
+    return told
+
+
+def killed(after: float, begun: Callable[[], bool], *arguments: str | Path) -> bool:
+    """Kill a command so long after it has begun its work; tell whether it was still at it."""
+    with vicw(*arguments) as process:
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while not begun() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        time.sleep(after)
+        process.kill()
+        process.communicate()
+        return process.returncode != 0
+
+
+def test_a_killed_export_leaves_nothing_under_its_name(filled: Path, tmp_path: Path) -> None:
+    draw, path, deaths = random.Random(1), tmp_path / "export", 0
+    for _ in range(6):
+        died = killed(
+            draw.random() * 0.4,
+            (tmp_path / ".export.partial" / "events.jsonl").exists,
+            *("export", "--to", path, "--data-dir", filled),
+        )
+        deaths += died
+        if path.exists():
+            assert "is sound" in finished("import", path, "--check")
+            break
+    assert deaths
+    finished("export", "--to", path, "--data-dir", filled)
+    assert [one.name for one in tmp_path.iterdir()] == ["export"]
+    assert "is sound" in finished("import", path, "--check")
+
+
+def test_a_killed_import_goes_on(filled: Path, tmp_path: Path, store: Path) -> None:
+    draw, other, deaths = random.Random(2), store / "other", 0
+    finished("export", "--to", tmp_path / "one", "--data-dir", filled)
+    for _ in range(6):
+        died = killed(
+            0.05 + draw.random() * 0.7,
+            (other / "graph.sqlite3").exists,
+            *("import", tmp_path / "one", "--data-dir", other),
+        )
+        deaths += died
+        if not died:
+            break
+    assert deaths
+    finished("import", tmp_path / "one", "--data-dir", other)
+    assert finished("check", "--data-dir", other).endswith("0 waiting\nclean\n")
+    finished("export", "--to", tmp_path / "two", "--data-dir", other)
+    same(tmp_path / "one", tmp_path / "two")

@@ -1,0 +1,207 @@
+"""An export that is not what was exported is refused, with the file, the line and the field, and nothing is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contract.exports import exported, imported, registries
+from contract.sides import embedded
+from contract.test_folding import tell, turn
+from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive.manifest import NAME, FileEntry
+from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.errors import InvalidInputError
+from vicw_sleep.archive.judging import judge
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    room = tmp_path_factory.mktemp("sound")
+
+    async def fill() -> None:
+        async with embedded(room) as side:
+            await tell(side, [turn(n, f"Ana met Ben in Porto, said {n}.", tags=["trip"]) for n in range(6)])
+            await side.ingest({"context": "c", "wait": False, "items": [{"text": "x"}]}, "t", "a key")
+            await side.indexer.drain()
+            await exported(side, room / "export")
+
+    asyncio.run(fill())
+    yield room / "export"
+    shutil.rmtree(room)
+
+
+@pytest.fixture
+def export(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "export"))
+
+
+def judged(path: Path) -> None:
+    judge(ArchiveReader(path), registries().edges)
+
+
+def refused(path: Path) -> str:
+    """Return with which words an export is refused; an import stores nothing of it."""
+    with pytest.raises(InvalidInputError) as caught:
+        judged(path)
+
+    async def bring() -> None:
+        async with embedded(path.parent) as side:
+            with pytest.raises(InvalidInputError):
+                await imported(path, side)
+            assert (await side.nodes(), await side.graph.import_mark()) == ({}, None)
+
+    asyncio.run(bring())
+    return str(caught.value)
+
+
+def reseal(path: Path, **changes: Any) -> None:
+    """Make the manifest agree with the files, as whoever makes an export by hand would."""
+    said = manifests.load((path / NAME).read_text("utf-8"))
+    files = {}
+    for name, entry in said.files.items():
+        if (path / name).exists():
+            raw = (path / name).read_bytes()
+            rows = raw.count(b"\n") if name.endswith(".jsonl") else entry.rows
+            files[name] = FileEntry(len(raw), hashlib.sha256(raw).hexdigest(), rows)
+    (path / NAME).write_text(replace(said, **({"files": files} | changes)).sealed().dump(), "utf-8")
+
+
+def rewrite(path: Path, name: str, line: int, change: Callable[[dict[str, Any]], object]) -> None:
+    lines = (path / name).read_text("utf-8").splitlines()
+    row = json.loads(lines[line - 1])
+    change(row)
+    lines[line - 1] = json.dumps(row)
+    (path / name).write_text("\n".join(lines) + "\n", "utf-8")
+    reseal(path)
+
+
+def names(path: Path) -> list[str]:
+    return sorted(str(one.relative_to(path)) for one in path.rglob("*") if one.is_file())
+
+
+def test_what_was_exported_is_sound(export: Path) -> None:
+    judged(export)
+    reseal(export)
+    judged(export)
+
+
+def test_a_flipped_byte_is_found_in_every_file(export: Path) -> None:
+    draw = random.Random(1)
+    assert {"manifest.json", "edges.jsonl", "chunks.jsonl", "embeddings/chunks.npy"} <= {*names(export)}
+    for name in names(export):
+        before = (export / name).read_bytes()
+        for _ in range(20):
+            spoilt = bytearray(before)
+            spoilt[draw.randrange(len(spoilt))] ^= 1 << draw.randrange(8)
+            (export / name).write_bytes(spoilt)
+            with pytest.raises(InvalidInputError, match=name if name != NAME else "manifest|import"):
+                judged(export)
+        (export / name).write_bytes(before)
+    judged(export)
+
+
+def test_a_flipped_byte_stores_nothing(export: Path) -> None:
+    raw = bytearray((export / "events.jsonl").read_bytes())
+    raw[100] ^= 1
+    (export / "events.jsonl").write_bytes(raw)
+    assert "events.jsonl: is not what was exported" in refused(export)
+
+
+def test_a_missing_file_and_one_that_was_cut_are_named(export: Path) -> None:
+    for name in names(export):
+        before = (export / name).read_bytes()
+        (export / name).write_bytes(before[:-1])
+        with pytest.raises(InvalidInputError, match=name):
+            judged(export)
+        (export / name).unlink()
+        with pytest.raises(InvalidInputError, match=f"{name}: is missing"):
+            judged(export)
+        (export / name).write_bytes(before)
+
+
+def test_a_link_is_not_followed(export: Path, tmp_path: Path) -> None:
+    shutil.move(export / "edges.jsonl", tmp_path / "elsewhere")
+    (export / "edges.jsonl").symlink_to(tmp_path / "elsewhere")
+    assert "edges.jsonl: is a link" in refused(export)
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.jsonl", "/etc/passwd", "embeddings/../../x.npy", "a/b.jsonl", ".lock", "A.jsonl"]
+)
+def test_a_name_that_leads_elsewhere_is_refused(export: Path, name: str) -> None:
+    said = manifests.load((export / NAME).read_text("utf-8"))
+    reseal(export, files=dict(said.files) | {name: said.files["edges.jsonl"]})
+    assert "is no name of a file of an export" in refused(export)
+
+
+def test_another_version_and_another_format_are_refused(export: Path) -> None:
+    reseal(export, version=2)
+    assert "version 2 is not 1" in refused(export)
+    reseal_to = json.loads((export / NAME).read_text("utf-8")) | {"format": "other"}
+    (export / NAME).write_text(json.dumps(reseal_to), "utf-8")
+    assert "not of an export" in refused(export)
+
+
+NOBODY = "00000000-0000-5000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("edges.jsonl", lambda r: r.update(target=NOBODY), "edges.jsonl, line 2: target: the export has no node"),
+        ("edges.jsonl", lambda r: r.update(source=NOBODY), "edges.jsonl, line 2: source: the export has no node"),
+        ("edges.jsonl", lambda r: r.update(type="HATES"), "line 2: type: edge type 'HATES' is not registered"),
+        ("edges.jsonl", lambda r: r.update(type="IS_PERSON"), "line 2: type: IS_PERSON may not join"),
+        ("edges.jsonl", lambda r: r.update(weight=2), "line 2: weight: 2.0 is outside"),
+        ("events.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' of tenant 't' is not"),
+        ("events.jsonl", lambda r: r.update(tenant="other"), "line 2: context: 'c' of tenant 'other' is not"),
+        ("events.jsonl", lambda r: r.update(label="Chunk"), "line 2: label: Chunk"),
+        ("events.jsonl", lambda r: r.update(uid="x"), "line 2: uid: 'x' is no UUID"),
+        ("events.jsonl", lambda r: r.update(colour="red"), "line 2: 'colour' is no field"),
+        ("events.jsonl", lambda r: r.update(version="1"), "line 2: version: Input should be a valid integer"),
+        ("events.jsonl", lambda r: r.update(arrival=2**63), "line 2: arrival: 9223372036854775808 has more"),
+        ("events.jsonl", lambda r: r.update(created_at="2026-01-01T00:00:00"), "line 2: created_at: is without a time"),
+        ("events.jsonl", lambda r: r.pop("created_at"), "line 2: created_at: Field required"),
+        ("counters.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
+    ],
+)
+def test_a_line_that_no_store_has_is_named(
+    export: Path, name: str, change: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    rewrite(export, name, 2, change)
+    assert told in refused(export)
+
+
+def test_a_node_that_comes_twice_is_named(export: Path) -> None:
+    lines = (export / "events.jsonl").read_text("utf-8").splitlines()
+    (export / "events.jsonl").write_text("\n".join([*lines, lines[0]]) + "\n", "utf-8")
+    reseal(export)
+    assert f"the node {json.loads(lines[0])['uid']} comes twice" in refused(export)
+
+
+def test_vectors_that_are_none_are_named(export: Path) -> None:
+    vectors = np.load(export / "embeddings/chunks.npy")
+    for spoilt, told in ((vectors * 2, "row 0 is no unit vector"), (vectors[:-1], "which is not the ids'")):
+        np.save(export / "embeddings/chunks.npy", spoilt)
+        reseal(export)
+        assert told in refused(export)
+    np.save(export / "embeddings/chunks.npy", np.array([{}], dtype=object), allow_pickle=True)
+    reseal(export)
+    assert "is no array" in refused(export)
+
+
+def test_a_type_that_an_extension_registers_asks_for_it(export: Path) -> None:
+    said = manifests.load((export / NAME).read_text("utf-8"))
+    reseal(export, edge_types=(*said.edge_types, manifests.DeclaredType(name="TODO_OWNED_BY")))
+    assert "TODO_OWNED_BY is not registered here. Install the extension" in refused(export)

@@ -1,0 +1,139 @@
+"""``vicw export``, ``import``, ``backup`` and ``restore`` on data directories."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from contract.exports import same
+from memory import open_memory
+from vicw_shared.errors import ConflictError
+from vicw_standalone.cli import app
+
+
+@pytest.fixture
+def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # Loggers keep what they were given first: here a stream that ends with the command.
+    for module in ("archive", "maintain", "keys"):
+        monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None)
+
+    async def fill() -> None:
+        async with open_memory(store) as memory:
+            turns = ({"id": f"m{n}", "text": f"turn {n} of Ana", "speaker": "Ana", "flow_id": "f"} for n in range(6))
+            await memory.ingest(*turns)
+            await memory.ingest({"id": "x", "text": "elsewhere"}, context="other")
+
+    asyncio.run(fill())
+    return store
+
+
+def vicw(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        result.output_bytes += f"{type(result.exception).__name__}: {result.exception}".encode()
+    return result
+
+
+def test_out_and_in_again(filled: Path, tmp_path: Path) -> None:
+    done = vicw("export", "--to", tmp_path / "one", "--data-dir", filled)
+    assert done.exit_code == 0, done.output
+    assert "vectors" in done.stdout
+    assert vicw("import", tmp_path / "one", "--check").stdout == f"{tmp_path / 'one'} is sound\n"
+    other = tmp_path / "other"
+    assert vicw("import", tmp_path / "one", "--data-dir", other).exit_code == 0
+    assert "0 waiting\nclean" in vicw("check", "--data-dir", other).stdout
+    assert "in the store already" in vicw("import", tmp_path / "one", "--data-dir", other).stdout
+    assert vicw("export", "--to", tmp_path / "two", "--data-dir", other).exit_code == 0
+    same(tmp_path / "one", tmp_path / "two")
+
+    async def ask() -> None:
+        async with open_memory(other) as memory:
+            assert [result.id for result in (await memory.retrieve("turn 3")).results][:1] == ["m3"]
+
+    asyncio.run(ask())
+
+
+def test_a_context_of_a_store(filled: Path, tmp_path: Path) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--context", "other", "--data-dir", filled).exit_code == 0
+    manifest = json.loads((tmp_path / "e/manifest.json").read_text())
+    assert (manifest["context"], manifest["files"]["contexts.jsonl"]["rows"]) == ("other", 1)
+    assert "turn" not in (tmp_path / "e/chunks.jsonl").read_text()
+    nothing = vicw("export", "--to", tmp_path / "f", "--context", "nobody's", "--data-dir", filled)
+    assert nothing.exit_code == 1
+    assert 'There is no context "nobody\'s"; there is' in nothing.output
+    assert not (tmp_path / "f").exists()
+    again = vicw("import", tmp_path / "e", "--data-dir", filled)
+    assert "has the context 'other'" in again.output
+
+
+def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/letter").write_text("dear")
+    refused = vicw("export", "--to", tmp_path / "home", "--data-dir", filled)
+    assert "holds other files" in refused.output
+    assert (tmp_path / "home/letter").read_text() == "dear"
+    assert "is no export" in vicw("import", tmp_path / "home", "--data-dir", filled).output
+    for _ in range(2):
+        assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e", "home"]
+    assert "vicw import" in vicw("ingest", tmp_path / "e").output
+
+
+def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = vicw("keys", "create", "--data-dir", filled).stdout.split("_")[1]
+    names = iter(f"vicw-2026010{n}T000000Z" for n in range(1, 9))
+    monkeypatch.setattr("vicw_standalone.archiving.backups.name_at", lambda at: next(names))
+    backups = tmp_path / "backups"
+    for extra in ((), ("--compress",), ("--compress", "--keep", "2")):
+        assert vicw("backup", "--to", backups, "--data-dir", filled, *extra).exit_code == 0
+    assert sorted(path.name for path in backups.iterdir()) == [
+        "vicw-20260102T000000Z.tar.gz",
+        "vicw-20260103T000000Z.tar.gz",
+    ]
+    latest = backups / "vicw-20260103T000000Z.tar.gz"
+    other = tmp_path / "other"
+    assert vicw("restore", latest, "--data-dir", other).exit_code == 0
+    assert key in vicw("keys", "list", "--data-dir", other).stdout
+    assert "is not empty" in vicw("restore", latest, "--data-dir", filled).output
+    done = vicw("restore", latest, "--replace", "--data-dir", filled)
+    assert done.exit_code == 0, done.output
+    assert "clean" in vicw("check", "--data-dir", filled).stdout
+    assert [path for path in filled.iterdir() if path.name.startswith("replaced-")]
+
+
+def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+    other = tmp_path / "other"
+
+    async def die(self: object, *_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vicw_sleep.archive.importing._Import._edges", die)
+        assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code != 0
+
+    async def serve() -> None:
+        async with open_memory(other):
+            pass
+
+    with pytest.raises(ConflictError, match="broke off in this store"):
+        asyncio.run(serve())
+    assert "broke off" in vicw("export", "--to", tmp_path / "f", "--data-dir", other).output
+    assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code == 0
+    asyncio.run(serve())
+
+
+def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:
+    assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
+    for number, name in enumerate(("../evil.jsonl", "vicw-20260101T000000Z/../../evil.jsonl", "/tmp/evil.jsonl")):
+        packed = tmp_path / f"{number}.tar.gz"
+        with tarfile.open(packed, "w:gz") as tar:
+            tar.add(tmp_path / "e/chunks.jsonl", arcname=name)
+        refused = vicw("restore", packed, "--data-dir", tmp_path / "new")
+        assert "which no backup has" in refused.output
+        assert not (tmp_path / "new").exists()
