@@ -143,8 +143,8 @@ async def test_stages_of_an_answer_hold_the_calls_of_engines(memory: Memory, end
         assert trace_of(told[f"retrieve.{stage}"]) == _TRACE
     assert parent_of(told["channel.bm25"]) == id_of(told["retrieve.channels"])
     assert parent_of(told["edge.search"]) in {id_of(told["channel.bm25"]), id_of(told["channel.dense"])}
-    assert parent_of(told["sqlite.texts"]) == id_of(told["retrieve.synthesize"])
-    assert told["sqlite.texts"].kind is SpanKind.CLIENT
+    assert parent_of(told["sqlite.owners"]) == id_of(told["retrieve.fuse"])
+    assert told["sqlite.owners"].kind is SpanKind.CLIENT
     assert "secret" not in str([one.to_json() for one in told.values()])
 
 
