@@ -116,7 +116,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     assert await side.payloads() == payloads
     assert {step.outcome for step in await side.graph.steps("t", limit=9)} == {Outcome.UNDONE}
     for unknown in (steps[0].id, "none"):
-        with pytest.raises(NotFoundError, match="no step|undone already"):
+        with pytest.raises(NotFoundError, match=r"no step|undone already"):
             await undoing.undo(unknown, now=_LATER, grace=_GRACE)
 
 

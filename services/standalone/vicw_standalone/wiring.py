@@ -28,18 +28,17 @@ from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
-from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
-from vicw_shared.ports import ChangePhase, Embedder, ModelIdentity, Reranker, VectorStore
+from vicw_shared.ports import Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import keep_mirrored
 from vicw_sleep.reconcile import reconcile
-from vicw_standalone.choices import keep_choice
+from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.language import open_language_model
@@ -295,32 +294,3 @@ class Standalone:
     async def probe_vectors(self) -> None:
         """Raise if the vector index does not answer."""
         await self.vectors.ids(after=None, limit=1)
-
-
-async def settle_change(graph: SqliteGraphStore, settings: Settings) -> tuple[ModelIdentity | None, str | None]:
-    """Bring a change of the model that was killed to where one process can go on.
-
-    Return the model in use, and what its setting has to say if the change had no time to write that down.
-    """
-    models = await graph.models()
-    used, change = models.used, models.change
-    if used is None or change is None:
-        return used, None
-    if change.phase is ChangePhase.LEAVING:
-        keep_choice(settings, change)
-        await graph.set_model(used)
-        return used, change.source
-    # Only the index in use is written from now on, so the other one has not joined any more.
-    await graph.set_model(used, replace(change, phase=ChangePhase.BUILDING))
-    return used, None
-
-
-AGAIN = "Run `vicw reindex` to embed everything anew"
-
-
-def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
-    """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
-    if not known.has_vectors:
-        return "Run `vicw reindex` to make its vectors, or set VICW_EMBEDDER=none to go on without"
-    by_name = known.name != wanted.name and known.name in MODELS
-    return f"{AGAIN}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else AGAIN

@@ -17,10 +17,11 @@ from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableErro
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
+from vicw_standalone.changed_model import remedy
 from vicw_standalone.doctor.finding import Finding, Verdict
 from vicw_standalone.folders import FIRST, folder_of
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import GRAPH, remedy
+from vicw_standalone.wiring import GRAPH
 
 _PATIENCE_SECONDS = 15.0
 _REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then words answer, and no vectors"

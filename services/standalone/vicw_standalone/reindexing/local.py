@@ -18,6 +18,7 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import Embedder, ModelChange, ModelIdentity
 from vicw_shared.progress import Progress
+from vicw_standalone.changed_model import settle_change
 from vicw_standalone.choices import keep_choice
 from vicw_standalone.embedders import Embedders, Started
 from vicw_standalone.folders import folder_of, noted_in, open_folder, others
@@ -26,7 +27,6 @@ from vicw_standalone.rebuilding import mark_lost
 from vicw_standalone.reindexing.serving import NAME_IT, remove
 from vicw_standalone.reindexing.status import Status, known
 from vicw_standalone.settings import Settings
-from vicw_standalone.wiring import settle_change
 
 
 @asynccontextmanager
