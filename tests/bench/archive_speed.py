@@ -2,15 +2,16 @@
 
 Fills embedded stores through the real write path, with the rules' extraction and random vectors of 384 dimensions;
 exports them, imports that into other embedded stores and, with --platform, into a Neo4j and a Qdrant, which come from
-where the tests take them, and exports those. Prints seconds, items and nodes a second, the most memory of the process
-so far. The Neo4j must be empty.
+where the tests take them, and exports those. Prints seconds, items and nodes a second, and the most memory that the
+commands take. The Neo4j must be empty.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import resource
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -44,6 +45,7 @@ from vicw_sleep.archive.judging import judge
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.synthetic import Chat
 
+VICW = Path(sys.executable).with_name("vicw")
 MODEL = ModelIdentity("random", 384, "0" * 64, 1)
 REGISTRIES: Registries = load_registries()
 
@@ -77,8 +79,7 @@ async def timed[T](what: str, items: int, nodes: int, work: Awaitable[T]) -> T:
     began = time.monotonic()
     done = await work
     seconds = time.monotonic() - began
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{what:36}{seconds:8.1f}{items / seconds:10.0f}{nodes / seconds:10.0f}{memory:10.0f}", flush=True)
+    print(f"{what:36}{seconds:8.1f}{items / seconds:10.0f}{nodes / seconds:10.0f}", flush=True)
     return done
 
 
@@ -96,13 +97,23 @@ async def imported(path: Path, graph: Imported, vectors: VectorStore) -> None:
     await import_archive(judged, Target(graph=graph, open_vectors=open_vectors))
 
 
+def peak_mb(command: list[str]) -> float:
+    """Run a ``vicw`` command; return the most memory that was resident."""
+    with subprocess.Popen([VICW, *command], stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"vicw {command[0]} failed")
+    return used.ru_maxrss / 1024
+
+
 async def measure(room: Path, messages: int, run: Run | None) -> None:
     async with embedded(room / "one") as (graph, vectors):
         began = time.monotonic()
         await fill(graph, vectors, messages)
         nodes = sum([await graph.count(label) for label in Label])
         print(f"{messages} messages, {nodes} nodes, filled in {time.monotonic() - began:.0f} s\n")
-        print(f"{'':36}{'s':>8}{'items/s':>10}{'nodes/s':>10}{'MB':>10}")
+        print(f"{'':36}{'s':>8}{'items/s':>10}{'nodes/s':>10}")
         await timed("export, embedded", messages, nodes, exported(graph, vectors, room / "export"))
     size = sum(path.stat().st_size for path in (room / "export").rglob("*") if path.is_file())
     async with embedded(room / "two") as (graph, vectors):
@@ -115,6 +126,9 @@ async def measure(room: Path, messages: int, run: Run | None) -> None:
             points = QdrantVectorStore(client, (await made.open(MODEL)).name)
             await timed("import, Neo4j and Qdrant", messages, nodes, imported(room / "export", neo, points))
             await timed("export, Neo4j and Qdrant", messages, nodes, exported(neo, points, room / "again"))
+    for command in (["export", "--to", room / "third"], ["import", room / "export"]):
+        data_dir = room / ("one" if command[0] == "export" else "three")
+        print(f"\nvicw {command[0]} takes {peak_mb([*map(str, command), '--data-dir', str(data_dir)]):.0f} MB", end="")
     print(f"\nThe export has {size / 2**20:.0f} MiB, {size / messages:.0f} bytes a message")
 
 

@@ -1,15 +1,20 @@
-"""The doors for whoever runs a server: the change of its embedding model."""
+"""The doors for whoever runs a server: the change of its embedding model, and the vectors that an export takes."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
+from uuid import UUID
 
 from fastapi import APIRouter, Security
 
+from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.http import PROBES, Gate, documented
+from vicw_shared.indexes import Index
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.problem import Problem
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
+from vicw_shared.wire.vectors import PointVectors, VectorsRequest
 from vicw_standalone.reindexing.serving import Reindexing
 
 _KEY: dict[int | str, dict[str, object]] = {
@@ -24,7 +29,7 @@ _WRONG: dict[int | str, dict[str, object]] = {
 }
 
 
-def create_router(reindexing: Callable[[], Reindexing], gate: Gate) -> APIRouter:
+def create_router(reindexing: Callable[[], Reindexing], index: Callable[[], Index], gate: Gate) -> APIRouter:
     """Return the routes, which ``gate`` admits to with the right ``admin``."""
     router = APIRouter(
         prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(documented)]
@@ -48,7 +53,22 @@ def create_router(reindexing: Callable[[], Reindexing], gate: Gate) -> APIRouter
     async def delete_old() -> DroppedIndexes:
         return DroppedIndexes(models=tuple(map(str, await reindexing().drop_old())))
 
+    @router.post("/vectors", responses=_KEY | _WRONG, summary="The vectors of points, for an export")
+    async def post_vectors(request: VectorsRequest) -> PointVectors:
+        used = index()
+        found = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
+        vectors = {uid: base64.b64encode(row.astype("<f4").tobytes()).decode() for uid, row in found.items()}
+        return PointVectors(model=used.model.key, vectors=vectors)
+
     return router
+
+
+def _uid(number: int, given: str) -> str:
+    try:
+        return str(UUID(given))
+    except ValueError as error:
+        problem = FieldProblem(f"ids[{number}]", "is no UUID", "Send the ids of points")
+        raise InvalidInputError(problem) from error
 
 
 async def _state(reindexing: Reindexing) -> ReindexState:

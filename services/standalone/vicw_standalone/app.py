@@ -57,5 +57,5 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
 
     app.include_router(ingest_router(standalone.ingest_ports, gate))
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
-    app.include_router(admin_router(lambda: standalone.reindexing, gate))
+    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.reading, gate))
     return app

@@ -15,7 +15,7 @@ import pytest
 from contract.graphs import AT, edge, node
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox, records, text, unread, wording
+from vicw_shared.adapters.neo4j.cypher import archive, edges, names, nodes, outbox, records, text, unread, wording
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
@@ -37,7 +37,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (edges, names, nodes, outbox, records, text, unread, wording):
+    for module in (archive, edges, names, nodes, outbox, records, text, unread, wording):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
@@ -47,6 +47,7 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"edges.drop {name}", edges.drop(name)) for name in TYPES)
     yield from ((f"edges.page {name}", edges.page(name)) for name in TYPES)
     yield "edges.touching", edges.touching(TYPES)
+    yield "archive.leaving", archive.leaving(TYPES)
     yield from ((f"edges.touching {way}", edges.touching(TYPES, way)) for way in Direction)
     yield from ((f"names.find {one}", names.find(one)) for one in (True, False))
     yield from ((f"names.page {one}", names.page(one)) for one in (True, False))

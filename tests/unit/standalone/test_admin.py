@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import httpx
+import numpy as np
 import pytest
 
 from doubles import HashEmbedder
@@ -52,6 +55,20 @@ async def test_a_change_is_begun_watched_and_cleared_up_after(changeable: Memory
         assert (await http.delete("/admin/reindex/old")).json() == {"models": []}
 
 
+async def test_vectors_are_told_by_id(changeable: Memory) -> None:
+    (known,) = await changeable.standalone.vectors.ids(after=None, limit=1)
+    vectors = await changeable.standalone.vectors.dense([known])
+    async with client(changeable) as http:
+        told = (await http.post("/admin/vectors", json={"ids": [known.upper(), str(UUID(int=1))]})).json()
+        assert told["model"] == changeable.standalone.indexes.reading.model.key
+        assert list(told["vectors"]) == [known]
+        assert (np.frombuffer(base64.b64decode(told["vectors"][known]), "<f4") == vectors[known]).all()
+        refused = await http.post("/admin/vectors", json={"ids": [known, "x"]})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "ids[1]")
+        assert (await http.post("/admin/vectors", json={"ids": [known] * 1001})).status_code == 422
+        assert (await http.post("/admin/vectors", json={"ids": []})).json()["vectors"] == {}
+
+
 async def test_a_wrong_method_is_told_which_ones_the_address_takes(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.put("/admin/reindex")
@@ -74,7 +91,12 @@ async def test_where_keys_are_needed_it_takes_the_right_admin(changeable: Memory
     for key in (user, admin):
         await changeable.standalone.keys.add(key)
     async with client(changeable, "0.0.0.0") as http:
-        for method, path in (("GET", "/admin/reindex"), ("POST", "/admin/reindex"), ("DELETE", "/admin/reindex/old")):
+        for method, path in (
+            ("GET", "/admin/reindex"),
+            ("POST", "/admin/reindex"),
+            ("DELETE", "/admin/reindex/old"),
+            ("POST", "/admin/vectors"),
+        ):
             codes = [
                 (
                     await http.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})

@@ -17,9 +17,11 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
 from vicw_sleep.archive.exporting import Source
 from vicw_sleep.archive.importing import Target
+from vicw_standalone.archiving.asking import RemoteVectors
 from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.offline import open_beside, open_offline
 from vicw_standalone.rebuilding import mark_lost
+from vicw_standalone.reindexing.remote import Remote
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import GRAPH
 
@@ -28,15 +30,18 @@ CHANGING = "A change of the model is under way: let `vicw reindex` end it first"
 
 @asynccontextmanager
 async def open_source(settings: Settings) -> AsyncIterator[tuple[Source, SqliteKeyRing]]:
-    """Open what is exported. Beside a server that runs it is the graph alone: nobody else can open its index.
+    """Open what is exported. Beside a server that runs, that tells the vectors: nobody else can open its index.
 
     Raises DataDirError if there is no store, or a process that is no server has it.
     """
     path = settings.storage.data_dir
     ring = SqliteKeyRing(path / GRAPH)
-    if DataDir.server_of(path) is not None:
+    if (server := DataDir.server_of(path)) is not None:
         async with open_beside(path) as beside:
-            yield Source(graph=beside, model=await beside.model()), ring
+            model = await beside.model()
+            with Remote(server) as remote:
+                asked = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
+                yield Source(graph=beside, vectors=asked, model=model), ring
         return
     async with open_offline(settings) as (graph, vectors):
         yield Source(graph=graph, vectors=vectors, model=await graph.model()), ring

@@ -51,8 +51,9 @@ def export_command(
 ) -> None:
     """Write all that is stored into a folder that people can read: JSONL, edges, vectors, a manifest.
 
-    A server may be running and storing: each context is written as it was at one moment. Beside `vicw serve` it is
-    without vectors, which only that process can open. Stopped or killed, nothing is left under the folder's name.
+    A server may be running and storing: each context is written as it was at one moment. `vicw serve` tells the vectors
+    of its index; where it asks for keys, VICW_API_KEY has to be one with the right admin. Stopped or killed, nothing is
+    left under the folder's name.
     """
     manifest, path = _export(to, tenant, context, keys, no_vectors, data_dir, platform)
     _say_export(manifest, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from vicw_shared.errors import FatalError, UnavailableError
 from vicw_shared.progress import Progress
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
+from vicw_shared.wire.vectors import PointVectors, VectorsRequest
 
 _TIMEOUT_SECONDS = 60.0
 _LOOK_SECONDS = 0.5
@@ -67,6 +69,12 @@ class Remote:
     def drop_old(self) -> tuple[str, ...]:
         """Let it remove the indexes that are not in use; return their models."""
         return self._send("DELETE", "/admin/reindex/old", DroppedIndexes).models
+
+    def vectors(self, ids: Sequence[str]) -> PointVectors:
+        """Return the vectors of its index, of 1000 points at most."""
+        return self._send(
+            "POST", "/admin/vectors", PointVectors, content=VectorsRequest(ids=tuple(ids)).model_dump_json()
+        )
 
     def _send[T: BaseModel](self, method: str, path: str, expected: type[T], **arguments: Any) -> T:
         try:
