@@ -38,6 +38,7 @@ from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import keep_mirrored
 from vicw_sleep.reconcile import reconcile
+from vicw_sleep.schedule import SCHEDULE, Schedule
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
@@ -73,6 +74,7 @@ class Standalone:
         self.indexer: Indexer
         self.reindexing: Reindexing
         self.extractor: Extractor | None
+        self._nights: Schedule
         self._reranker: Reranker | None
         self._ingest: IngestPorts
 
@@ -90,6 +92,7 @@ class Standalone:
 
     async def _open(self) -> None:
         storage = self.settings.storage
+        self._nights = Schedule(SCHEDULE, self.settings.consolidation.schedule, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
         mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
@@ -212,8 +215,8 @@ class Standalone:
         expiry = Expiry(self.graph, self.registry, self.indexer)
         keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         settings = self.settings
-        if self.indexes.reading.model.has_vectors:  # what they save is the vectors
-            work = keep_consolidating(self.consolidation, settings.consolidation, settings.sleep)
+        if self.indexes.reading.model.has_vectors and not settings.sleep.paused:  # it is vectors that it saves
+            work = keep_consolidating(self.consolidation, settings.consolidation, self._nights)
             keep_doing(work, self._stack, "consolidation")
         if settings.mirror.path is not None and not settings.sleep.paused:
             keep_doing(keep_mirrored(self.graph, settings.mirror), self._stack, "mirror")

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from doubles import HashEmbedder
 from memory import open_memory, settings_for
 from vicw_shared.clock import now
+from vicw_shared.errors import SettingsError
 from vicw_shared.settings import ConsolidationSettings, SleepSettings
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
@@ -93,6 +94,12 @@ async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
         assert refused.exit_code == 2
         assert "VICW_CONSOLIDATE_SCHEDULE" in refused.stderr
         assert (await asyncio.to_thread(sleep, filled, "log")).exit_code == 0
+
+
+async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+    wrong = replace(settings_for(store), consolidation=ConsolidationSettings(schedule="at night"))
+    with pytest.raises(SettingsError, match="VICW_CONSOLIDATE_SCHEDULE"):
+        await Standalone(wrong, HashEmbedder()).open()
 
 
 @pytest.mark.parametrize("paused", [False, True])

@@ -11,10 +11,10 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.settings import ConsolidationSettings, SleepSettings
+from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
-from vicw_sleep.schedule import SCHEDULE, Schedule
+from vicw_sleep.schedule import Schedule
 
 _log = structlog.get_logger()
 _LOOK_SECONDS = 20.0
@@ -53,13 +53,12 @@ def is_all(done: Consolidated | None, settings: ConsolidationSettings) -> bool:
 
 
 async def keep_consolidating(
-    opened: Callable[[], Consolidation], settings: ConsolidationSettings, sleep: SleepSettings
+    opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule
 ) -> NoReturn:
-    """Take turns when they are due, for ever. Raises SettingsError for a schedule that is none."""
-    schedule = Schedule(SCHEDULE, settings.schedule, now())
+    """Take turns when they are due, for ever."""
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
-        if sleep.paused or not schedule.due(now()):
+        if not schedule.due(now()):
             continue
         try:
             more = True
