@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -18,6 +19,8 @@ from contract.sides import Clockwork, Side, asked_for, embedded
 from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
 from effort import TIMES
+from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
+from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
 from vicw_shared.ports import GraphTransaction
@@ -258,6 +261,29 @@ async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, s
         async with embedded(store) as other:
             await imported(tmp_path / str(number), other)
             await sound(other)
+
+
+async def test_a_context_that_never_rests_is_read_under_its_lock(
+    side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(side)
+    await exported(side, tmp_path / "one")
+    numbers, locked = itertools.count(), list[str]()
+    write = side.graph.write
+
+    async def restless(self: object, root: object) -> int:
+        return next(numbers)
+
+    async def noting(tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[Any]]) -> Any:
+        locked.append(context)
+        return await write(tenant, context, work)
+
+    for snapshot in (SqliteSnapshot, Neo4jSnapshot):
+        monkeypatch.setattr(snapshot, "version", restless)
+    monkeypatch.setattr(side.graph, "write", noting)
+    await exported(side, tmp_path / "two")
+    same(tmp_path / "one", tmp_path / "two")
+    assert locked == ["c", "d", "d"], "of two tenants"
 
 
 @pytest.mark.timeout(1800)
