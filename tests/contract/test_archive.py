@@ -7,6 +7,7 @@ import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from contract.exports import exported, imported, same
-from contract.sides import Clockwork, Side, asked_for, embedded
+from contract.sides import Clockwork, Side, asked_for, embedded, platform
 from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
 from effort import TIMES
+from qdrant_servers import server_if_any
 from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME
@@ -287,25 +289,28 @@ async def test_a_context_that_never_rests_is_read_under_its_lock(
 
 
 @pytest.mark.timeout(1800)
-def test_whatever_a_store_has_been_told(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("kind", "examples"), [("embedded", 20), pytest.param("platform", 6, marks=pytest.mark.servers)]
+)
+def test_whatever_a_store_has_been_told(
+    kind: str,
+    examples: int,
+    request: pytest.FixtureRequest,
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Clockwork()
     clock.install(monkeypatch)
     store.mkdir()
+    servers = [request.getfixturevalue("neo4j_server"), server_if_any(request)] if kind == "platform" else []
 
     async def run(steps: Sequence[Any], room: Path) -> None:
-        async with embedded(store) as side, embedded(store) as other:
+        async with embedded(store) as side, platform(*servers) if servers else embedded(store) as other:
             for step in steps:
                 clock.next_operation()
                 clock.next_side()
-                if isinstance(step, tuple):
-                    start, count = step
-                    sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
-                    if len(sources) > 1:
-                        macro = await fold(side, await draft(side, sources), clock.now)
-                        await side.graph.requeue([macro.qdrant_id or ""])
-                    continue
-                with suppress(FixableError):
-                    await (side.ingest(step, "t", "key") if "items" in step else side.retract(step, "t"))
+                await do(side, step, clock.now)
             await side.indexer.drain()
             await exported(side, room / "one")
             await imported(room / "one", other)
@@ -318,7 +323,7 @@ def test_whatever_a_store_has_been_told(store: Path, tmp_path: Path, monkeypatch
     with asyncio.Runner() as runner:
 
         @settings(
-            max_examples=25 * TIMES,
+            max_examples=examples * TIMES,
             phases=[Phase.generate],
             database=None,
             derandomize=TIMES == 1,
@@ -329,6 +334,19 @@ def test_whatever_a_store_has_been_told(store: Path, tmp_path: Path, monkeypatch
             runner.run(run(steps, next(rooms)))
 
         told()
+
+
+async def do(side: Side, step: Any, now: datetime) -> None:
+    """Ingest, retract, or fold so many Events from one of them on."""
+    if not isinstance(step, tuple):
+        with suppress(FixableError):
+            await (side.ingest(step, "t", "key") if "items" in step else side.retract(step, "t"))
+        return
+    start, count = step
+    sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
+    if len(sources) > 1:
+        macro = await fold(side, await draft(side, sources), now)
+        await side.graph.requeue([macro.qdrant_id or ""])
 
 
 async def test_an_export_that_breaks_off_leaves_what_was_there(side: Side, tmp_path: Path) -> None:
