@@ -15,12 +15,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from contract.exports import exported, imported, same
+from contract.exports import exported, imported, registries, same
 from contract.sides import Clockwork, Side, asked_for, embedded, platform
 from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
 from effort import TIMES
 from qdrant_servers import server_if_any
+from vicw_ingest.identity.merges import Decision, merge
 from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME
@@ -34,6 +35,7 @@ _TEXTS = (
     "Edran rode north after Mara left. Ana told Ben.",
     "I met Ben in Porto last Friday, so the build broke in src/app.py.",
 )
+_MERGE = st.tuples(st.integers(0, 19), st.integers(0, 19), st.just("merge"))
 _ROUNDED = 0.004
 """The embedded store keeps a byte a dimension (decision 0001)."""
 
@@ -329,7 +331,7 @@ def test_whatever_a_store_has_been_told(
             derandomize=TIMES == 1,
             suppress_health_check=list(HealthCheck),
         )
-        @given(st.lists(_STEP | INGESTS, min_size=3, max_size=9))
+        @given(st.lists(_STEP | INGESTS | _MERGE, min_size=3, max_size=9))
         def told(steps: list[Any]) -> None:
             runner.run(run(steps, next(rooms)))
 
@@ -337,12 +339,18 @@ def test_whatever_a_store_has_been_told(
 
 
 async def do(side: Side, step: Any, now: datetime) -> None:
-    """Ingest, retract, or fold so many Events from one of them on."""
+    """Ingest, retract, fold so many Events from one of them on, or merge two things."""
     if not isinstance(step, tuple):
         with suppress(FixableError):
             await (side.ingest(step, "t", "key") if "items" in step else side.retract(step, "t"))
         return
-    start, count = step
+    start, count, *merged = step
+    if merged:
+        things = await side.graph.list_named("t", "c", limit=20)
+        one, other = (things[number % len(things)].uid if things else "" for number in (start, count))
+        with suppress(FixableError):
+            await merge(side.graph, Decision("t", now, registries().edges), one, other)
+        return
     sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
     if len(sources) > 1:
         macro = await fold(side, await draft(side, sources), now)
