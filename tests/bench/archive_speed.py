@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import subprocess
 import sys
 import tempfile
@@ -45,7 +44,15 @@ from vicw_sleep.archive.judging import judge
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.synthetic import Chat
 
-VICW = Path(sys.executable).with_name("vicw")
+TELLING = """
+import sys
+from vicw_standalone.cli import main
+try:
+    main()
+finally:
+    # What the kernel tells of a child that ended may be its parent's.
+    sys.stderr.write(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
 MODEL = ModelIdentity("random", 384, "0" * 64, 1)
 REGISTRIES: Registries = load_registries()
 
@@ -97,14 +104,10 @@ async def imported(path: Path, graph: Imported, vectors: VectorStore) -> None:
     await import_archive(judged, Target(graph=graph, open_vectors=open_vectors))
 
 
-def peak_mb(command: list[str]) -> float:
-    """Run a ``vicw`` command; return the most memory that was resident."""
-    with subprocess.Popen([VICW, *command], stdout=subprocess.DEVNULL) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"vicw {command[0]} failed")
-    return used.ru_maxrss / 1024
+def peak_mb(command: list[str]) -> int:
+    """Run a ``vicw`` command; return the most memory that was resident, of which a part is the stores' mapped files."""
+    told = subprocess.run([sys.executable, "-c", TELLING, *command], capture_output=True, text=True, check=True)
+    return int(told.stderr.split()[-1]) // 1024
 
 
 async def measure(room: Path, messages: int, run: Run | None) -> None:
@@ -128,7 +131,7 @@ async def measure(room: Path, messages: int, run: Run | None) -> None:
             await timed("export, Neo4j and Qdrant", messages, nodes, exported(neo, points, room / "again"))
     for command in (["export", "--to", room / "third"], ["import", room / "export"]):
         data_dir = room / ("one" if command[0] == "export" else "three")
-        print(f"\nvicw {command[0]} takes {peak_mb([*map(str, command), '--data-dir', str(data_dir)]):.0f} MB", end="")
+        print(f"\nvicw {command[0]} takes {peak_mb([*map(str, command), '--data-dir', str(data_dir)])} MB", end="")
     print(f"\nThe export has {size / 2**20:.0f} MiB, {size / messages:.0f} bytes a message")
 
 

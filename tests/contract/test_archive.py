@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from contract.exports import exported, imported, same
-from contract.sides import Clockwork, Side, asked_for, embedded
+from contract.exports import exported, imported, registries, same
+from contract.sides import Clockwork, Side, asked_for, embedded, platform
 from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
 from effort import TIMES
+from qdrant_servers import server_if_any
+from vicw_ingest.identity.merges import Decision, merge
+from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
+from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
 from vicw_shared.ports import GraphTransaction
@@ -29,6 +35,7 @@ _TEXTS = (
     "Edran rode north after Mara left. Ana told Ben.",
     "I met Ben in Porto last Friday, so the build broke in src/app.py.",
 )
+_MERGE = st.tuples(st.integers(0, 19), st.integers(0, 19), st.just("merge"))
 _ROUNDED = 0.004
 """The embedded store keeps a byte a dimension (decision 0001)."""
 
@@ -260,26 +267,52 @@ async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, s
             await sound(other)
 
 
+async def test_a_context_that_never_rests_is_read_under_its_lock(
+    side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(side)
+    await exported(side, tmp_path / "one")
+    numbers, locked = itertools.count(), list[str]()
+    write = side.graph.write
+
+    async def restless(self: object, root: object) -> int:
+        return next(numbers)
+
+    async def noting(tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[Any]]) -> Any:
+        locked.append(context)
+        return await write(tenant, context, work)
+
+    for snapshot in (SqliteSnapshot, Neo4jSnapshot):
+        monkeypatch.setattr(snapshot, "version", restless)
+    monkeypatch.setattr(side.graph, "write", noting)
+    await exported(side, tmp_path / "two")
+    same(tmp_path / "one", tmp_path / "two")
+    assert locked == ["c", "d", "d"], "of two tenants"
+
+
 @pytest.mark.timeout(1800)
-def test_whatever_a_store_has_been_told(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("kind", "examples"), [("embedded", 20), pytest.param("platform", 6, marks=pytest.mark.servers)]
+)
+def test_whatever_a_store_has_been_told(
+    kind: str,
+    examples: int,
+    request: pytest.FixtureRequest,
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Clockwork()
     clock.install(monkeypatch)
     store.mkdir()
+    servers = [request.getfixturevalue("neo4j_server"), server_if_any(request)] if kind == "platform" else []
 
     async def run(steps: Sequence[Any], room: Path) -> None:
-        async with embedded(store) as side, embedded(store) as other:
+        async with embedded(store) as side, platform(*servers) if servers else embedded(store) as other:
             for step in steps:
                 clock.next_operation()
                 clock.next_side()
-                if isinstance(step, tuple):
-                    start, count = step
-                    sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
-                    if len(sources) > 1:
-                        macro = await fold(side, await draft(side, sources), clock.now)
-                        await side.graph.requeue([macro.qdrant_id or ""])
-                    continue
-                with suppress(FixableError):
-                    await (side.ingest(step, "t", "key") if "items" in step else side.retract(step, "t"))
+                await do(side, step, clock.now)
             await side.indexer.drain()
             await exported(side, room / "one")
             await imported(room / "one", other)
@@ -292,17 +325,36 @@ def test_whatever_a_store_has_been_told(store: Path, tmp_path: Path, monkeypatch
     with asyncio.Runner() as runner:
 
         @settings(
-            max_examples=25 * TIMES,
+            max_examples=examples * TIMES,
             phases=[Phase.generate],
             database=None,
             derandomize=TIMES == 1,
             suppress_health_check=list(HealthCheck),
         )
-        @given(st.lists(_STEP | INGESTS, min_size=3, max_size=9))
+        @given(st.lists(_STEP | INGESTS | _MERGE, min_size=3, max_size=9))
         def told(steps: list[Any]) -> None:
             runner.run(run(steps, next(rooms)))
 
         told()
+
+
+async def do(side: Side, step: Any, now: datetime) -> None:
+    """Ingest, retract, fold so many Events from one of them on, or merge two things."""
+    if not isinstance(step, tuple):
+        with suppress(FixableError):
+            await (side.ingest(step, "t", "key") if "items" in step else side.retract(step, "t"))
+        return
+    start, count, *merged = step
+    if merged:
+        things = await side.graph.list_named("t", "c", limit=20)
+        one, other = (things[number % len(things)].uid if things else "" for number in (start, count))
+        with suppress(FixableError):
+            await merge(side.graph, Decision("t", now, registries().edges), one, other)
+        return
+    sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
+    if len(sources) > 1:
+        macro = await fold(side, await draft(side, sources), now)
+        await side.graph.requeue([macro.qdrant_id or ""])
 
 
 async def test_an_export_that_breaks_off_leaves_what_was_there(side: Side, tmp_path: Path) -> None:

@@ -122,6 +122,8 @@ async def test_what_is_written_meanwhile_is_not_shown_or_told_by_the_version(gra
         await put(graph, [node("late")], [edge("BELONGS_TO", "late", "c"), edge("RELATED_TO", "late", "a")])
         after = await snapshot.version(root), await snapshot.members(root)
         assert after == before or after[0] != at
+        await graph.write("t", "", _nothing)
+        assert after == before or await snapshot.version(root) != after[0]
     async with graph.snapshot() as snapshot:
         assert make_uid("late") in await snapshot.members(root)
 

@@ -1,4 +1,4 @@
-"""``kill -9`` of an export and of an import, at whatever moment."""
+"""``kill -9`` of an export and of an import, at whatever moment, and disks that are full."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import asyncio
 import random
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from contract.exports import same
-from e2e.serving import VICW, environment
+from e2e.disks import Disk, small_disk
+from e2e.serving import VICW, environment, room
 from memory import open_memory
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(900)]
@@ -94,3 +95,38 @@ def test_a_killed_import_goes_on(filled: Path, tmp_path: Path, store: Path) -> N
     assert finished("check", "--data-dir", other).endswith("0 waiting\nclean\n")
     finished("export", "--to", tmp_path / "two", "--data-dir", other)
     same(tmp_path / "one", tmp_path / "two")
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    with room() as directory, small_disk(directory, 320) as mounted:
+        yield mounted
+
+
+def refused(*arguments: str | Path) -> str:
+    command = [str(VICW), *map(str, arguments)]
+    variables = environment(Path("/nonexistent"), VICW_MIN_FREE_MB="8")
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stderr
+
+
+def test_a_full_disk_keeps_nothing_of_an_export(filled: Path, disk: Disk) -> None:
+    path = disk.path / "export"
+    for mib in (0, 0.3, 1):
+        disk.leave(mib)
+        told = refused("export", "--to", path, "--data-dir", filled)
+        assert "The disk is full: there is no room for the export" in told
+        assert [one.name for one in disk.path.iterdir()] == ["ballast"]
+    disk.clear()
+    finished("export", "--to", path, "--data-dir", filled)
+
+
+def test_an_import_onto_a_full_disk_goes_on_when_there_is_room(filled: Path, tmp_path: Path, disk: Disk) -> None:
+    finished("export", "--to", tmp_path / "one", "--data-dir", filled)
+    disk.leave(9)
+    other = disk.path / "other"
+    assert "MiB free and needs" in refused("import", tmp_path / "one", "--data-dir", other)
+    disk.clear()
+    finished("import", tmp_path / "one", "--data-dir", other)
+    assert finished("check", "--data-dir", other).endswith("0 waiting\nclean\n")

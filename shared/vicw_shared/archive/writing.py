@@ -58,6 +58,7 @@ class ArchiveWriter:
                     left.unlink()
             (self._partial / EMBEDDINGS).mkdir()
         except OSError as error:
+            self._give_up()
             raise _translated(error, self.path) from error
         return self
 
@@ -67,6 +68,7 @@ class ArchiveWriter:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._lock)
+            self._lock = None
             raise ConflictError(
                 f"Another process writes an export to {self.path}: wait, or name another folder"
             ) from error
@@ -77,11 +79,16 @@ class ArchiveWriter:
         for file in self._files.values():
             with contextlib.suppress(OSError):  # a full disk tells it once more
                 file.close()
+        self._give_up()
+        if isinstance(error, OSError):
+            raise _translated(error, self.path) from error
+
+    def _give_up(self) -> None:
+        """Remove what was begun; nothing if it is whole, or somebody else's."""
         if self._lock is not None:
             shutil.rmtree(self._partial, ignore_errors=True)
             os.close(self._lock)
-        if isinstance(error, OSError):
-            raise _translated(error, self.path) from error
+            self._lock = None
 
     def write[T: Row](self, name: str, kind: RowType[T], rows: Iterable[T]) -> None:
         """Add lines to a file; without any there is no file."""
@@ -148,7 +155,6 @@ class ArchiveWriter:
     def _move(self) -> None:
         """Take the place of what was there, which is moved aside first: folders cannot be swapped."""
         assert self._lock is not None
-        (self._partial / _LOCK).unlink()
         _sync(self._partial / EMBEDDINGS)
         _sync(self._partial)
         aside = self.path.with_name(f".{self.path.name}.replaced")
@@ -156,6 +162,7 @@ class ArchiveWriter:
         if self.path.exists():
             self.path.rename(aside)
         self._partial.rename(self.path)
+        (self.path / _LOCK).unlink()  # not before: another process would begin in what is moved
         _sync(self.path.parent)
         shutil.rmtree(aside, ignore_errors=True)
         os.close(self._lock)

@@ -23,7 +23,7 @@ class GraphSnapshot(Protocol):
         ...
 
     async def version(self, root: Node) -> int:
-        """Return a number that every transaction on the context makes another."""
+        """Return a number that every transaction on the context makes another, as does one on the context ""."""
         ...
 
     async def members(self, root: Node) -> list[str]:

@@ -99,6 +99,9 @@ def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatc
     other = tmp_path / "other"
     assert vicw("restore", latest, "--data-dir", other).exit_code == 0
     assert key in vicw("keys", "list", "--data-dir", other).stdout
+    third = tmp_path / "third"
+    assert "keys were left out" in vicw("import", latest, "--data-dir", third).output
+    assert key not in vicw("keys", "list", "--data-dir", third).stdout
     assert "is not empty" in vicw("restore", latest, "--data-dir", filled).output
     done = vicw("restore", latest, "--replace", "--data-dir", filled)
     assert done.exit_code == 0, done.output

@@ -27,6 +27,7 @@ def _left_out() -> list[str]:
         ["keys", "list", "--platform"],
         ["jobs", "list", "--platform"],
         ["check", "--platform"],
+        ["export", "--to", "/nowhere/export", "--platform"],
         ["reindex", "--platform", "--status"],
         ["model", "list"],
         ["retrieve", "anything", "--url", "http://127.0.0.1:9"],
@@ -40,7 +41,10 @@ def test_a_command_needs_nothing_that_is_left_out(command: list[str], tmp_path: 
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", [["doctor"], ["keys", "list"], ["check"], ["jobs", "list"], ["reindex"], ["serve"]])
+@pytest.mark.parametrize(
+    "command",
+    [["doctor"], ["keys", "list"], ["check"], ["export", "--to", "/nowhere"], ["jobs", "list"], ["reindex"], ["serve"]],
+)
 def test_a_command_that_needs_what_is_left_out_says_what_to_do(command: list[str], tmp_path: Path) -> None:
     done = run(command, tmp_path)
     assert done.returncode != 0

@@ -56,6 +56,10 @@ class Target:
     open_vectors: Callable[[ModelIdentity], Awaitable[VectorStore | None]]
     keys: KeyRing | None = None
 
+    def without_keys(self) -> Target:
+        """Return it with the API keys left where they are."""
+        return replace(self, keys=None)
+
 
 @dataclass(slots=True)
 class Result:

@@ -62,6 +62,7 @@ def export_command(
 def import_command(
     path: FromArgument,
     check: Annotated[bool, typer.Option("--check", help="Only say whether it could be imported.")] = False,
+    keys: Annotated[bool, typer.Option("--keys", help="Its API keys, too: whoever made it may have one.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -75,7 +76,7 @@ def import_command(
     Files, folders and chats are remembered by `vicw ingest`.
     """
     configure_logs(LogSettings(level="warning"))
-    _import(path, data_dir, platform, check=check)
+    _import(path, data_dir, platform, check=check, keys=keys)
 
 
 def backup_command(
@@ -108,7 +109,7 @@ def restore_command(
     configure_logs(LogSettings(level="warning"))
     if replace and platform:
         fail("--replace is for a data directory; of the platform, empty the engines' volumes first", code=2)
-    _import(path, data_dir, platform, empty=True, replace=replace)
+    _import(path, data_dir, platform, keys=True, empty=True, replace=replace)
 
 
 @asynccontextmanager
@@ -181,10 +182,12 @@ def _import(
     data_dir: Path | None,
     platform: bool,
     *,
+    keys: bool,
     check: bool = False,
     empty: bool = False,
     replace: bool = False,
 ) -> None:
+    from vicw_shared.archive.manifest import KEYS
     from vicw_shared.archive.reading import ArchiveReader
     from vicw_sleep.archive.importing import has_begun, import_archive, is_empty
     from vicw_sleep.archive.judging import judge
@@ -199,7 +202,7 @@ def _import(
                     raise ConflictError(
                         "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
                     )
-                return await import_archive(judged, target, progress)
+                return await import_archive(judged, target if keys else target.without_keys(), progress)
 
         if not check:
             if replace:
@@ -212,6 +215,8 @@ def _import(
         out.print("This export is in the store already; nothing was done")
         return
     out.print(f"{result.nodes} nodes, {result.edges} edges, {result.points} points with their vectors")
+    if KEYS in judged.reader.manifest.files and not keys:
+        err.print("its API keys were left out; --keys takes them in", markup=False)
     out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
 
 

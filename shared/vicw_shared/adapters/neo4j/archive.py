@@ -21,6 +21,8 @@ from vicw_shared.telemetry.engines import measured
 _PAGE = 1000
 _UIDS = 50_000
 """A page of uids: each looks at all members of the context, so that there should be few."""
+_OF_MERGES = ""
+"""The context whose lock is held by whoever merges things of any contexts: no caller's."""
 _BEFORE_ALL = (-(2**62), "")
 
 
@@ -59,8 +61,9 @@ class Neo4jSnapshot:
         return sorted(found, key=lambda root: (root.tenant, root.context))
 
     async def version(self, root: Node) -> int:
-        rows = await self._database.read(archive.VERSION, record=arrivals_record(root.tenant, root.context))
-        return int(rows[0]["version"]) if rows else 0
+        locks = [arrivals_record(root.tenant, context) for context in (root.context, _OF_MERGES)]
+        (row,) = await self._database.read(archive.VERSION, records=locks)
+        return int(row["version"])
 
     async def members(self, root: Node) -> list[str]:
         found: list[str] = []

@@ -7,7 +7,8 @@ from functools import cache
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, one_of, seek
 
 VERSION = (
-    f"MATCH (l:Entity) {seek('l', 'Entity', 'record')} WHERE l.record = $record RETURN coalesce(l.writes, 0) AS version"
+    f"MATCH (l:Entity) {seek('l', 'Entity', 'record')} WHERE l.record IN $records "
+    "RETURN sum(coalesce(l.writes, 0)) AS version"
 )
 
 MEMBERS = (

@@ -1,0 +1,49 @@
+"""``vicw export``, ``import``, ``backup`` and ``restore`` on the platform's engines, and from the embedded ones."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from contract.exports import same
+from memory import open_memory
+from unit.standalone.test_archive_command import vicw
+
+
+@pytest.fixture
+def embedding_url() -> str:
+    return "http://127.0.0.1:9/v1"  # nothing is embedded
+
+
+def test_from_a_data_directory_to_the_platform_and_back(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("archive", "maintain", "keys"):
+        monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None)
+
+    async def fill() -> None:
+        async with open_memory(store) as memory:
+            turns = ({"id": f"m{n}", "text": f"turn {n} of Ana", "speaker": "Ana", "flow_id": "f"} for n in range(6))
+            await memory.ingest(*turns)
+
+    asyncio.run(fill())
+    assert vicw("export", "--to", tmp_path / "one", "--data-dir", store).exit_code == 0
+    done = vicw("import", tmp_path / "one", "--platform")
+    assert done.exit_code == 0, done.output
+    assert "0 waiting\nclean" in vicw("check", "--platform").stdout
+    assert "in the store already" in vicw("import", tmp_path / "one", "--platform").stdout
+    assert vicw("export", "--to", tmp_path / "two", "--platform").exit_code == 0
+    same(tmp_path / "one", tmp_path / "two")
+    key = vicw("keys", "create", "--platform").stdout.split("_")[1]
+    assert vicw("backup", "--to", tmp_path / "backups", "--compress", "--platform").exit_code == 0
+    (backup,) = (tmp_path / "backups").iterdir()
+    assert "is not empty" in vicw("restore", backup, "--platform").output
+    assert vicw("restore", backup, "--platform", "--replace").exit_code == 2
+    other = tmp_path / "other"
+    assert vicw("restore", backup, "--data-dir", other).exit_code == 0
+    assert "0 waiting\nclean" in vicw("check", "--data-dir", other).stdout
+    assert key in vicw("keys", "list", "--data-dir", other).stdout
+    assert vicw("export", "--to", tmp_path / "three", "--data-dir", other).exit_code == 0
+    same(tmp_path / "one", tmp_path / "three")
