@@ -1,0 +1,103 @@
+"""The files of an export: written by one at a time, forgotten back to a place; and which uids there are."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicw_shared.archive.manifest import Manifest
+from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.archive.rows import COUNTERS, CounterRow
+from vicw_shared.archive.uids import UidIndex
+from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.errors import ConflictError
+from vicw_shared.ports import ModelIdentity
+
+MODEL = ModelIdentity("m", 4, "", 1)
+
+
+def manifest() -> Manifest:
+    return Manifest(created_at=datetime(2026, 1, 1, tzinfo=UTC), program="test", model=MODEL)
+
+
+def row(value: int) -> CounterRow:
+    return CounterRow(tenant="t", context="c", flow=None, value=value)
+
+
+def test_one_at_a_time_writes_an_export(tmp_path: Path) -> None:
+    with ArchiveWriter(tmp_path / "e") as writer:
+        with pytest.raises(ConflictError, match="Another process writes"), ArchiveWriter(tmp_path / "e"):
+            pass
+        writer.write("counters.jsonl", COUNTERS, [row(1)])
+        writer.finish(manifest(), 4)
+    assert [path.name for path in tmp_path.iterdir()] == ["e"]
+    with ArchiveWriter(tmp_path / "e") as writer:
+        writer.write("counters.jsonl", COUNTERS, [row(2)])
+        writer.finish(manifest(), 4)
+    assert [one.value for _, one in ArchiveReader(tmp_path / "e").rows("counters.jsonl", COUNTERS)] == [2]
+    assert sorted(path.name for path in (tmp_path / "e").iterdir()) == ["counters.jsonl", "embeddings", "manifest.json"]
+
+
+def test_what_a_killed_one_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".e.partial/embeddings").mkdir(parents=True)
+    (tmp_path / ".e.partial/edges.jsonl").write_text("half")
+    with ArchiveWriter(tmp_path / "e") as writer:
+        writer.write("counters.jsonl", COUNTERS, [row(1)])
+        assert writer.finish(manifest(), 4).files.keys() == {"counters.jsonl"}
+    assert not (tmp_path / "e/edges.jsonl").exists()
+
+
+def test_what_was_written_since_a_place_is_forgotten(tmp_path: Path) -> None:
+    ids = [str(UUID(int=n)) for n in range(9)]
+    rows = np.eye(9, 4, dtype=np.float32)
+    with ArchiveWriter(tmp_path / "e") as writer:
+        nothing = writer.place()
+        writer.write("counters.jsonl", COUNTERS, [row(0)])
+        writer.embed("chunks", ids[:2], rows[:2])
+        writer.back(nothing)
+        writer.write("counters.jsonl", COUNTERS, [row(1), row(2)])
+        writer.embed("chunks", ids[:3], rows[:3])
+        place = writer.place()
+        writer.write("counters.jsonl", COUNTERS, [row(3)])
+        writer.embed("chunks", ids[3:], rows[3:])
+        writer.embed("statements", ids, rows)
+        writer.back(place)
+        writer.embed("chunks", ids[5:6], rows[5:6])
+        made = writer.finish(manifest(), 4)
+    assert {name: entry.rows for name, entry in made.files.items()} == {
+        "counters.jsonl": 2,
+        "embeddings/chunks.npy": 4,
+        "embeddings/chunks.ids.json": 4,
+    }
+    reader = ArchiveReader(tmp_path / "e")
+    reader.verify()
+    found, vectors = reader.vectors("chunks")
+    assert found == [*ids[:3], ids[5]] == json.loads((tmp_path / "e/embeddings/chunks.ids.json").read_text("utf-8"))
+    assert (np.load(tmp_path / "e/embeddings/chunks.npy") == vectors).all()
+    assert (vectors == rows[[0, 1, 2, 5]]).all()
+
+
+UIDS = st.builds(lambda high, low: str(UUID(int=(high << 64) + low)), st.integers(0, 3), st.integers(0, 3))
+"""Few, so that they share halves, and meet."""
+
+
+@given(st.lists(st.lists(st.tuples(UIDS, st.integers(0, 9)))), st.lists(UIDS))
+def test_uids_are_found_with_their_numbers(parts: list[list[tuple[str, int]]], wanted: list[str]) -> None:
+    index, known, seen = UidIndex(), dict[str, int](), list[str]()
+    for part in parts:
+        index.add([uid for uid, _ in part], [number for _, number in part])
+        for uid, number in part:
+            known.setdefault(uid, number)
+            seen.append(uid)
+        assert index.find(wanted).tolist() == [known.get(uid, -1) for uid in wanted]
+    assert len(index) == len(seen)
+    twice = index.twice()
+    assert (twice is None) == (len(seen) == len(set(seen)))
+    assert twice is None or seen.count(twice) > 1
