@@ -56,7 +56,9 @@ async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate
 async def proofs_of(graph: GraphStore, tenant: str, found: Sequence[Candidate], wave: Wave) -> list[str]:
     """Return the passages that the best summaries found stand for, those aside that ``wave`` has already."""
     summaries = [one.item.uid for one in found if one.item.is_macro and one.item.part is None][:_HANDING]
-    leads = await graph.leads(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS) if summaries else []
+    if not summaries:
+        return []
+    leads = await graph.leads(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS)
     known = set().union(*wave.scores.values())
     return sorted({lead.uid for lead in leads} - known)
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from vicw_retrieval.sight import spread_of
 from vicw_shared.model import Node
-from vicw_shared.ports import By, Direction, GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
+from vicw_shared.ports import By, GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
 
 
 def remembered(graph: GraphStore) -> GraphStore:
@@ -165,8 +166,8 @@ def _of[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) ->
 def _placed(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
     """Return each neighbour with its origin and the spread that led to it."""
     for one in found:
-        way = Direction.OUT if one.edge.source == one.origin else Direction.IN
-        yield one.origin, (one.edge.type, way), one
+        origin, kind, way = spread_of(one)
+        yield origin, (kind, way), one
 
 
 def _lead(one: Neighbour) -> Lead:

@@ -288,9 +288,9 @@ class Search:
         """Return the wave with what the summaries found stand for: each proof is judged by itself."""
         if not {"dense", "bm25"} <= wave.scores.keys():
             return wave
-        scores = {name: dict(of) for name, of in wave.scores.items()}
         with contextlib.suppress(RetryableError, TimeoutError):
             proofs = await proofs_of(self._ports.graph, self.scope.tenant, candidates, wave)
+            scores = {name: dict(of) for name, of in wave.scores.items()} if proofs else {}
             if proofs and await self._score_each_others(scores, proofs):
                 return replace(wave, scores=scores)
         return wave

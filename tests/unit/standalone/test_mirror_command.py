@@ -26,7 +26,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     asyncio.run(fill())
     # Loggers keep what they were given first: here a stream that ends with the command.
-    monkeypatch.setattr("vicw_standalone.cli.mirror.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_standalone.cli.jobs.configure_logs", lambda settings: None)
     return store
 
 

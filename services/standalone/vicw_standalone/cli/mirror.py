@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vicw_shared.logs import configure_logs
-from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.jobs import open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
@@ -22,7 +20,7 @@ from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
     from vicw_sleep.mirror.edits import Edit
-    from vicw_sleep.mirror.mirroring import Graph, Mirror
+    from vicw_sleep.mirror.mirroring import Mirror
     from vicw_sleep.mirror.writing import Mirrored
 
 PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[default: VICW_MIRROR_PATH]")]
@@ -129,7 +127,6 @@ def diff_command(
 
 def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_dir: Path | None) -> Settings:
     settings = read_settings(data_dir=data_dir)
-    configure_logs(LogSettings(level="warning"))
     given = {"path": path, "viewer": viewer, "tenant": tenant}
     mirror = settings.mirror.model_copy(update={name: value for name, value in given.items() if value is not None})
     if mirror.path is None:
@@ -144,26 +141,12 @@ def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitab
     from vicw_sleep.mirror.seeing import Sight
 
     async def run() -> T:
-        async with _graph(settings, platform) as graph:
+        async with open_graph_of(settings.storage.data_dir, platform) as graph:
             assert settings.mirror.path is not None
             sight = Sight(settings.mirror.viewer or "")
             return await work(Mirror(graph, settings.mirror.path, settings.mirror.tenant, sight))
 
     return asyncio.run(run())
-
-
-@asynccontextmanager
-async def _graph(settings: Settings, platform: bool) -> AsyncIterator[Graph]:
-    if platform:
-        from vicw_standalone.apart import open_graph
-
-        async with open_graph() as apart:
-            yield apart
-    else:
-        from vicw_standalone.offline import open_beside
-
-        async with open_beside(settings.storage.data_dir) as graph:
-            yield graph
 
 
 def _tell(done: Mirrored) -> None:

@@ -21,7 +21,7 @@ _ENOUGH = 400
 
 async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) -> None:
     """Come to the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
-    threads = Threads(question.graph, question.sight, question.scope.tenant)
+    threads = Threads(question.graph, question.sight)
     await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
     sources = {anchor.key: {anchor.key: anchor.standing} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):

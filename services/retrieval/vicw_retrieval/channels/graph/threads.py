@@ -62,15 +62,14 @@ def besides(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neig
 class Threads:
     """Looks along NEXT, as far as the asker may see; ``nodes`` is what stands for whom he came to."""
 
-    def __init__(self, graph: GraphStore, sight: Sight, tenant: str) -> None:
+    def __init__(self, graph: GraphStore, sight: Sight) -> None:
         self._graph = graph
         self._sight = sight
-        self._tenant = tenant
         self.nodes: dict[str, Node] = {}
 
     async def begin(self, parts: Mapping[str, str]) -> None:
         """Learn what stands for folded items (uid → uid of the Macro-Event)."""
-        macros = await self._graph.nodes(self._tenant, sorted(set(parts.values()))) if parts else {}
+        macros = await self._graph.nodes(self._sight.scope.tenant, sorted(set(parts.values()))) if parts else {}
         self.nodes |= {part: standing_for(macros[uid], part) for part, uid in parts.items() if uid in macros}
 
     async def beside(self, keys: Sequence[str]) -> list[Beside]:
