@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from chat_server import chatting
 from contract.sides import START, Side, asked_for
 from contract.test_folding import REGISTRY, plain, said, sound, tell, thread, turn
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import NotFoundError, UnavailableError
+from vicw_shared.model import Label
 from vicw_shared.ports import GraphTransaction, Outcome, Point
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
@@ -201,3 +205,48 @@ async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkey
     assert (done.macros, done.changed) == (0, 1)
     await sound(side)  # nothing of the summary is left
     assert (await run(side)).events == 5
+
+
+async def test_what_was_refused_or_undone_is_left_alone_until_it_changes(side: Side) -> None:
+    await tell(side, turns(5))
+    strict = consolidation(side, chunk_chars=40, share=0.01)
+    assert (await strict.run(_RULES, now=_LATER)).refused == 1
+    done = await strict.run(_RULES, now=_LATER)
+    assert (done.refused, done.left, done.macros) == (0, 1, 0)
+    done = await strict.run(_RULES, now=_LATER, again=True)
+    assert (done.refused, done.left) == (1, 0)
+    await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
+    assert (await run(side)).macros == 1, "it is not what was refused"
+    (step,) = (one for one in await side.graph.steps("t", limit=9) if one.outcome is Outcome.DONE)
+    await consolidation(side).undo(step.id, now=_LATER, grace=_GRACE)
+    await sound(side)
+    done = await run(side)
+    assert (done.macros, done.left) == (0, 1), "whoever has brought it back wants it as it is"
+    assert (await run(side, again=True)).macros == 1
+    await sound(side)
+
+
+async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None:
+    await tell(side, turns(10))
+
+    def answer(body: dict[str, Any]) -> str:
+        shown = json.loads(body["messages"][-1]["content"])["messages"]
+        lines = [f"{message['text'][:-1]}!" for message in shown]
+        if "round 0" in lines[0]:
+            lines[0] = "We talked about the amulet of Porto in round 77."
+        return json.dumps({"lines": [{"n": n, "text": line} for n, line in enumerate(lines, 1)]})
+
+    async with chatting(answer) as chat:
+        model = OpenAILanguageModel(base_url=chat.url, model="m")
+        done = await consolidation(side, model=model).run(_RULES, now=_LATER)
+        await model.close()
+    assert (done.macros, done.refused, len(chat.asked)) == (2, 0, 2)
+    await sound(side)
+    by = {step.details.get("by") for step in await side.graph.steps("t", limit=9)}
+    assert by == {"llm", None}, "where it tells of a round that never was, the sources speak for themselves"
+    summaries = [node.text or "" for node in (await side.nodes()).values() if node.label is Label.CHUNK]
+    assert any(text.startswith("Ben: We talked about the amulet of Porto in round 5!") for text in summaries)
+    assert not any("77" in text for text in summaries)
+    for step in await side.graph.steps("t", limit=9):
+        await consolidation(side).undo(step.id, now=_LATER, grace=_GRACE)
+    await sound(side)

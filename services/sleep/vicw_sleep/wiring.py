@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vicw_shared.adapters.celery_queue import CeleryQueue
+from vicw_shared.adapters.language_servers import open_language_model
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.settings import Settings
@@ -15,12 +17,26 @@ class Wiring(PlatformWiring):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings.platform)
-        self._chunk_chars = settings.ingest.chunk_chars
+        self._settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
+        self._model: OpenAILanguageModel | None = None
+        if settings.llm.enabled and settings.consolidation.llm:
+            self._model = open_language_model(settings.llm)
+            self._stack.push_async_callback(self._model.close)
 
     def consolidation(self, told: Told | None = None) -> Consolidation:
         """Return what folds old Events; ``told`` hears of each batch."""
         graph, indexes = self.engines.graph, self.engines.indexes
-        made = Consolidation(graph, graph.unread, indexes, self.registry, self._queue, chunk_chars=self._chunk_chars)
+        made = Consolidation(
+            graph,
+            graph.unread,
+            indexes,
+            self.registry,
+            self._queue,
+            chunk_chars=self._settings.ingest.chunk_chars,
+            model=self._model,
+            max_tokens=self._settings.llm.max_tokens,
+            at_once=self._settings.llm.at_once,
+        )
         return made if told is None else replace(made, told=told)

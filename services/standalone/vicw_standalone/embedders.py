@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from dataclasses import dataclass
+
+import httpx
 
 from vicw_embedding import library
 from vicw_embedding.supervisor import EmbeddingProcess
@@ -16,6 +19,8 @@ from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity
 from vicw_standalone.settings import Settings
 
 _STOP_SECONDS = 1.0
+_METRICS_SECONDS = 2.0
+_OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,20 @@ class Embedders:
         if process is not None and not process.ready:
             raise UnavailableError("embedding", "the embedding process is starting")
         await self.of(model).identity()
+
+    async def metrics(self, model: ModelIdentity) -> bytes:
+        """Return what the process of a model counts of its own; nothing while there is none, or it does not answer."""
+        process = self.process(model)
+        if process is None or not process.ready:
+            return b""
+        transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
+        try:
+            async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
+                told = (await client.get("http://embedding/metrics")).text
+        except httpx.HTTPError:
+            return b""
+        # The rest (requests, memory …) goes by the same names here, and would be told twice.
+        return "".join(line for line in told.splitlines(keepends=True) if _OF_THE_MODEL.match(line)).encode()
 
     async def end(self, model: ModelIdentity) -> None:
         """End the embedder of a model that is in use no more."""

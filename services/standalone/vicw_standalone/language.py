@@ -14,8 +14,13 @@ _START_SECONDS = 300.0
 _STOP_SECONDS = 1.0
 
 
-async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel:
-    """Return the model that the settings name, closed by ``stack``. Raises SettingsError or UnavailableError."""
+async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel | None:
+    """Return the model that the settings name, if they do, closed by ``stack``.
+
+    Raises SettingsError or UnavailableError.
+    """
+    if not settings.enabled:
+        return None
     if settings.url is not None:
         model = language_servers.open_language_model(settings)
     else:

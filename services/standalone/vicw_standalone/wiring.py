@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from dataclasses import replace
 from datetime import timedelta
 
-import httpx
 import structlog
 
 from vicw_ingest.expiry import Expiry
@@ -50,11 +48,9 @@ from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"
-_METRICS_SECONDS = 2.0
 _FORGET_SECONDS = 1.0
 _LITTLE_MAPPED_MB = 32
 """What is mapped of the graph where there are no vectors: what is resident then stays under 512 MB."""
-_OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
 class Standalone:
@@ -119,7 +115,8 @@ class Standalone:
             bridges=bridges_of(self.graph, self.registry, self.settings.ingest),
         )
         self._reranker = await open_reranker(self.settings.rerank, self._stack)
-        self.extractor = await self._open_extractor()
+        self._model = await open_language_model(self.settings.llm, self._stack)
+        self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
             self.indexer,
@@ -131,11 +128,10 @@ class Standalone:
         self.reindexing = Reindexing(self)
         self._stack.push_async_callback(self.reindexing.close)
 
-    async def _open_extractor(self) -> Extractor | None:
-        settings = self.settings
-        if not settings.llm.enabled:
+    def _open_extractor(self) -> Extractor | None:
+        settings, model = self.settings, self._model
+        if model is None:
             return None
-        model = await open_language_model(settings.llm, self._stack)
         extractor = Extractor.of(self.graph, model, self.registry, settings.llm, settings.limits, settings.ingest)
         self._stack.push_async_callback(extractor.close)
         return extractor
@@ -234,6 +230,9 @@ class Standalone:
             self.registry,
             self.indexer,
             chunk_chars=self.settings.ingest.chunk_chars,
+            model=self._model if self.settings.consolidation.llm else None,
+            max_tokens=self.settings.llm.max_tokens,
+            at_once=self.settings.llm.at_once,
         )
         return made if told is None else replace(made, told=told)
 
@@ -269,17 +268,7 @@ class Standalone:
 
     async def embedding_metrics(self) -> bytes:
         """Return what the embedding process counts of its own; nothing while there is none, or it does not answer."""
-        process = self.embedders.process(self.indexes.reading.model)
-        if process is None or not process.ready:
-            return b""
-        transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
-        try:
-            async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
-                told = (await client.get("http://embedding/metrics")).text
-        except httpx.HTTPError:
-            return b""
-        # The rest (requests, memory …) goes by the same names here, and would be told twice.
-        return "".join(line for line in told.splitlines(keepends=True) if _OF_THE_MODEL.match(line)).encode()
+        return await self.embedders.metrics(self.indexes.reading.model)
 
     @property
     def keys(self) -> SqliteKeyRing:

@@ -49,7 +49,7 @@ class Fold:
         """The Macro-Event: what its sources have in common, with the place of the last one."""
         last = self.sources[-1]
         uids = [source.uid for source in self.sources]
-        uid = make_uid(last.tenant, last.context, MACRO, *uids)
+        uid = macro_uid(self.sources)
         speakers = {source.speaker for source in self.sources}
         weights = [source.importance for source in self.sources if source.importance is not None]
         return replace(
@@ -103,6 +103,12 @@ class Fold:
             )
             for ordinal, text in enumerate(self.texts)
         ]
+
+
+def macro_uid(sources: Sequence[Node]) -> str:
+    """Return the uid of what stands for these Events, whatever its summary says."""
+    last = sources[-1]
+    return make_uid(last.tenant, last.context, MACRO, *(source.uid for source in sources))
 
 
 def level(event: Node) -> int:

@@ -29,6 +29,11 @@ class ConsolidationSettings(BaseSettings):
     batches: int = Field(
         100, ge=1, description="How many Macro-Events are made at a time: then it is somebody else's turn"
     )
+    llm: bool = Field(
+        True,
+        description="Whether the language model of VICW_LLM_… writes summaries, where there is one. What it writes is "
+        "checked; sentences of the Events stand in for it",
+    )
     undo_days: float = Field(7.0, ge=0, description="How long `vicw sleep undo` can take a step back, in days")
 
     @property

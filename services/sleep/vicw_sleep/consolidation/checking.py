@@ -29,13 +29,28 @@ type Vectors = Mapping[str, NDArray[np.float32]]
 
 def missing(sources: Sequence[Material], told: Sequence[Told], summary: str) -> list[Fact]:
     """Return the facts of the sources, whose sentences are ``told``, that the summary does not tell, in their order."""
-    wanted = list(dict.fromkeys(fact for one in told for fact in sorted(one.facts)))
+    wanted = dict.fromkeys(fact for one in told for fact in sorted(one.facts))
+    return _untold(wanted, summary, {name for source in sources for name in source.named})
+
+
+def invented(sources: Sequence[Material], lines: Sequence[str]) -> list[Fact]:
+    """Return the facts that lines tell and no source does: who speaks, and how a source is called, may be told."""
     named = {name for source in sources for name in source.named}
-    named |= {fact.key for fact in wanted if fact.kind is Kind.NAME}
-    said = [line[span.start : span.end] for line in summary.split("\n") for span in sentences(line)]
-    there = {fact for sentence in said for fact in facts_of(sentence, named)}
+    wanted = dict.fromkeys(fact for line in lines for said in _said(line) for fact in sorted(facts_of(said, named)))
+    heads = [head for one in sources for head in (one.event.speaker, one.event.title) if head]
+    return _untold(wanted, "\n".join([*(one.text for one in sources), *heads]), named)
+
+
+def _untold(wanted: Collection[Fact], text: str, named: Collection[str]) -> list[Fact]:
+    said = _said(text)
+    known = {*named, *(fact.key for fact in wanted if fact.kind is Kind.NAME)}
+    there = {fact for sentence in said for fact in facts_of(sentence, known)}
     stems = [set(sparse.stems(sentence)) for sentence in said]
     return [fact for fact in wanted if fact not in there and not _is_told(fact, there, stems)]
+
+
+def _said(text: str) -> list[str]:
+    return [line[span.start : span.end] for line in text.split("\n") for span in sentences(line)]
 
 
 def _is_told(fact: Fact, there: Collection[Fact], said: Sequence[set[str]]) -> bool:

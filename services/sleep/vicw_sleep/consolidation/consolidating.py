@@ -2,53 +2,52 @@
 
 Nothing is removed before what stands for it has been checked and is in the vector store; then one transaction of the
 graph does the rest, and logs it. A run that dies leaves either what was or what is to be; beside it at most points that
-nobody has, which no answer shows and the reconciler removes. What was refused is judged anew by the next run.
+nobody has, which no answer shows and the reconciler removes. What was refused, or undone, is left alone while it is the
+same and the log has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Protocol
 
-import numpy as np
 import structlog
-from numpy.typing import NDArray
 from prometheus_client import Counter
 
 from vicw_shared.errors import NotFoundError
-from vicw_shared.folding.fold import MAKER, ChangedError, Fold, Folder
+from vicw_shared.folding.fold import MAKER, ChangedError, Fold, Folder, macro_uid
 from vicw_shared.folding.unfold import Unfolded, Unfolder
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.points import point_of, wrapped
+from vicw_shared.points import point_of
 from vicw_shared.ports import (
     Flow,
     GraphStore,
     GraphTransaction,
     Lane,
+    LanguageModel,
     Outcome,
-    PendingKind,
-    PendingPoint,
     SleepLog,
     Step,
     UnreadItems,
     WorkQueue,
 )
 from vicw_shared.uids import make_uid
+from vicw_sleep.consolidation.authoring import Author
 from vicw_sleep.consolidation.batching import Rules, batches
-from vicw_sleep.consolidation.checking import missing, unlike
+from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import summarise, told_by
-from vicw_sleep.consolidation.wording import cut_lines, title_of
 
 _log = structlog.get_logger()
 _FLOWS = 100
 _EVENTS = 200
-"""Events of a flow that are looked at together: their summaries are embedded at once."""
-_TOLD = 5
+"""Events of a flow that are looked at together: their passages are read at once."""
+_DRAFTS = 20
+"""Batches that are drafted together: what a run that may make no more has drafted is lost."""
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
@@ -63,7 +62,7 @@ class Graph(GraphStore, SleepLog, Protocol):
 @dataclass(slots=True)
 class Consolidated:
     """What a run did: ``flows`` looked at, ``events`` folded into ``macros``, batches ``refused`` or ``changed``
-    meanwhile.
+    meanwhile, and those ``left`` that were refused or undone before.
     """
 
     flows: int = 0
@@ -71,19 +70,7 @@ class Consolidated:
     macros: int = 0
     refused: int = 0
     changed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A batch with its summary; ``lost`` says what the summary does not tell.
-
-    ``rows`` are the vectors of its passages in the index in use, shape (passages, size); None: there are none.
-    """
-
-    sources: Sequence[Material]
-    fold: Fold
-    lost: str = ""
-    rows: NDArray[np.float32] | None = None
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +78,7 @@ class Consolidation:
     """Consolidates, and takes back. Any number of these may be at work: the graph's lock tells who was first.
 
     A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted in, and is
-    cut at ``chunk_chars``.
+    cut at ``chunk_chars``. ``model`` writes it, if there is one, in ``max_tokens`` at most, ``at_once`` of them.
     """
 
     graph: Graph
@@ -101,29 +88,48 @@ class Consolidation:
     queue: WorkQueue
     chunk_chars: int = 1200
     share: float = 0.45
+    model: LanguageModel | None = None
+    max_tokens: int = 4096
+    at_once: int = 2
     told: Told = field(default=lambda flow, fold, reason: None)
 
-    async def run(self, rules: Rules, *, now: datetime, dry: bool = False, most: int | None = None) -> Consolidated:
-        """Fold what may be folded, ``most`` batches at most; ``dry``: only tell. Raises what the engines raise."""
+    async def run(
+        self, rules: Rules, *, now: datetime, dry: bool = False, most: int | None = None, again: bool = False
+    ) -> Consolidated:
+        """Fold what may be folded, ``most`` batches at most; ``dry``: only tell. Raises what the engines raise.
+
+        ``again``: what was refused or undone before is judged anew; by a dry run, too, so that it tells all.
+        """
         done = Consolidated()
         try:
-            await self._run(rules, done, now=now, dry=dry, most=most)
+            await self._run(rules, done, now=now, dry=dry, most=most, again=again or dry)
         finally:
             if done.macros and not dry:
                 await self.queue.wake()
         return done
 
-    async def _run(self, rules: Rules, done: Consolidated, *, now: datetime, dry: bool, most: int | None) -> None:
+    async def _run(
+        self, rules: Rules, done: Consolidated, *, now: datetime, dry: bool, most: int | None, again: bool
+    ) -> None:
+        author = Author(self.model, self.max_tokens, self.at_once) if self.model is not None else None
+        drafter = Drafter(self.indexes, self.chunk_chars, self.share, author)
         async for flow in self._flows():
             done.flows += 1
             async for page in self._pages(flow):
                 material = await read_material(self.graph, self.unread, page)
                 ended = page[-1].created_at < rules.before
-                drafts = [self._draft(batch) for batch in batches(material, rules, ended=ended)]
-                for draft, refusal in await self._judged(drafts):
-                    if most is not None and done.macros >= most:
-                        return
-                    await self._settle(flow, draft, refusal, done, now=now, dry=dry)
+                for some in batched(batches(material, rules, ended=ended), _DRAFTS):
+                    fresh = [batch for batch in some if again or not await self._is_settled(batch)]
+                    done.left += len(some) - len(fresh)
+                    for draft in await drafter.drafts(fresh):
+                        if most is not None and done.macros >= most:
+                            return
+                        await self._settle(flow, draft, done, now=now, dry=dry)
+
+    async def _is_settled(self, batch: Sequence[Material]) -> bool:
+        """Tell whether a batch was refused, or brought back by a person: what is updated since is another."""
+        step = await self.graph.step(_step_id(macro_uid([one.event for one in batch])))
+        return step is not None and step.outcome is not Outcome.DONE
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
         """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
@@ -142,7 +148,8 @@ class Consolidation:
             if macro is None:
                 raise NotFoundError(f"What step {step_id!r} made has been folded again. Undo that step first")
             done = await Unfolder(transaction, self.registry, now).unfold(macro)
-            await transaction.log_step(_step(macro, Outcome.UNDONE, now, len(done.items)))
+            undone = _step(macro, Outcome.UNDONE, now, len(done.items))
+            await transaction.log_step(undone)
             return done
 
         done = await self.graph.write(step.tenant, step.context, work)
@@ -163,47 +170,8 @@ class Consolidation:
             after = page[-1]
             yield page
 
-    def _draft(self, sources: Sequence[Material]) -> Draft:
-        room = max(1, int(self.share * _vectors(sources)))
-        told = told_by(sources)
-        summary = summarise(sources, told, most=room * self.chunk_chars)
-        fold = Fold(
-            tuple(one.event for one in sources),
-            tuple(passage for one in sources for passage in one.passages),
-            tuple(cut_lines(summary, self.chunk_chars)),
-            title_of(sources),
-        )
-        facts = missing(sources, told, summary)
-        more = f" and {len(facts) - _TOLD} more" if len(facts) > _TOLD else ""
-        lost = f"the summary does not tell {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_TOLD])}{more}"
-        return Draft(sources, fold, lost if facts or not fold.texts else "")
-
-    async def _judged(self, drafts: Sequence[Draft]) -> list[tuple[Draft, str]]:
-        """Return the drafts with what keeps their vector, each with the reason why it is refused, if it is."""
-        index = (await self.indexes.writing())[0]
-        sound = [draft for draft in drafts if not draft.lost]
-        if not index.model.has_vectors or not sound:
-            return [(draft, draft.lost) for draft in drafts]
-        rows = await index.embedder.embed([text for draft in sound for text in _wrapped(draft.fold)], Lane.BULK)
-        judged, start = {}, 0
-        for draft in sound:
-            end = start + len(draft.fold.texts)
-            wanted = [n.uid for one in draft.sources for n in (*one.passages, *one.statements)]
-            left = unlike(draft.sources, rows[start:end], await index.vectors.dense(wanted))
-            vectors = _vectors(draft.sources)
-            room = max(0, int(self.share * vectors) - len(draft.fold.texts))
-            reason = f"the summary stands for {vectors - len(left)} of {vectors} passages only"
-            reason = reason if 2 * len(left) > vectors else ""
-            heavy = left[:room]
-            fold = replace(draft.fold, heavy=tuple(heavy))
-            judged[id(draft)] = replace(draft, fold=fold, rows=rows[start:end]), reason
-            start = end
-        return [judged.get(id(draft), (draft, draft.lost)) for draft in drafts]
-
-    async def _settle(
-        self, flow: Flow, draft: Draft, refusal: str, done: Consolidated, *, now: datetime, dry: bool
-    ) -> None:
-        fold = draft.fold
+    async def _settle(self, flow: Flow, draft: Draft, done: Consolidated, *, now: datetime, dry: bool) -> None:
+        fold, refusal = draft.fold, draft.refusal
         self.told(flow, None if refusal else fold, refusal)
         if refusal:
             done.refused += 1
@@ -227,13 +195,14 @@ class Consolidation:
         for place, index in enumerate(await self.indexes.writing()):
             if index.model.has_vectors:
                 rows = draft.rows if place == 0 else None
-                rows = rows if rows is not None else await index.embedder.embed(_wrapped(fold), Lane.BULK)
-                points = [point_of(one, row) for one, row in zip(_pending(fold), rows, strict=True)]
+                rows = rows if rows is not None else await index.embedder.embed(texts_of(fold), Lane.BULK)
+                points = [point_of(one, row) for one, row in zip(pending_of(fold), rows, strict=True)]
                 await index.vectors.upsert(points)
 
         async def work(transaction: GraphTransaction) -> None:
             await Folder(transaction, self.registry, now).fold(fold)
-            await transaction.log_step(_step(macro, Outcome.DONE, now, len(fold.sources)))
+            by = {"by": "llm"} if draft.by_model else {}
+            await transaction.log_step(_step(macro, Outcome.DONE, now, len(fold.sources), **by))
 
         try:
             await self.graph.write(macro.tenant, macro.context, work)
@@ -252,23 +221,9 @@ class Consolidation:
             await index.vectors.delete(points)
 
 
-def _vectors(sources: Sequence[Material]) -> int:
-    """Return how many passages have a vector of their own."""
-    return sum(not passage.is_light for one in sources for passage in one.passages)
-
-
-def _pending(fold: Fold) -> list[PendingPoint]:
-    """Return the passages of a summary as an indexer would find them."""
-    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, fold.macro) for one in fold.summary]
-
-
-def _wrapped(fold: Fold) -> list[str]:
-    return [wrapped(pending) for pending in _pending(fold)]
-
-
-def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: str = "") -> Step:
+def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: str = "", **more: str) -> Step:
     return Step(
-        id=make_uid(MAKER, macro.uid),
+        id=_step_id(macro.uid),
         tenant=macro.tenant,
         context=macro.context,
         task=MAKER,
@@ -276,5 +231,9 @@ def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: st
         at=now,
         subject=macro.uid,
         reason=reason,
-        details={"flow": macro.flow_id, "sources": sources, "name": macro.name},
+        details={"flow": macro.flow_id, "sources": sources, "name": macro.name, **more},
     )
+
+
+def _step_id(macro: str) -> str:
+    return make_uid(MAKER, macro)

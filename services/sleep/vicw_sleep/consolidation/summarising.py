@@ -8,7 +8,7 @@ behind what its source says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vicw_shared.language.sentences import sentences
@@ -50,16 +50,26 @@ def told_by(sources: Sequence[Material]) -> list[Told]:
     return found
 
 
-def summarise(sources: Sequence[Material], told: Sequence[Told], *, most: int) -> str:
+def summarise(
+    sources: Sequence[Material],
+    told: Sequence[Told],
+    *,
+    most: int,
+    begun: Sequence[str] = (),
+    lost: Collection[Fact] = (),
+) -> str:
     """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``.
 
-    ``told`` are all sentences of the sources. What does not fit is missing: the check will say so.
+    ``told`` are all sentences of the sources. What does not fit is missing: the check will say so. ``begun`` is what
+    somebody else says for each source: then only what that has ``lost`` is told beside it.
     """
     heads = [source.event.title or source.event.speaker or "" for source in sources]
-    room = most - sum(len(head) + _MARKS for head in heads)
+    chosen = [Told(place, -1, line) for place, line in enumerate(begun) if line]
+    room = most - sum(len(head) + _MARKS for head in heads) - sum(len(one.text) + 1 for one in chosen)
     left: dict[Fact, int] = {fact: one.source for one in reversed(told) for fact in one.facts}
-    chosen: list[Told] = []
-    for one in _in_order_of_worth(told, left):
+    if begun:
+        left = {fact: place for fact, place in left.items() if fact in lost}
+    for one in _in_order_of_worth(told, left, fill=not begun):
         rest = {fact: place for fact, place in left.items() if fact not in one.facts}
         if len(one.text) + 1 + _cost(rest) <= room:
             chosen.append(one)
@@ -68,8 +78,11 @@ def summarise(sources: Sequence[Material], told: Sequence[Told], *, most: int) -
     return "\n".join(_lines(chosen, heads, left))
 
 
-def _in_order_of_worth(told: Sequence[Told], left: Mapping[Fact, int]) -> Iterator[Told]:
-    """Yield sentences, the most telling for its length first: by facts that none before it has told."""
+def _in_order_of_worth(told: Sequence[Told], left: Mapping[Fact, int], *, fill: bool) -> Iterator[Told]:
+    """Yield sentences, the most telling for its length first: by facts that none before it has told.
+
+    ``fill``: then those that tell none, the shortest first.
+    """
     open_, untold = list(told), set(left)
     while open_:
         best = max(open_, key=lambda one: (_worth(one, untold), -one.source, -one.order))
@@ -78,8 +91,9 @@ def _in_order_of_worth(told: Sequence[Told], left: Mapping[Fact, int]) -> Iterat
         open_.remove(best)
         untold -= best.facts
         yield best
-    fillers = [one for one in open_ if _FILLER.fullmatch(one.text) is None]
-    yield from sorted(fillers, key=lambda one: len(one.text))
+    if fill:
+        fillers = [one for one in open_ if _FILLER.fullmatch(one.text) is None]
+        yield from sorted(fillers, key=lambda one: len(one.text))
 
 
 def _worth(one: Told, untold: set[Fact]) -> float:

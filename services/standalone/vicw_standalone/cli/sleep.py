@@ -47,6 +47,7 @@ def consolidate(
         typer.Option(help="Fold what is older than so many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0),
     ] = None,
     most: Annotated[int | None, typer.Option(help="Macro-Events made at most. \\[default: all]", min=1)] = None,
+    again: Annotated[bool, typer.Option("--again", help="Judge anew what was refused or undone before.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
@@ -70,11 +71,14 @@ def consolidate(
         out.print(harmless(line or f"leave   {where}: {reason}"), markup=False, highlight=False)
 
     async def work(consolidation: Consolidation) -> None:
-        done = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
+        done = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
         verb = "would become" if dry_run else "became"
-        rest = f", {done.refused} batches are left as they are" if done.refused else ""
+        refused = f", {done.refused} batches are refused" if done.refused else ""
+        left = f", {done.left} are left as they were before (--again judges them anew)" if done.left else ""
         changed = f", {done.changed} changed meanwhile" if done.changed else ""
-        out.print(f"{done.events} Events of {done.flows} threads {verb} {done.macros} Macro-Events{rest}{changed}")
+        out.print(
+            f"{done.events} Events of {done.flows} threads {verb} {done.macros} Macro-Events{refused}{left}{changed}"
+        )
 
     _run(settings, platform, work, told=None if quiet else tell)
 

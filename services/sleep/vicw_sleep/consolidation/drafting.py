@@ -1,0 +1,133 @@
+"""What a batch would become: its summary, checked, and which of its passages keep their vector.
+
+A language model's words are taken where there is one and they stand the check; sentences of the sources otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.folding.fold import Fold
+from vicw_shared.indexes import Indexes
+from vicw_shared.points import wrapped
+from vicw_shared.ports import Lane, PendingKind, PendingPoint
+from vicw_sleep.consolidation.authoring import Author
+from vicw_sleep.consolidation.checking import missing, unlike
+from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.summarising import Told, summarise, told_by
+from vicw_sleep.consolidation.wording import cut_lines, title_of
+
+_TOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A batch with its summary; ``refusal`` says why that must not stand for its sources, if it must not.
+
+    ``rows`` are the vectors of its passages in the index in use, shape (passages, size); None: there are none.
+    ``by_model``: a language model has written it.
+    """
+
+    sources: Sequence[Material]
+    fold: Fold
+    refusal: str = ""
+    rows: NDArray[np.float32] | None = None
+    by_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drafter:
+    """Drafts. A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted
+    in, and is cut at ``chunk_chars``.
+    """
+
+    indexes: Indexes
+    chunk_chars: int
+    share: float
+    author: Author | None = None
+
+    async def drafts(self, batches: Sequence[Sequence[Material]]) -> list[Draft]:
+        """Return a draft of each batch, judged. Raises what the engines raise; a model that fails raises nothing."""
+        written = await asyncio.gather(*map(self._written, batches))
+        pairs = zip(written, batches, strict=True)
+        drafts = await self._judged([draft or self._taken(batch) for draft, batch in pairs])
+        again = [place for place, draft in enumerate(drafts) if draft.by_model and draft.refusal]
+        taken = await self._judged([self._taken(drafts[place].sources) for place in again])
+        for place, draft in zip(again, taken, strict=True):
+            drafts[place] = draft
+        return drafts
+
+    def _taken(self, sources: Sequence[Material]) -> Draft:
+        """Draft by sentences of the sources alone."""
+        told = told_by(sources)
+        return self._draft(sources, told, summarise(sources, told, most=self._chars(sources)))
+
+    async def _written(self, sources: Sequence[Material]) -> Draft | None:
+        """Draft by the language model's lines, and sentences for what they leave out; None: it has written none."""
+        most = self._chars(sources)
+        lines = await self.author.lines(sources, most=most) if self.author is not None else None
+        if lines is None:
+            return None
+        told = told_by(sources)
+        lost = missing(sources, told, "\n".join(lines))
+        summary = summarise(sources, told, most=most, begun=lines, lost=lost)
+        return replace(self._draft(sources, told, summary), by_model=True)
+
+    def _chars(self, sources: Sequence[Material]) -> int:
+        return max(1, int(self.share * _vectors(sources))) * self.chunk_chars
+
+    def _draft(self, sources: Sequence[Material], told: Sequence[Told], summary: str) -> Draft:
+        fold = Fold(
+            tuple(one.event for one in sources),
+            tuple(passage for one in sources for passage in one.passages),
+            tuple(cut_lines(summary, self.chunk_chars)),
+            title_of(sources),
+        )
+        facts = missing(sources, told, summary)
+        more = f" and {len(facts) - _TOLD} more" if len(facts) > _TOLD else ""
+        lost = f"the summary does not tell {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_TOLD])}{more}"
+        return Draft(sources, fold, lost if facts or not fold.texts else "")
+
+    async def _judged(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Return the drafts with what keeps its vector; one that stands for too little is refused."""
+        index = (await self.indexes.writing())[0]
+        sound = [draft for draft in drafts if not draft.refusal]
+        if not index.model.has_vectors or not sound:
+            return list(drafts)
+        rows = await index.embedder.embed([text for draft in sound for text in texts_of(draft.fold)], Lane.BULK)
+        judged, start = {}, 0
+        for draft in sound:
+            end = start + len(draft.fold.texts)
+            wanted = [n.uid for one in draft.sources for n in (*one.passages, *one.statements)]
+            left = unlike(draft.sources, rows[start:end], await index.vectors.dense(wanted))
+            judged[id(draft)] = self._kept(replace(draft, rows=rows[start:end]), left)
+            start = end
+        return [judged.get(id(draft), draft) for draft in drafts]
+
+    def _kept(self, draft: Draft, left: Sequence[str]) -> Draft:
+        """Return a draft whose summary does not stand for ``left``: as many of them as may be keep their vector."""
+        vectors = _vectors(draft.sources)
+        room = max(0, int(self.share * vectors) - len(draft.fold.texts))
+        refusal = f"the summary stands for {vectors - len(left)} of {vectors} passages only"
+        fold = replace(draft.fold, heavy=tuple(left[:room]))
+        return replace(draft, fold=fold, refusal=refusal if 2 * len(left) > vectors else "")
+
+
+def pending_of(fold: Fold) -> list[PendingPoint]:
+    """Return the passages of a summary as an indexer would find them."""
+    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, fold.macro) for one in fold.summary]
+
+
+def texts_of(fold: Fold) -> list[str]:
+    """Return what is embedded of a summary."""
+    return [wrapped(pending) for pending in pending_of(fold)]
+
+
+def _vectors(sources: Sequence[Material]) -> int:
+    """Return how many passages have a vector of their own."""
+    return sum(not passage.is_light for one in sources for passage in one.passages)
