@@ -58,18 +58,18 @@ class _Forward(logging.Handler):
 
 
 class _Lossy(io.TextIOBase, TextIO):
-    """A stream that loses a line rather than raise: a log on a full disk must not fail a request."""
+    """A stream that loses a line rather than raise: a log on a full disk, or closed, must not fail a request."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             self._stream.flush()
 
 
