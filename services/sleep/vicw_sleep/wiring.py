@@ -7,6 +7,7 @@ from dataclasses import replace
 from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.settings import Settings
 
 
@@ -24,3 +25,7 @@ class Wiring(PlatformWiring):
         graph, indexes = self.engines.graph, self.engines.indexes
         made = Consolidation(graph, graph.unread, indexes, self.registry, self._queue, chunk_chars=self._chunk_chars)
         return made if told is None else replace(made, told=told)
+
+    def dream(self) -> Dream:
+        """Return what dreams of items."""
+        return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue)

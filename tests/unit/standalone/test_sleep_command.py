@@ -33,9 +33,8 @@ async def fill(store: Path) -> None:
 
 
 @pytest.fixture
-def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    asyncio.run(fill(store))
-    monkeypatch.setattr("vicw_standalone.cli.sleep.configure_logs", lambda settings: None)
+def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_standalone.cli.sleeping.configure_logs", lambda settings: None)
     monkeypatch.setattr("vicw_standalone.cli.jobs.configure_logs", lambda settings: None)
     init = Standalone.__init__
     monkeypatch.setattr(
@@ -43,6 +42,11 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "__init__",
         lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),))),
     )
+
+
+@pytest.fixture
+def filled(store: Path, asleep: None) -> Path:
+    asyncio.run(fill(store))
     return store
 
 
