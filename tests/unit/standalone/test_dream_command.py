@@ -13,7 +13,7 @@ import pytest
 
 from doubles import HashEmbedder
 from memory import open_memory, settings_for
-from unit.standalone.test_sleep_command import asleep, sleep
+from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import DreamSettings, SleepSettings
@@ -28,8 +28,9 @@ async def fill(store: Path) -> None:
 
 
 @pytest.fixture
-def filled(store: Path, asleep: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
+    without_model(monkeypatch)
     monkeypatch.setenv("VICW_DREAM_CERTAINTY", "0.4")
     return store
 
