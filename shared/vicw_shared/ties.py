@@ -10,8 +10,8 @@ from vicw_shared.model import Edge, EdgeRegistry
 from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
-INGEST, CALLER, ECHO = "ingest", "caller", "echo"
-"""Who makes an edge: what follows from an item itself, what a caller says of it, or that it repeats a memory."""
+INGEST, CALLER, ECHO, DREAM = "ingest", "caller", "echo", "dream"
+"""Who makes an edge: what follows from an item itself, what a caller says of it, that it repeats one, or a dream."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,14 +111,14 @@ class Side:
     async def job(self, job: str, tenant: str) -> JobStatus:
         return await job_status(job, tenant, self.graph, self.graph, self.graph.unread)
 
-    async def retrieve(self, body: dict[str, Any], tenant: str) -> RetrieveResponse:
+    async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
         ports = RetrievalPorts(
             self.graph,
             self.vectors,
             self.embedder,
             "",
             LimitSettings(),
-            RetrievalSettings(budget_ms=20_000, graph_ms=20_000, spread_ms=20_000, chain_ms=20_000),
+            RetrievalSettings(budget_ms=20_000, graph_ms=20_000, spread_ms=20_000, chain_ms=20_000, **settings),
         )
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
 

@@ -15,6 +15,7 @@ from datetime import datetime
 from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
 from vicw_shared.chains import Chains
+from vicw_shared.dreams import by_dreams
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge
@@ -67,6 +68,9 @@ class Retirement:
         dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
         await self.transaction.drop_edges(dropped)
         beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
+        dreamt = by_dreams(edges)
+        await self.transaction.drop_edges(dreamt)
+        edges = [edge for edge in edges if edge not in dreamt]
         heirs = await Inheritance(self.transaction, self.registry, self.now).settle(items, edges)
         return Retired(edges, dropped, frozenset(beside - history), heirs)
 

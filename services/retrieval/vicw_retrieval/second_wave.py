@@ -153,12 +153,12 @@ class SecondWave:
 
     async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
         """Let the tags of the results lead on."""
-        most = self.ports.settings.associates
+        most, dreams = self.ports.settings.associates, self.ports.settings.dreams
         if not most:
             return
         anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
         with self.search.watch.stage(tags.TAGS), contextlib.suppress(*_AWAY):
             async with self._within(self.ports.settings.spread_ms):
-                self.associates = await tags.walk_tags(question, by_item(anchors), most)
+                self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)
                 return
         self.search.degraded.append(tags.TAGS)

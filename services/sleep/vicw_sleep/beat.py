@@ -26,6 +26,7 @@ from redis.exceptions import LockError, RedisError
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import (
     CONSOLIDATE,
+    DREAM,
     EXPIRES_SECONDS,
     EXTRACT,
     EXTRACT_QUEUE,
@@ -46,7 +47,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.schedule import SCHEDULE, Schedule
+from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
@@ -87,6 +88,7 @@ def ticks(settings: Settings) -> list[Tick]:
     """Return what is sent when."""
     hour = settings.sleep.reconcile_hours * 3600
     folding = Schedule(SCHEDULE, settings.consolidation.schedule, now())
+    dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, now())
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
@@ -94,6 +96,7 @@ def ticks(settings: Settings) -> list[Tick]:
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
         Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
         Tick(CONSOLIDATE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=folding),
+        Tick(DREAM, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=dreaming),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

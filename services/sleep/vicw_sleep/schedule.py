@@ -10,6 +10,7 @@ from vicw_shared.errors import SettingsError
 
 NEVER = "never"
 SCHEDULE = "VICW_CONSOLIDATE_SCHEDULE"
+DREAM_SCHEDULE = "VICW_DREAM_SCHEDULE"
 
 
 class Schedule:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     ConsolidationSettings,
+    DreamSettings,
     IngestSettings,
     LlmSettings,
     LogSettings,
@@ -30,6 +31,7 @@ class Settings:
     redis: RedisSettings
     sleep: SleepSettings
     consolidation: ConsolidationSettings
+    dream: DreamSettings
     mirror: MirrorSettings
     worker: WorkerSettings
     log: LogSettings
@@ -47,6 +49,7 @@ class Settings:
                 RedisSettings(),
                 SleepSettings(),
                 ConsolidationSettings(),
+                DreamSettings(),
                 MirrorSettings(),
                 WorkerSettings(),
                 LogSettings(),

@@ -9,6 +9,7 @@ from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.settings import Settings
 
 
@@ -40,3 +41,7 @@ class Wiring(PlatformWiring):
             at_once=self._settings.llm.at_once,
         )
         return made if told is None else replace(made, told=told)
+
+    def dream(self) -> Dream:
+        """Return what dreams of items."""
+        return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue)

@@ -19,14 +19,26 @@ import structlog
 from celery import Task
 from redis.exceptions import RedisError
 
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, MIRROR, RECONCILE, WATCH, connect, make_celery, send
+from vicw_shared.adapters.celery_queue import (
+    CONSOLIDATE,
+    DREAM,
+    MIRROR,
+    RECONCILE,
+    WATCH,
+    connect,
+    make_celery,
+    send,
+)
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
+from vicw_shared.model import Label
 from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.consolidation.consolidating import Consolidated
 from vicw_sleep.consolidation.turn import is_all
 from vicw_sleep.consolidation.turn import turn as turn_of_folding
+from vicw_sleep.dream.dreaming import Bookmark, Done
+from vicw_sleep.dream.turn import turn as turn_of_dreaming
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import turn
 from vicw_sleep.reconcile import Place, Reconciled, Side
@@ -39,6 +51,7 @@ app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
 _chain = Chain(connect(_settings.redis), "vicw:reconcile")
 _folding = Chain(connect(_settings.redis), "vicw:consolidate")
+_dreaming = Chain(connect(_settings.redis), "vicw:dream")
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
 """How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
@@ -145,6 +158,38 @@ def consolidate(self: Task[Any, Any], of: str | None = None) -> None:
 
 async def _fold(wiring: Wiring) -> Consolidated | None:
     return await turn_of_folding(wiring.consolidation(), _settings.consolidation)
+
+
+@app.task(name=DREAM, bind=True)
+def dream(self: Task[Any, Any], after: list[str] | None = None, of: str | None = None) -> None:
+    """Look at so many items, and leave the rest to a task of its own, one ``of`` the same chain."""
+    if _settings.sleep.paused:
+        return
+    try:
+        chain = _dreaming.hold(of)
+    except RedisError as error:
+        _log.warning("dreaming is left to the next time: Redis does not answer", error=str(error))
+        return
+    if chain is None:
+        _log.info("dreaming is under way in another chain of tasks")
+        return
+    following = False
+    try:
+        start = Bookmark(after[0], Label(after[1]), after[2]) if after is not None else None
+        done = _runtime.run(self.request, partial(_dream, start=start))
+        if done is not None and (mark := done.next) is not None:
+            left = {"after": [mark.tenant, mark.label.value, mark.after], "of": chain}
+            following = send(app, DREAM, expires=SECONDS, kwargs=left)
+    except RetryableError as error:
+        _log.warning("dreaming failed, the next time tries again", error=error.detail)
+    finally:
+        if not following:
+            with suppress(RedisError):  # then its key runs out
+                _dreaming.end(chain)
+
+
+async def _dream(wiring: Wiring, *, start: Bookmark | None) -> Done | None:
+    return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
 
 
 async def _watch(wiring: Wiring) -> tuple[bool, bool]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vicw_shared.settings import (
     ConsolidationSettings,
+    DreamSettings,
     EmbeddingSettings,
     IngestSettings,
     LimitSettings,
@@ -44,6 +45,7 @@ class Settings:
     mirror: MirrorSettings = field(default_factory=MirrorSettings)
     sleep: SleepSettings = field(default_factory=SleepSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    dream: DreamSettings = field(default_factory=DreamSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -63,6 +65,7 @@ class Settings:
             MirrorSettings(),
             SleepSettings(),
             ConsolidationSettings(),
+            DreamSettings(),
         )
 
     @property

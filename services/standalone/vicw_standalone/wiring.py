@@ -32,15 +32,14 @@ from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
-from vicw_sleep.consolidation.turn import keep_consolidating
+from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.forget import forget_receipts
-from vicw_sleep.mirror.turn import keep_mirrored
 from vicw_sleep.reconcile import reconcile
-from vicw_sleep.schedule import SCHEDULE, Schedule
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.language import open_language_model
+from vicw_standalone.nights import Nights
 from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.reranker import open_reranker
@@ -70,7 +69,7 @@ class Standalone:
         self.indexer: Indexer
         self.reindexing: Reindexing
         self.extractor: Extractor | None
-        self._nights: Schedule
+        self._nights: Nights
         self._reranker: Reranker | None
         self._ingest: IngestPorts
 
@@ -88,7 +87,7 @@ class Standalone:
 
     async def _open(self) -> None:
         storage = self.settings.storage
-        self._nights = Schedule(SCHEDULE, self.settings.consolidation.schedule, now())
+        self._nights = Nights.of(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
         mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
@@ -210,12 +209,8 @@ class Standalone:
         keep_doing(self.indexer.run(), self._stack, "indexer")
         expiry = Expiry(self.graph, self.registry, self.indexer)
         keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
-        settings = self.settings
-        if self.indexes.reading.model.has_vectors and not settings.sleep.paused:  # it is vectors that it saves
-            work = keep_consolidating(self.consolidation, settings.consolidation, self._nights)
-            keep_doing(work, self._stack, "consolidation")
-        if settings.mirror.path is not None and not settings.sleep.paused:
-            keep_doing(keep_mirrored(self.graph, settings.mirror), self._stack, "mirror")
+        for name, work in self._nights.work(self):
+            keep_doing(work, self._stack, name)
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:
@@ -235,6 +230,10 @@ class Standalone:
             at_once=self.settings.llm.at_once,
         )
         return made if told is None else replace(made, told=told)
+
+    def dream(self) -> Dream:
+        """Return what dreams of items."""
+        return Dream(self.graph, self.indexes, self.registry, self.indexer)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

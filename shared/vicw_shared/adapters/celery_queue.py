@@ -30,6 +30,7 @@ RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"
 MIRROR = "vicw.sleep.mirror"
 CONSOLIDATE = "vicw.sleep.consolidate"
+DREAM = "vicw.sleep.dream"
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cached_property
 
 from vicw_shared.chains import Chains
+from vicw_shared.dreams import by_dreams, forget
 from vicw_shared.errors import VicwError
 from vicw_shared.folding.ledger import Entry, with_entry
 from vicw_shared.folding.moving import CHAINS, Moving, united
@@ -158,6 +159,9 @@ class Folder:
         await self._require_unchanged(what)
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         await self._require_all(uids, edges)
+        dreamt = by_dreams(edges)
+        await forget(self.transaction, dreamt, self.now)
+        edges = [edge for edge in edges if edge not in dreamt]
         told = [edge for edge in await self.transaction.told_by(uids) if edge.id not in {e.id for e in edges}]
         moving = Moving(self.registry, frozenset(uids), macro.uid)
         moved = united(place for edge in (*edges, *told) if (place := moving.move(edge)) is not None)

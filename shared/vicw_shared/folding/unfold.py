@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_shared.chains import Chains
+from vicw_shared.dreams import by_dreams, forget
 from vicw_shared.folding.ledger import Entry, entries_of, without_entry
 from vicw_shared.folding.moving import CHAINS, Moving, united
 from vicw_shared.model import Edge, EdgeRegistry, Node
@@ -53,6 +54,9 @@ class Unfolder:
     async def unfold(self, macro: Node) -> Unfolded:
         """Put what a Macro-Event stands for in its place."""
         edges = await self.transaction.edges([macro.uid], [t.name for t in self.registry])
+        dreamt = by_dreams(edges)
+        await forget(self.transaction, dreamt, self.now)
+        edges = [edge for edge in edges if edge not in dreamt]
         told = await self.transaction.told_by([macro.uid])
         proofs = [edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source == macro.uid]
         passages = await self.transaction.nodes(proofs)

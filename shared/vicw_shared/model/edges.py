@@ -21,8 +21,13 @@ TOLD_BY = "item"
 DESCRIPTION = "description"
 """The property of a MENTIONS edge that keeps what its item says that the thing is."""
 IS_PERSON = "IS_PERSON"
-IN_PAYLOAD = frozenset({"ABOUT", "TAGGED"})
-"""Types that filters look at: the payloads of their source's Chunks repeat them."""
+AUTO_TAGGED = "AUTO_TAGGED"
+"""A tag that nobody gave: the sleep cycle did. Filters, payloads and indexed text go by TAGGED alone."""
+IN_PAYLOAD = frozenset({"ABOUT", "TAGGED", AUTO_TAGGED})
+"""Types that filters look at: the payloads of their source's Chunks repeat them.
+
+Auto-tags are in no payload; that it is written anew tells whoever keeps a copy of the item.
+"""
 
 
 UNHOLDING = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
@@ -164,6 +169,9 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("ABOUT", Category.ABOUTNESS, _pairs(_THINGS, "NC"), 0.7),
     EdgeType("MENTIONS", Category.ABOUTNESS, _pairs(_THINGS + "K", "NC"), 0.5),
     EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_THINGS, "C"), 0.5, target_subtypes=frozenset({"tag", "bucket"})),
+    EdgeType(
+        AUTO_TAGGED, Category.ABOUTNESS, _pairs("NV", "C"), 0.3, OnConsolidate.DROP, target_subtypes=frozenset({"tag"})
+    ),
     EdgeType("IS_PERSON", Category.IDENTITY, _pairs("N", "N"), 1.0),
     EdgeType("MERGED_INTO", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 1.0),
     EdgeType("DISTINCT_FROM", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 0.1),

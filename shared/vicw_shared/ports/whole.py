@@ -17,7 +17,7 @@ class WholeItem:
     ``passages`` are the Chunks that prove it, in the order of their uids; those of a Macro-Event are its summary's and
     those of what it stands for. ``tags`` and ``buckets`` are the names of its TAGGED targets, but of those that only
     another item told of; ``about`` the names, earlier names and uids of its ABOUT targets. All of them are in order,
-    each once.
+    each once. ``auto_tags`` are those of its AUTO_TAGGED targets, which nobody gave.
     """
 
     item: Node
@@ -25,6 +25,7 @@ class WholeItem:
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
+    auto_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from vicw_shared.settings.concerns import (
     WorkerSettings,
 )
 from vicw_shared.settings.consolidation import ConsolidationSettings
+from vicw_shared.settings.dream import DreamSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
 from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.mirror import MirrorSettings
@@ -23,6 +24,7 @@ from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 __all__ = [
     "LONGEST_LOOK_SECONDS",
     "ConsolidationSettings",
+    "DreamSettings",
     "EmbeddingSettings",
     "IngestSettings",
     "LimitSettings",

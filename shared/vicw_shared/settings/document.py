@@ -26,6 +26,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.WorkerSettings,
     settings.SleepSettings,
     settings.ConsolidationSettings,
+    settings.DreamSettings,
     settings.MirrorSettings,
     settings.LogSettings,
     settings.MetricsSettings,

@@ -44,6 +44,9 @@ class RetrievalSettings(BaseSettings):
     associates: int = Field(
         5, ge=0, description="Items that share a tag with a result, and no word with the question, at most; 0: none"
     )
+    dreams: bool = Field(
+        False, description="Let auto-tags and the RELATED_TO edges of dreams lead to results as those that people made"
+    )
     spread_ms: int = Field(
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )

@@ -26,6 +26,7 @@ TABLE = {
     "ABOUT": (Category.ABOUTNESS, "NVC→NC", 0.7),
     "MENTIONS": (Category.ABOUTNESS, "NVCK→NC", 0.5),
     "TAGGED": (Category.ABOUTNESS, "NVC→C", 0.5),
+    "AUTO_TAGGED": (Category.ABOUTNESS, "NV→C", 0.3),
     "IS_PERSON": (Category.IDENTITY, "N→N", 1.0),
     "MERGED_INTO": (Category.IDENTITY, "N→N C→C", 1.0),
     "DISTINCT_FROM": (Category.IDENTITY, "N→N C→C", 0.1),

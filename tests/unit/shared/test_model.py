@@ -26,7 +26,7 @@ def test_every_type_of_the_taxonomy_is_registered_in_its_category() -> None:
     for category, names in DESIGN.items():
         assert {t.name for t in REGISTRY if t.category is category} == names
     agency = {t.name for t in REGISTRY if t.category in {Category.AGENCY, Category.ABOUTNESS}}
-    assert agency == {"INITIATED", "STATED_BY", "ABOUT", "MENTIONS", "TAGGED"}
+    assert agency == {"INITIATED", "STATED_BY", "ABOUT", "MENTIONS", "TAGGED", "AUTO_TAGGED"}
     structural = {t.name for t in REGISTRY if t.category is Category.STRUCTURAL}
     assert structural == {"BELONGS_TO", "CONTAINS", "LINKS_TO", "HAS_ENTRYPOINT", "HAS_INDEX", "EVIDENCED_BY"}
     assert all(0 < t.weight <= 1 and t.pairs for t in REGISTRY)

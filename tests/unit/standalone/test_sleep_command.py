@@ -10,14 +10,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from doubles import HashEmbedder
 from memory import open_memory, settings_for
+from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import ConsolidationSettings, SleepSettings
-from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
 TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
@@ -35,19 +34,8 @@ async def fill(store: Path) -> None:
 @pytest.fixture
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
-    monkeypatch.setattr("vicw_standalone.cli.sleep.configure_logs", lambda settings: None)
-    monkeypatch.setattr("vicw_standalone.cli.jobs.configure_logs", lambda settings: None)
-    init = Standalone.__init__
-    monkeypatch.setattr(
-        Standalone,
-        "__init__",
-        lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),))),
-    )
+    without_model(monkeypatch)
     return store
-
-
-def sleep(store: Path, *words: str) -> Result:
-    return CliRunner().invoke(app, ["sleep", *words, "--data-dir", str(store)])
 
 
 def test_what_would_be_folded_is_said_then_done_logged_and_taken_back(filled: Path) -> None:

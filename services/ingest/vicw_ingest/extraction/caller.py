@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.text import fold
 from vicw_shared.uids import named_uid, told_event_uid
 from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
@@ -14,8 +15,9 @@ from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThi
 SELF = "$item"
 KEPT_BY_US = frozenset(
     {"NEXT", "HAPPENED_AFTER", "BELONGS_TO", "EVIDENCED_BY", "SUPERSEDES", "MERGED_INTO", "DISTINCT_FROM"}
+    | {AUTO_TAGGED}
 )
-"""Types that VICW itself derives: a caller's would break the chains, the proof or the history."""
+"""Types that VICW itself derives: a caller's would break the chains, the proof or the history, or pass for a guess."""
 
 
 @dataclass(frozen=True, slots=True)

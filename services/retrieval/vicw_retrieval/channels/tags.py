@@ -15,7 +15,8 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Anchor
 from vicw_retrieval.synthesis.text import ANCHOR_SHARE
 from vicw_retrieval.wanted import wanted
-from vicw_shared.model import Node
+from vicw_shared.model import Edge, Node
+from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import Direction, ItemRef, Neighbour
 
 TAGS = "tags"
@@ -25,6 +26,8 @@ _TAGS = 20
 _GENERIC = 50
 """Items of one tag; with more it tells nothing."""
 _MOST_READ = 200
+_AUTO = 0.6
+"""What an auto-tag hands on beside one that somebody gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +43,28 @@ class Associate:
     way: tuple[Neighbour, Neighbour]
 
 
-async def walk_tags(question: Question, anchors: Sequence[Anchor], limit: int) -> list[Associate]:
-    """Return items that share a tag with ``anchors`` and no word with the question, best first."""
+async def walk_tags(
+    question: Question, anchors: Sequence[Anchor], limit: int, *, dreams: bool = False
+) -> list[Associate]:
+    """Return items that share a tag with ``anchors`` and no word with the question, best first.
+
+    With ``dreams`` auto-tags lead on, too: each of less weight, as it is less sure.
+    """
+    types = ("TAGGED", AUTO_TAGGED) if dreams else ("TAGGED",)
     best = anchors[:_ANCHORS]
     standing = {anchor.uid: anchor.standing for anchor in best}
     if not best or limit <= 0:
         return []
-    harvested = await question.graph.expand(question.scope.tenant, list(standing), [("TAGGED", Direction.OUT)], _TAGS)
-    sharing = await _sharing(question, {found.node.uid for found in harvested}, standing)
+    out = [(name, Direction.OUT) for name in types]
+    harvested = await question.graph.expand(question.scope.tenant, list(standing), out, _TAGS)
+    sharing = await _sharing(question, {found.node.uid for found in harvested}, standing, types)
     scores: dict[str, float] = {}
     ways: dict[str, tuple[float, Neighbour, Neighbour]] = {}
     for tag in harvested:
         others = sharing.get(tag.node.uid, ())
         for other in others:
-            gain = standing[tag.origin] / math.log(1 + len(others) + 1)
+            sure = _sureness(tag.edge) * _sureness(other.edge)
+            gain = sure * standing[tag.origin] / math.log(1 + len(others) + 1)
             uid = other.node.uid
             scores[uid] = scores.get(uid, 0.0) + gain
             ways[uid] = max(ways.get(uid, (gain, tag, other)), (gain, tag, other), key=lambda way: way[0])
@@ -69,12 +80,12 @@ async def walk_tags(question: Question, anchors: Sequence[Anchor], limit: int) -
 
 
 async def _sharing(
-    question: Question, tags: Collection[str], anchors: Mapping[str, float]
+    question: Question, tags: Collection[str], anchors: Mapping[str, float], types: Sequence[str]
 ) -> dict[str, list[Neighbour]]:
     """Return the items that have each tag, the anchors aside; of a tag that is generic, none."""
     graph, scope = question.graph, question.scope
-    spread = [("TAGGED", Direction.IN)]
-    found = await question.sight.expand(sorted(tags), spread, _GENERIC + 1)
+    spreads = [(name, Direction.IN) for name in types]
+    found = await question.sight.expand(sorted(tags), spreads, _GENERIC + 1)
     counts: dict[str, int] = {}
     seen = [one for one in found if one.node.content_hash is not None]
     for one in seen:
@@ -86,6 +97,12 @@ async def _sharing(
         if one.node.uid in fitting:
             sharing.setdefault(one.origin, []).append(one)
     return sharing
+
+
+def _sureness(edge: Edge) -> float:
+    """Return what an edge to a tag hands on: all of it where somebody gave the tag."""
+    certainty = edge.properties.get("certainty")
+    return _AUTO * certainty if edge.type == AUTO_TAGGED and isinstance(certainty, int | float) else 1.0
 
 
 async def _without_words(question: Question, nodes: Sequence[Node]) -> list[Node]:

@@ -41,6 +41,7 @@ from vicw_sleep.consolidation.batching import Rules, batches
 from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
+from vicw_sleep.undoing import undoable
 
 _log = structlog.get_logger()
 _FLOWS = 100
@@ -133,15 +134,7 @@ class Consolidation:
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
         """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
-        step = await self.graph.step(step_id)
-        if step is not None and step.outcome is Outcome.UNDONE:
-            raise NotFoundError(f"Step {step_id!r} is undone already")
-        if step is None or step.task != MAKER or step.outcome is not Outcome.DONE:
-            raise NotFoundError(
-                f"There is no step {step_id!r} that could be undone: `vicw sleep log` lists those that can, as `done`"
-            )
-        if now - step.at > grace:
-            raise NotFoundError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
+        step = await undoable(self.graph, step_id, MAKER, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> Unfolded:
             macro = (await transaction.nodes([step.subject])).get(step.subject)

@@ -8,8 +8,10 @@ from datetime import datetime
 from itertools import starmap
 
 from vicw_shared.clock import to_us
+from vicw_shared.domains import CODING
 from vicw_shared.folding.ledger import Entry, entries_of
-from vicw_shared.model import Node
+from vicw_shared.model import Label, Node
+from vicw_shared.model.knowledge import PAGE
 from vicw_shared.ports import WholeItem
 from vicw_shared.text import fold
 from vicw_sleep.mirror.naming import digest, source_name
@@ -59,7 +61,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """An item with its text. ``passages`` are the uids of all that prove it."""
+    """An item with its text. ``passages`` are the uids of all that prove it; nobody gave it its ``auto_tags``."""
 
     item: Node
     text: str
@@ -68,6 +70,7 @@ class Atom:
     about: frozenset[str]
     proofs: tuple[Proof, ...]
     passages: tuple[str, ...]
+    auto_tags: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -78,6 +81,11 @@ class Atom:
     def happened_at(self) -> datetime:
         """When it happened; of what has no time when it was stored."""
         return self.item.timestamp or self.item.created_at
+
+    @property
+    def is_code(self) -> bool:
+        """Whether its text is code as a whole, not prose with code in it."""
+        return self.item.label is Label.ENTITY and self.item.domain == CODING and self.item.subtype != PAGE
 
     @property
     def place(self) -> Place:
@@ -117,7 +125,8 @@ def atom_of(whole: WholeItem) -> Atom | None:
     leaves = sorted((entry for entry in entries if not entry.item.is_macro), key=lambda entry: _place(entry.item))
     proofs = [(entry.item, _joined([passages[uid] for uid in _proofs(entry) if uid in passages])) for entry in leaves]
     about = frozenset(map(fold, whole.about))
-    return Atom(item, text, whole.tags, whole.buckets, about, tuple(starmap(Proof, proofs)), tuple(passages))
+    told = whole.tags, whole.buckets, about
+    return Atom(item, text, *told, tuple(starmap(Proof, proofs)), tuple(passages), whole.auto_tags)
 
 
 def _proofs(entry: Entry) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vicw_shared.clock import from_us, written
-from vicw_shared.model import Label, Sensitivity
+from vicw_shared.model import Sensitivity
 from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Proof, Shelf
 from vicw_sleep.mirror.naming import UNTAGGED, digest, slug
 from vicw_sleep.mirror.wording import fenced, in_line, label, shown, stored, unfenced
@@ -21,8 +21,6 @@ ROOT = "vicw-mirror"
 """Name of the page that leads to all others."""
 RULE = "\n\n---\n\n"
 """What stands between two atoms."""
-_CODE = frozenset({"coding", "code"})
-_PAGE = "page"
 _ID_CHARS = 80
 _slug = lru_cache(maxsize=10_000)(slug)
 
@@ -94,20 +92,15 @@ def section_of(atom: Atom) -> Section:
     facts = [in_line(fact) for fact in said if fact] + [
         _link(shelf_page(shelf), _called(shelf)) for shelf in atom.shelves
     ]
+    facts += ["auto-tags: " + in_line(", ".join(atom.auto_tags))] if atom.auto_tags else []
     head = f"## [{in_line(atom.id, _ID_CHARS)}] {title}\n\n{' · '.join(facts)}"
-    body = fenced(atom.text) if is_code(atom) else shown(atom.text)
+    body = fenced(atom.text) if atom.is_code else shown(atom.text)
     return Section(head, body, "\n\n".join(map(_proof, atom.proofs)))
-
-
-def is_code(atom: Atom) -> bool:
-    """Tell whether an atom's text is code as a whole, not prose with code in it."""
-    item = atom.item
-    return item.label is Label.ENTITY and item.domain in _CODE and item.subtype != _PAGE
 
 
 def text_in(atom: Atom, body: str) -> str:
     """Return what the text of an atom would be if its ``body`` were this. Raises nothing."""
-    return unfenced(body) if is_code(atom) else stored(body)
+    return unfenced(body) if atom.is_code else stored(body)
 
 
 def render(page: Page, sections: Mapping[str, Section]) -> str:

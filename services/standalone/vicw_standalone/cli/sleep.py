@@ -5,37 +5,36 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.errors import DataDirError
-from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Outcome, Step
-from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_shared.ties import DREAM
+from vicw_standalone.cli import dreams
+from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.cli.sleeping import Sleeper, run_asleep
 
 if TYPE_CHECKING:
     from vicw_shared.folding.fold import Fold
     from vicw_shared.ports import Flow
-    from vicw_sleep.consolidation.consolidating import Consolidation, Told
+    from vicw_sleep.schedule import Schedule
 
 _COUNTED = 10_000
 app = typer.Typer(
-    help="What happens to old memories: consolidation, its log, and taking a step back.", no_args_is_help=True
+    help="What happens to memories while nobody asks: consolidation, dreams, their log, and taking a step back.",
+    no_args_is_help=True,
 )
 
 
 def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
+    dreams.register(app)
     parent.add_typer(app, name="sleep")
 
 
@@ -70,7 +69,8 @@ def consolidate(
         line = f"fold    {where}: {len(fold.sources)} Events: {fold.name}" if fold is not None else ""
         out.print(harmless(line or f"leave   {where}: {reason}"), markup=False, highlight=False)
 
-    async def work(consolidation: Consolidation) -> None:
+    async def work(sleeper: Sleeper) -> None:
+        consolidation = sleeper.consolidation(None if quiet else tell)
         done = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
         verb = "would become" if dry_run else "became"
         refused = f", {done.refused} batches are refused" if done.refused else ""
@@ -80,7 +80,7 @@ def consolidate(
             f"{done.events} Events of {done.flows} threads {verb} {done.macros} Macro-Events{refused}{left}{changed}"
         )
 
-    _run(settings, platform, work, told=None if quiet else tell)
+    run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
 
 
 @app.command()
@@ -89,14 +89,22 @@ def undo(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Bring back what a step has folded, as it was, until VICW_CONSOLIDATE_UNDO_DAYS are over. No server may run."""
+    """Take a step back: what it has folded is as it was, what it has dreamt is gone. No server may run.
+
+    That can be done until VICW_CONSOLIDATE_UNDO_DAYS, or VICW_DREAM_UNDO_DAYS, are over.
+    """
     settings = read_settings(data_dir=data_dir)
 
-    async def work(consolidation: Consolidation) -> None:
-        back = await consolidation.undo(step, now=now(), grace=settings.consolidation.grace)
+    async def work(sleeper: Sleeper) -> None:
+        logged = await sleeper.dream().graph.step(step)
+        if logged is not None and logged.task == DREAM:
+            gone = await sleeper.dream().undo(step, now=now(), grace=settings.dream.grace)
+            out.print(f"{gone} edges are gone; the item is not dreamt of again")
+            return
+        back = await sleeper.consolidation().undo(step, now=now(), grace=settings.consolidation.grace)
         out.print(f"{len(back.items)} Events are back as they were")
 
-    _run(settings, platform, work)
+    run_asleep(settings, platform, work, schedule="VICW_SLEEP_PAUSED")
 
 
 @app.command()
@@ -129,7 +137,7 @@ def status(
     platform: PlatformOption = False,
 ) -> None:
     """Say what runs when, and what was done in the last day."""
-    from vicw_sleep.schedule import SCHEDULE, Schedule
+    from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
 
     settings = read_settings(data_dir=data_dir)
     began = now()
@@ -140,16 +148,23 @@ def status(
 
     steps = asyncio.run(read())
     recent = Counter(step.outcome for step in steps if step.at > began - timedelta(days=1))
-    rest = Schedule(SCHEDULE, settings.consolidation.schedule, began).rest(began)
-    when = "never by itself" if rest is None else f"next at {began + rest:%Y-%m-%d %H:%M} UTC"
-    when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else when
-    out.print(f"consolidation: {when}")
+    folding = Schedule(SCHEDULE, settings.consolidation.schedule, began)
+    dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, began)
+    for task, schedule in (("consolidation", folding), ("dream", dreaming)):
+        when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
+        out.print(f"{task}: {when}")
     last = f"{steps[0].at:%Y-%m-%d %H:%M} UTC" if steps else "never"
     out.print(f"last step: {last}; in the last day " + ", ".join(f"{recent[one]} {one.value}" for one in Outcome))
 
 
+def _when(schedule: Schedule, began: datetime) -> str:
+    rest = schedule.rest(began)
+    return "never by itself" if rest is None else f"next at {began + rest:%Y-%m-%d %H:%M} UTC"
+
+
 def _line(step: Step) -> str:
     told = f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
+    told = dreams.told_of(step) if step.task == DREAM else told
     what = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {told}"
     lines = step.id, what, str(step.details.get("name", "")), step.reason
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)
@@ -159,47 +174,3 @@ def _json(step: Step) -> str:
     fields = {name: getattr(step, name) for name in step.__slots__}
     told = {**fields, "at": step.at.isoformat(), "details": dict(step.details)}
     return json.dumps(told, ensure_ascii=False)
-
-
-def _run(
-    settings: Settings, platform: bool, work: Callable[[Consolidation], Awaitable[None]], told: Told | None = None
-) -> None:
-    async def run() -> None:
-        async with _on_platform(told) if platform else _on_directory(settings, told) as consolidation:
-            await work(consolidation)
-
-    configure_logs(LogSettings(level="warning"))
-    asyncio.run(run())
-
-
-@asynccontextmanager
-async def _on_directory(settings: Settings, told: Told | None) -> AsyncIterator[Consolidation]:
-    from vicw_standalone.offline import require_store
-    from vicw_standalone.wiring import Standalone
-
-    require_store(settings.storage.data_dir)
-    standalone = Standalone(settings)
-    try:
-        await standalone.open()
-    except DataDirError as error:
-        fail(
-            f"{error.detail}. A server consolidates by itself (VICW_CONSOLIDATE_SCHEDULE); stop it to do it now", code=2
-        )
-    try:
-        yield standalone.consolidation(told)
-        await standalone.indexer.drain()
-    finally:
-        await standalone.close()
-
-
-@asynccontextmanager
-async def _on_platform(told: Told | None) -> AsyncIterator[Consolidation]:
-    from vicw_sleep.settings import Settings as SleepSettings
-    from vicw_sleep.wiring import Wiring
-
-    wiring = Wiring(SleepSettings.read())
-    await wiring.open()
-    try:
-        yield wiring.consolidation(told)
-    finally:
-        await wiring.close()

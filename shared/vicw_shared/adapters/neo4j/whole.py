@@ -55,4 +55,5 @@ def _whole(row: Record) -> WholeItem:
         tags=tuple(sorted({name for kind, name in marks if kind != "bucket"})),
         buckets=tuple(sorted({name for kind, name in marks if kind == "bucket"})),
         about=tuple(sorted({said for names in row["about"] for said in names})),
+        auto_tags=tuple(sorted(set(row["auto_tags"]))),
     )

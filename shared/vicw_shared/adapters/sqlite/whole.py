@@ -12,6 +12,7 @@ from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, marks, node_of, pack, unpack
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import PassageChange, WholeItem
 from vicw_shared.telemetry.engines import measured
 from vicw_shared.text import fold
@@ -76,19 +77,21 @@ def _with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]
         named = connection.execute(
             "SELECT e.source, e.type, e.told_by, i.uid, t.name, t.uid, t.subtype, t.aliases FROM edge e "  # noqa: S608
             "JOIN node t ON t.pk = e.target JOIN node i ON i.pk = e.source "
-            f"WHERE e.source IN ({marks(len(batch))}) AND e.type IN ('ABOUT', 'TAGGED')",
+            f"WHERE e.source IN ({marks(len(batch))}) AND e.type IN ('ABOUT', 'TAGGED', 'AUTO_TAGGED')",
             batch,
         )
         for item, kind, teller, own, name, uid, subtype, aliases in named:
             if kind == "ABOUT":
                 said.setdefault((item, kind), set()).update((name, *json.loads(aliases), unpack(uid)))
+            elif kind == AUTO_TAGGED:
+                said.setdefault((item, kind), set()).add(name)
             elif teller is None or teller == unpack(own):
                 said.setdefault((item, "bucket" if fold(subtype) == "bucket" else "tag"), set()).add(name)
     return [
         WholeItem(
             node_of(row[1:]),
             tuple(passages.get(row[0], ())),
-            *(tuple(sorted(said.get((row[0], kind), ()))) for kind in ("tag", "bucket", "ABOUT")),
+            *(tuple(sorted(said.get((row[0], kind), ()))) for kind in ("tag", "bucket", "ABOUT", AUTO_TAGGED)),
         )
         for row in rows
     ]

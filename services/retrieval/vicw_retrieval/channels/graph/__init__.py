@@ -70,9 +70,8 @@ class Spread:
         if settings.people:
             spreads.append(known_of_people(question, question.people, first, self.people))
         if settings.graph_weight:
-            spreads.append(
-                walk(question, first, Plan(registry, settings.graph_weight, settings.causal_bias), self.walk)
-            )
+            plan = Plan(registry, settings.graph_weight, settings.causal_bias, settings.dreams)
+            spreads.append(walk(question, first, plan, self.walk))
         await asyncio.gather(*spreads)
 
     def boosts(self) -> dict[str, dict[str, float]]:

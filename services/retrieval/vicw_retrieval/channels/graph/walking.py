@@ -19,6 +19,7 @@ from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
 from vicw_shared.model.names import MOST_NAMESAKES, SLOT
 from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
+from vicw_shared.ties import DREAM
 
 HOPS = 2
 BOOST = 1.5
@@ -53,11 +54,15 @@ _OF_PLACE = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a walk goes by: the types that exist, the weight of all it finds, and the share of what causes bring."""
+    """What a walk goes by: the types that exist, the weight of all it finds, and the share of what causes bring.
+
+    Edges that a dream made are followed only with ``dreams``.
+    """
 
     registry: EdgeRegistry
     weight: float
     bias: float
+    dreams: bool = False
 
     def spreads(self, part: SubGraph) -> list[Spread]:
         """Return the spreads of a sub-graph."""
@@ -179,6 +184,7 @@ async def _spread(
     for depth in range(1, HOPS + 1):
         best = _front(scores, front, depth)
         found = await question.sight.expand(best, spreads, _FANOUT)
+        found = [one for one in found if plan.dreams or one.edge.created_by != DREAM]
         crowds = counted(found)
         handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
         front = []

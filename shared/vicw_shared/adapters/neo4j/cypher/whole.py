@@ -11,7 +11,8 @@ _LIVE = "n.tenant = $tenant AND n.content_hash IS NOT NULL AND n.retired_at IS N
 _SAID = (
     f"RETURN {node('n')} AS item, [(n)-[:EVIDENCED_BY]->(k:Chunk) | {node('k')}] AS passages, "
     "[(n)-[r:TAGGED]->(t) WHERE r.told_by IS NULL OR r.told_by = n.uid | [t.kind, t.name]] AS marks, "
-    "[(n)-[:ABOUT]->(a) | [a.name] + coalesce(a.aliases, []) + [a.uid]] AS about ORDER BY n.uid"
+    "[(n)-[:ABOUT]->(a) | [a.name] + coalesce(a.aliases, []) + [a.uid]] AS about, "
+    "[(n)-[:AUTO_TAGGED]->(c) | c.name] AS auto_tags ORDER BY n.uid"
 )
 
 WHOLE = f"MATCH (n:{ITEM}) WHERE n.uid IN $uids AND {_LIVE} {_SAID}"

@@ -1,0 +1,196 @@
+"""Adds what was dreamt, in one transaction: what was read may have changed since, so that all of it is judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from vicw_shared.dreams import MAKER, RELATED_TO, by_dreams
+from vicw_shared.merging import canonical_nodes
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import AUTO_TAGGED
+from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step
+from vicw_shared.text import fold
+from vicw_shared.ties import DREAM, Ties
+from vicw_shared.uids import context_uid, make_uid, named_uid
+from vicw_sleep.dream.relating import Link
+from vicw_sleep.dream.tagging import GENERIC, Tag
+from vicw_sleep.mirror.atoms import Atom
+
+STEP = "step"
+"""The property of what a dream made that names its step."""
+_GUESSED = 0.3
+"""Weight of a RELATED_TO edge that nobody told of: it comes behind all that somebody did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dreamt:
+    """What was dreamt of an item: ``tags`` and ``links`` to others, the surest first."""
+
+    atom: Atom
+    tags: Sequence[Tag] = ()
+    links: Sequence[Link] = ()
+
+
+@dataclass(slots=True)
+class Added:
+    """What was added: edges by the item whose step they are of."""
+
+    tags: dict[str, list[str]] = field(default_factory=dict)
+    links: dict[str, list[str]] = field(default_factory=dict)
+
+
+def step_id(item: str) -> str:
+    """Return the id of the step of an item (uid): it is dreamt of once."""
+    return make_uid(DREAM, item)
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    most: int
+
+    async def add(self, dreams: Sequence[Dreamt]) -> Added:
+        """Add tags and links to what is still as it was read, and log a step for each item that got any."""
+        items = sorted({uid for one in dreams for uid in (one.atom.item.uid, *(link.other for link in one.links))})
+        nodes = await self.transaction.nodes(items)
+        edges = await self.transaction.edges(items, [edge_type.name for edge_type in self.registry])
+        standing = [one for one in dreams if self._stands(nodes, one.atom.item)]
+        added = Added()
+        await self._tag(standing, edges, added)
+        await self._link(standing, nodes, edges, added)
+        for one in standing:
+            uid = one.atom.item.uid
+            if uid in added.tags or uid in added.links:
+                await self.transaction.log_step(self._step(one.atom.item, added))
+        return added
+
+    @staticmethod
+    def _stands(nodes: Mapping[str, Node], item: Node) -> bool:
+        return item.uid in nodes and nodes[item.uid].retired_at is None
+
+    async def _tag(self, dreams: Sequence[Dreamt], edges: Iterable[Edge], added: Added) -> None:
+        tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}
+        auto = dict.fromkeys(tagged, 0)
+        for edge in edges:
+            if edge.source in tagged and edge.type in {"TAGGED", AUTO_TAGGED}:
+                tagged[edge.source].add(edge.target)
+                auto[edge.source] += edge.type == AUTO_TAGGED
+        names = {tag.name for one in dreams for tag in one.tags}
+        known = await self._known(dreams[0].atom.item, names) if names else {}
+        degrees = await self.transaction.degrees([node.uid for node in known.values()]) if known else {}
+        made: dict[str, Node] = {}
+        new: list[Edge] = []
+        for one in dreams:
+            uid = one.atom.item.uid
+            room = self.most - len(one.atom.tags) - auto[uid]
+            for tag in one.tags:
+                node = known.get(tag.name)
+                if room <= 0 or node is None or node.uid in tagged[uid] or degrees.get(node.uid, 0) >= GENERIC:
+                    continue
+                said = {"certainty": tag.certainty, "reason": tag.reason}
+                new.append(self._edge(AUTO_TAGGED, uid, uid, node.uid, said))
+                made[node.uid] = node
+                tagged[uid].add(node.uid)
+                degrees[node.uid] = degrees.get(node.uid, 0) + 1
+                added.tags.setdefault(uid, []).append(tag.name)
+                room -= 1
+        await self._put(list(made.values()), new)
+
+    async def _known(self, item: Node, names: Iterable[str]) -> dict[str, Node]:
+        """Return the tag of each name, new ones, too; of one that people have given up there is none."""
+        tenant, context = item.tenant, item.context
+        uids = {named_uid(tenant, context, "tag", name): name for name in names}
+        stored = await self.transaction.nodes(list(uids))
+        stands = await canonical_nodes(self.transaction, stored.values(), within=context)
+        root = (await self.transaction.nodes([context_uid(tenant, context)]))[context_uid(tenant, context)]
+        found: dict[str, Node] = {}
+        for uid, name in uids.items():
+            node = stands.get(uid) or self._made(root, uid, name)
+            if node.retired_at is not None and node.metadata.get(MAKER) == DREAM:
+                node = self._made(root, uid, name)
+            if node.retired_at is None and node.label is Label.CONCEPT and fold(node.subtype) == "tag":
+                found[name] = node
+        return found
+
+    def _made(self, root: Node, uid: str, name: str) -> Node:
+        return Node(
+            uid=uid,
+            label=Label.CONCEPT,
+            tenant=root.tenant,
+            context=root.context,
+            name=name,
+            title=name,
+            subtype="tag",
+            domain=root.domain,
+            created_at=self.now,
+            metadata={MAKER: DREAM},
+        )
+
+    async def _put(self, tags: Sequence[Node], edges: Sequence[Edge]) -> None:
+        if not edges:
+            return
+        fresh = [tag for tag in tags if tag.created_at == self.now and tag.metadata.get(MAKER) == DREAM]
+        await self.transaction.put_nodes(fresh)
+        ties = Ties(self.registry, self.now)
+        homes = [ties.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh]
+        await self.transaction.put_edges([*homes, *edges])
+
+    async def _link(
+        self, dreams: Sequence[Dreamt], nodes: Mapping[str, Node], edges: Iterable[Edge], added: Added
+    ) -> None:
+        joined = {frozenset((edge.source, edge.target)) for edge in edges}
+        ends = sorted({uid for one in dreams for link in one.links for uid in link.ends})
+        about: dict[str, set[str]] = {uid: set() for uid in ends}
+        for edge in await self.transaction.edges(ends, ["ABOUT"], Direction.OUT) if ends else ():
+            about[edge.source].add(edge.target)
+        new: list[Edge] = []
+        for link in (link for one in dreams for link in one.links):
+            pair = frozenset(link.ends)
+            if pair in joined or not all(uid in nodes and nodes[uid].retired_at is None for uid in pair):
+                continue
+            left, right = link.ends
+            if _eyes(nodes[left], about[left]) != _eyes(nodes[right], about[right]):
+                continue
+            joined.add(pair)
+            said = {"desc": link.reason, "certainty": link.certainty}
+            new.append(self._edge(RELATED_TO, link.item, left, right, said, desc=link.reason))
+            added.links.setdefault(link.item, []).append(link.other)
+        await self.transaction.put_edges(new)
+
+    def _edge(
+        self, kind: str, item: str, source: str, target: str, said: Mapping[str, object], *, desc: str = ""
+    ) -> Edge:
+        told = {**said, STEP: step_id(item)}
+        edge = Ties(self.registry, self.now).edge(kind, source, target, by=DREAM, desc=desc, said=told)
+        return replace(edge, weight=_GUESSED) if kind == RELATED_TO else edge
+
+    def _step(self, item: Node, added: Added) -> Step:
+        return Step(
+            id=step_id(item.uid),
+            tenant=item.tenant,
+            context=item.context,
+            task=DREAM,
+            outcome=Outcome.DONE,
+            at=self.now,
+            subject=item.uid,
+            details={
+                "name": item.name,
+                "tags": added.tags.get(item.uid, []),
+                "related": added.links.get(item.uid, []),
+            },
+        )
+
+
+def _eyes(node: Node, about: set[str]) -> tuple[object, ...]:
+    return node.context, node.domain, node.sensitivity, node.portable, frozenset(about)
+
+
+def dreamt_in(edges: Iterable[Edge], step: str) -> list[Edge]:
+    """Return those of these edges that a step made."""
+    return [edge for edge in by_dreams(edges) if edge.properties.get(STEP) == step]

@@ -1,0 +1,88 @@
+"""What an item is like: of its context and its domain, and for the very same eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from vicw_shared.ports import GraphStore, Scope, VectorQuery, VectorStore, WholeItems
+from vicw_sleep.mirror.atoms import Atom, atom_of
+
+FLOOR = 0.35
+"""Cosine of two texts that tells nothing, as where bridges are drawn."""
+_HITS = 16
+_LEAST = 0.4
+"""Likeness under which an item tells nothing of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """An item that another is like: ``certainty`` in [0, 1] that they are of one matter."""
+
+    atom: Atom
+    certainty: float
+
+
+def certainty_of(cosine: float) -> float:
+    """Return how far a cosine is above FLOOR, as a share of what is above it: in [0, 1].
+
+    >>> certainty_of(0.35), certainty_of(0.2), certainty_of(1.0)
+    (0.0, 0.0, 1.0)
+    """
+    return max(0.0, min(1.0, (cosine - FLOOR) / (1 - FLOOR)))
+
+
+def same_eyes(left: Atom, right: Atom) -> bool:
+    """Tell whether two items are of one place and domain, and whoever may see the one may see the other."""
+    return _eyes(left) == _eyes(right)
+
+
+def _eyes(atom: Atom) -> tuple[object, ...]:
+    item = atom.item
+    return item.tenant, item.context, item.domain, item.sensitivity, item.portable, atom.about
+
+
+class WholeGraph(GraphStore, WholeItems, Protocol):
+    """What it takes of a graph to look for likeness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Looks for what items are like."""
+
+    graph: WholeGraph
+    vectors: VectorStore
+    now: datetime
+
+    async def of(self, atoms: Sequence[Atom]) -> dict[str, list[Alike]]:
+        """Return, by uid, what each of these items of one tenant is like, the likest first.
+
+        An item whose first passage has no vector (yet) is left out.
+        """
+        own = {atom.item.qdrant_id: atom for atom in atoms if atom.item.qdrant_id is not None}
+        vectors = await self.vectors.dense(list(own))
+        hits: dict[str, dict[str, float]] = {}
+        for point, vector in vectors.items():
+            item = own[point].item
+            scope = Scope(tenant=item.tenant, now=self.now, contexts=(item.context,), domains=(item.domain,))
+            query = VectorQuery(scope=scope, limit=_HITS, dense=vector, without=(item.uid,))
+            found = await self.vectors.search(query)
+            hits[item.uid] = {hit.id: certainty_of(hit.score) for hit in found}
+        return await self._items(atoms[0].item.tenant, hits) if hits else {}
+
+    async def _items(self, tenant: str, hits: Mapping[str, Mapping[str, float]]) -> dict[str, list[Alike]]:
+        near = {uid: {hit: sure for hit, sure in found.items() if sure >= _LEAST} for uid, found in hits.items()}
+        owners = await self.graph.owners(tenant, sorted({hit for found in near.values() for hit in found}))
+        whole = await self.graph.whole(tenant, sorted({owner.uid for owner in owners.values()}))
+        atoms = {one.item.uid: atom for one in whole if (atom := atom_of(one)) is not None}
+        alike: dict[str, list[Alike]] = {}
+        for uid, found in near.items():
+            best: dict[str, float] = {}
+            for hit, sure in found.items():
+                other = owners[hit].uid if hit in owners else uid
+                best[other] = max(sure, best.get(other, 0.0))
+            others = [Alike(atoms[other], sure) for other, sure in best.items() if other != uid and other in atoms]
+            alike[uid] = sorted(others, key=lambda one: (-one.certainty, one.atom.item.uid))
+        return alike

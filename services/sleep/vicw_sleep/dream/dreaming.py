@@ -1,0 +1,204 @@
+"""The use case: look at items, page by page → find what they are like → add tags and links → log each item's step.
+
+An item is dreamt of once something came of it; what a person has undone is left alone for good. Nothing that somebody
+has told is changed: all that a dream makes is edges of its own, and tags for them (``vicw_shared.dreams``). Any number
+of these may be at work, and any may die: what is added is judged again by the transaction that adds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Protocol
+
+from prometheus_client import Counter
+
+from vicw_shared.dreams import MADE, forget
+from vicw_shared.indexes import Indexes
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.ports import GraphAudit, GraphTransaction, Outcome, SleepLog, Step, WholeItem, WorkQueue
+from vicw_shared.progress import Progress, silent
+from vicw_shared.ties import DREAM
+from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
+from vicw_sleep.dream.alike import Likeness, WholeGraph
+from vicw_sleep.dream.relating import links_of
+from vicw_sleep.dream.tagging import Tagging
+from vicw_sleep.mirror.atoms import Atom, atom_of
+from vicw_sleep.undoing import undoable, undone
+
+_PAGE = 50
+_LABELS = (Label.EVENT, Label.ENTITY)
+WIPED = "wiped"
+"""What the details of a step say whose item may be dreamt of again, though it is undone."""
+TAGGED = Counter("vicw_dream_tags_total", "Auto-tags that dreams have given to items")
+RELATED = Counter("vicw_dream_links_total", "RELATED_TO edges that dreams have added between items")
+
+type Told = Callable[[Dreamt], None]
+"""Is told of each item for which there is something, before it is added."""
+
+
+class Graph(WholeGraph, GraphAudit, SleepLog, Protocol):
+    """What a dream needs of a graph."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is dreamt of: items learnt before ``before``. What is less sure than ``certainty`` is left.
+
+    An item has up to ``tags`` with its auto-tags, and gets up to ``links``.
+    """
+
+    before: datetime
+    tags: int = 3
+    links: int = 3
+    certainty: float = 0.65
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Where a run has come to: behind an item (uid) of a tenant and a label."""
+
+    tenant: str
+    label: Label
+    after: str | None
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did: ``items`` looked at, ``tags`` and ``links`` added to ``dreamt`` items; where the next goes on."""
+
+    items: int = 0
+    dreamt: int = 0
+    tags: int = 0
+    links: int = 0
+    next: Bookmark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dream:
+    """Dreams, and takes back."""
+
+    graph: Graph
+    indexes: Indexes
+    registry: EdgeRegistry
+    queue: WorkQueue
+    told: Told = field(default=lambda dreamt: None)
+    progress: Progress = silent
+
+    async def run(
+        self, rules: Rules, *, now: datetime, dry: bool = False, start: Bookmark | None = None, most: int | None = None
+    ) -> Done:
+        """Look at items from ``start`` on, ``most`` at most; ``dry``: only tell. Raises what the engines raise."""
+        done = Done()
+        total = sum([await self.graph.count(label) for label in _LABELS])
+        try:
+            async for mark, page in pages(self.graph, start):
+                await self._look(page, rules, done, now=now, dry=dry)
+                done.items += len(page)
+                self.progress("dreaming", done.items, total)
+                if most is not None and done.items >= most:
+                    done.next = mark
+                    break
+        finally:
+            if done.dreamt and not dry:
+                await self.queue.wake()  # whoever keeps a copy of an item hears of its tags through its passages
+        return done
+
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> int:
+        """Take back what a step added; return how many edges. Its item is not dreamt of again.
+
+        Raises NotFoundError for a step that cannot be undone, with the reason.
+        """
+        step = await undoable(self.graph, step_id, DREAM, now=now, grace=grace)
+
+        async def work(transaction: GraphTransaction) -> int:
+            mine = dreamt_in(await transaction.edges([step.subject], MADE), step.id)
+            await forget(transaction, mine, now)
+            await transaction.log_step(undone(step, now))
+            return len(mine)
+
+        gone = await self.graph.write(step.tenant, step.context, work)
+        await self.queue.wake()
+        return gone
+
+    async def _look(self, page: Sequence[WholeItem], rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
+        atoms = [atom for whole in page if (atom := atom_of(whole)) is not None and _is_fit(atom, rules, now)]
+        due = [atom for atom in atoms if may_be_dreamt_of(await self.graph.step(step_id(atom.item.uid)))]
+        due.sort(key=lambda atom: atom.item.context)
+        for context, some in groupby(due, key=lambda atom: atom.item.context):
+            dreams = await self._dreamt(list(some), rules, now)
+            for one in dreams:
+                self.told(one)
+            if dry:
+                done.dreamt += len(dreams)
+                done.tags += sum(len(one.tags) for one in dreams)
+                done.links += len({link.ends for one in dreams for link in one.links})
+            elif dreams:
+                await self._add(context, dreams, rules, done, now)
+
+    async def _dreamt(self, atoms: Sequence[Atom], rules: Rules, now: datetime) -> list[Dreamt]:
+        """Return what there is for items of one context: those for which there is something."""
+        vectors = (await self.indexes.writing())[0].vectors
+        alike = await Likeness(self.graph, vectors, now).of(atoms)
+        short = [a for a in atoms if a.item.uid in alike and len(a.tags) + len(a.auto_tags) < rules.tags]
+        tags = await Tagging(self.graph, vectors).of(short, alike)
+        dreams = []
+        for atom in atoms:
+            uid = atom.item.uid
+            room = rules.tags - len(atom.tags) - len(atom.auto_tags)
+            sure = [tag for tag in tags.get(uid, ()) if tag.certainty >= rules.certainty][: max(0, room)]
+            near = alike.get(uid, ())
+            links = await links_of(atom, near, vectors, certainty=rules.certainty, most=rules.links)
+            links = [link for link in links if not await self._is_left_alone(link.other)]
+            dreams += [Dreamt(atom, sure, links)] if sure or links else []
+        return dreams
+
+    async def _is_left_alone(self, item: str) -> bool:
+        """Tell whether a person has undone what was dreamt of an item: nothing is joined to it either."""
+        step = await self.graph.step(step_id(item))
+        return step is not None and step.outcome is Outcome.UNDONE and not may_be_dreamt_of(step)
+
+    async def _add(self, context: str, dreams: Sequence[Dreamt], rules: Rules, done: Done, now: datetime) -> None:
+        async def work(transaction: GraphTransaction) -> Added:
+            return await Adding(transaction, self.registry, now, rules.tags).add(dreams)
+
+        added = await self.graph.write(dreams[0].atom.item.tenant, context, work)
+        tags, links = (sum(map(len, found.values())) for found in (added.tags, added.links))
+        TAGGED.inc(tags)
+        RELATED.inc(links)
+        done.dreamt += len(added.tags.keys() | added.links.keys())
+        done.tags += tags
+        done.links += links
+
+
+async def pages(graph: Graph, start: Bookmark | None = None) -> AsyncIterator[tuple[Bookmark, list[WholeItem]]]:
+    """Yield all live items, page by page, each with the place behind it: those behind ``start``."""
+    for tenant in await _tenants(graph):
+        for label in _LABELS:
+            if start is not None and (tenant, _LABELS.index(label)) < (start.tenant, _LABELS.index(start.label)):
+                continue
+            here = start is not None and (start.tenant, start.label) == (tenant, label)
+            after = start.after if start is not None and here else None
+            while page := await graph.whole_page(tenant, label, after=after, limit=_PAGE):
+                after = page[-1].item.uid
+                yield Bookmark(tenant, label, after), page
+
+
+async def _tenants(graph: Graph) -> list[str]:
+    tenants: set[str] = set()
+    after: str | None = None
+    while page := await graph.page(Label.CONTEXT, after=after, limit=1000):
+        after = page[-1].uid
+        tenants |= {root.tenant for root in page}
+    return sorted(tenants)
+
+
+def may_be_dreamt_of(step: Step | None) -> bool:
+    """Tell whether an item may be dreamt of whose step this is: once, but again after a wipe."""
+    return step is None or (step.outcome is Outcome.UNDONE and bool(step.details.get(WIPED)))
+
+
+def _is_fit(atom: Atom, rules: Rules, now: datetime) -> bool:
+    return atom.item.created_at < rules.before and (atom.ends_at is None or atom.ends_at > now)

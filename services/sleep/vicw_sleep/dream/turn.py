@@ -1,0 +1,51 @@
+"""A turn of dreaming: so many items are looked at, then it is somebody else's; again while there is more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NoReturn
+
+import structlog
+
+from vicw_shared.clock import now
+from vicw_shared.errors import VicwError
+from vicw_shared.settings import DreamSettings
+from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
+from vicw_sleep.schedule import Schedule
+
+_log = structlog.get_logger()
+_LOOK_SECONDS = 20.0
+_REST_SECONDS = 1.0
+
+
+def rules_of(settings: DreamSettings) -> Rules:
+    """Return what may be dreamt of now."""
+    return Rules(before=settings.before(now()), tags=settings.tags, links=settings.links, certainty=settings.certainty)
+
+
+async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) -> Done | None:
+    """Look at ``settings.items`` items at most; return what was done. What fails is logged: None."""
+    try:
+        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items)
+    except VicwError as error:
+        _log.warning("dreaming stopped; what it has added stands", error=error.detail)
+        return None
+    if done.dreamt:
+        _log.info("dreamt", items=done.items, of=done.dreamt, tags=done.tags, links=done.links)
+    return done
+
+
+async def keep_dreaming(opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule) -> NoReturn:
+    """Take turns when they are due, for ever."""
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if not schedule.due(now()):
+            continue
+        try:
+            mark: Bookmark | None = None
+            while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
+                mark = done.next
+                await asyncio.sleep(_REST_SECONDS)
+        except Exception:
+            _log.exception("dreaming failed; what it has added stands")

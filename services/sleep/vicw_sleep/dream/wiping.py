@@ -1,0 +1,92 @@
+"""Wipes all that dreams have made: what is left is what there would be without any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+
+from vicw_shared.dreams import MADE, MAKER, by_dreams, forget, is_dreamt, release_tags
+from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import AUTO_TAGGED
+from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step, WorkQueue
+from vicw_shared.progress import Progress, silent
+from vicw_shared.ties import DREAM
+from vicw_sleep.dream.dreaming import WIPED, Graph, pages
+
+_PAGE = 500
+
+
+@dataclass(slots=True)
+class Wiped:
+    """How many auto-tags and links are gone."""
+
+    tags: int = 0
+    links: int = 0
+
+
+async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progress = silent) -> Wiped:
+    """Drop all edges and tags that dreams have made, of all tenants; return how many edges.
+
+    What a dream was undone for is left alone as before; all else may be dreamt of again. A wipe that is broken off is
+    brought to an end by the next one.
+    """
+    # First: an item whose edges are gone, but not its step, would never be dreamt of again.
+    await _wipe_steps(graph, now)
+    wiped, looked = Wiped(), 0
+    async for _, page in pages(graph):
+        items = sorted((whole.item for whole in page), key=lambda item: item.context)
+        for context, some in groupby(items, key=lambda item: item.context):
+            uids = [item.uid for item in some]
+            edges = await graph.write(page[0].item.tenant, context, partial(_wipe_items, uids=uids, now=now))
+            wiped.tags += edges.count(AUTO_TAGGED)
+            wiped.links += len(edges) - edges.count(AUTO_TAGGED)
+        looked += len(page)
+        progress("wiping", looked, 0)
+    await _wipe_tags(graph, now)
+    await queue.wake()
+    return wiped
+
+
+async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: datetime) -> list[str]:
+    """Drop what leads out of these items; return the types of it."""
+    dreamt = by_dreams(await transaction.edges(uids, MADE, Direction.OUT))
+    await forget(transaction, dreamt, now)
+    return [edge.type for edge in dreamt]
+
+
+async def _wipe_steps(graph: Graph, now: datetime) -> None:
+    before: Step | None = None
+    while page := await graph.steps(None, task=DREAM, before=before, limit=_PAGE):
+        before = page[-1]
+        done = sorted((one for one in page if one.outcome is Outcome.DONE), key=lambda one: (one.tenant, one.context))
+        for (tenant, context), some in groupby(done, key=lambda one: (one.tenant, one.context)):
+            steps = [replace(one, outcome=Outcome.UNDONE, details={**one.details, WIPED: True}) for one in some]
+            await graph.write(tenant, context, partial(_log, steps=steps))
+
+
+async def _log(transaction: GraphTransaction, *, steps: Iterable[Step]) -> None:
+    for step in steps:
+        await transaction.log_step(step)
+
+
+async def _wipe_tags(graph: Graph, now: datetime) -> None:
+    """Drop the tags that are left of what is retired; what somebody has given since is a tag as any other."""
+    after: str | None = None
+    while page := await graph.page(Label.CONCEPT, after=after, limit=_PAGE):
+        after = page[-1].uid
+        made = sorted(filter(is_dreamt, page), key=lambda node: (node.tenant, node.context))
+        for (tenant, context), some in groupby(made, key=lambda node: (node.tenant, node.context)):
+            await graph.write(tenant, context, partial(_release, uids=[node.uid for node in some], now=now))
+
+
+async def _release(transaction: GraphTransaction, *, uids: list[str], now: datetime) -> None:
+    await release_tags(transaction, uids, now)
+    kept = (await transaction.nodes(uids)).values()
+    await transaction.put_nodes([_own(node) for node in kept])
+
+
+def _own(node: Node) -> Node:
+    return replace(node, metadata={name: value for name, value in node.metadata.items() if name != MAKER})

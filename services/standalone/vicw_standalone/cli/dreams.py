@@ -1,0 +1,94 @@
+"""``vicw sleep dream`` and ``vicw sleep wipe``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.clock import now
+from vicw_shared.ports import Step
+from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.progress import progress_bar
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.sleeping import Sleeper, run_asleep
+
+if TYPE_CHECKING:
+    from vicw_sleep.dream.adding import Dreamt
+
+_SCHEDULE = "VICW_DREAM_SCHEDULE"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommands."""
+    app.command()(dream)
+    app.command()(wipe)
+
+
+def dream(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be added.")] = False,
+    hours: Annotated[
+        float | None,
+        typer.Option(help="Dream of what is older than so many hours. \\[default: VICW_DREAM_HOURS]", min=0),
+    ] = None,
+    most: Annotated[int | None, typer.Option(help="Items looked at, at most. \\[default: all]", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Give items that have too few tags auto-tags, and join those that are alike.
+
+    What people have tagged or told is not changed. A step can be taken back with `vicw sleep undo`, all of it with
+    `vicw sleep wipe`. A server that has the data directory open does this by itself (VICW_DREAM_SCHEDULE), so none may
+    run; of the platform, whatever runs. Killed half-way, what is done is done; run it again, and it goes on.
+    """
+    from vicw_sleep.dream.turn import rules_of
+
+    settings = read_settings(data_dir=data_dir)
+    chosen = settings.dream if hours is None else settings.dream.model_copy(update={"hours": hours})
+
+    def tell(one: Dreamt) -> None:
+        item = one.atom.item
+        lines = [f"{item.context} · {item.name}"]
+        lines += [f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})" for tag in one.tags]
+        lines += [f"    related  {link.other} ({link.certainty:.2f}, {link.reason})" for link in one.links]
+        for line in lines:
+            out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
+
+    async def work(sleeper: Sleeper) -> None:
+        with progress_bar("dreaming") as progress:
+            made = replace(sleeper.dream(), progress=progress)
+            made = made if quiet else replace(made, told=tell)
+            done = await made.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
+        verb = "would get" if dry_run else "got"
+        out.print(f"{done.dreamt} of {done.items} items {verb} {done.tags} auto-tags and {done.links} links")
+
+    run_asleep(settings, platform, work, schedule=_SCHEDULE)
+
+
+def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
+    """Remove all that dreams have made, of all tenants: then nothing is left of it. No server may run.
+
+    The next night dreams anew, but of what was undone by itself: VICW_DREAM_SCHEDULE=never keeps that away.
+    """
+    from vicw_sleep.dream.wiping import wipe as wipe_all
+
+    settings = read_settings(data_dir=data_dir)
+
+    async def work(sleeper: Sleeper) -> None:
+        made = sleeper.dream()
+        with progress_bar("wiping") as progress:
+            gone = await wipe_all(made.graph, made.queue, now=now(), progress=progress)
+        out.print(f"{gone.tags} auto-tags and {gone.links} links are gone")
+
+    run_asleep(settings, platform, work, schedule=_SCHEDULE)
+
+
+def told_of(step: Step) -> str:
+    """Return what a step of a dream added, in a line."""
+    tags, related = step.details.get("tags"), step.details.get("related")
+    told = [f"auto-tags {', '.join(map(str, tags))}"] if isinstance(tags, list) and tags else []
+    told += [f"{len(related)} links"] if isinstance(related, list) and related else []
+    return "; ".join(told)

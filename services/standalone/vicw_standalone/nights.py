@@ -1,0 +1,47 @@
+"""What runs by itself in this process while nobody asks: consolidation, dreams, the mirror."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, NoReturn
+
+from vicw_sleep.consolidation.turn import keep_consolidating
+from vicw_sleep.dream.turn import keep_dreaming
+from vicw_sleep.mirror.turn import keep_mirrored
+from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
+from vicw_standalone.settings import Settings
+
+if TYPE_CHECKING:
+    from vicw_standalone.wiring import Standalone
+
+type Work = tuple[str, Coroutine[None, None, NoReturn]]
+
+
+@dataclass(frozen=True, slots=True)
+class Nights:
+    """When what is due."""
+
+    consolidation: Schedule
+    dream: Schedule
+
+    @classmethod
+    def of(cls, settings: Settings, began: datetime) -> Nights:
+        """Read the schedules. Raises SettingsError, which names the one that is none."""
+        return cls(
+            Schedule(SCHEDULE, settings.consolidation.schedule, began),
+            Schedule(DREAM_SCHEDULE, settings.dream.schedule, began),
+        )
+
+    def work(self, standalone: Standalone) -> Iterator[Work]:
+        """Yield what is to run, each with its name, over open stores."""
+        settings = standalone.settings
+        if settings.sleep.paused:
+            return
+        if standalone.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
+            folding, dreaming = settings.consolidation, settings.dream
+            yield "consolidation", keep_consolidating(standalone.consolidation, folding, self.consolidation)
+            yield "dream", keep_dreaming(standalone.dream, dreaming, self.dream)
+        if settings.mirror.path is not None:
+            yield "mirror", keep_mirrored(standalone.graph, settings.mirror)

@@ -1,0 +1,41 @@
+"""Settings of dreams: when they come, and what they may add."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from vicw_shared.settings.concerns import config
+
+
+class DreamSettings(BaseSettings):
+    """Dreams: auto-tags, and edges between memories that are alike (docs/sleep.md)."""
+
+    model_config = config("VICW_DREAM_")
+
+    schedule: str = Field(
+        "0 4 * * *",
+        description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
+        "`never`: only `vicw sleep dream` does",
+    )
+    hours: float = Field(1.0, ge=0, description="How old an item is before it is dreamt of, in hours")
+    tags: int = Field(
+        3, ge=0, le=20, description="Items with fewer tags than that get auto-tags, up to as many; 0: none do"
+    )
+    links: int = Field(
+        3, ge=0, le=20, description="RELATED_TO edges from one item to others that are like it, at most; 0: none"
+    )
+    certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag or a RELATED_TO edge is at least")
+    items: int = Field(200, ge=1, description="How many items are looked at at a time: then it is somebody else's turn")
+    undo_days: float = Field(7.0, ge=0, description="How long `vicw sleep undo` can take a step back, in days")
+
+    @property
+    def grace(self) -> timedelta:
+        """How long a step can be taken back."""
+        return timedelta(days=self.undo_days)
+
+    def before(self, now: datetime) -> datetime:
+        """Return the instant before which an item was learnt that may be dreamt of ``now``."""
+        return now - timedelta(hours=self.hours)

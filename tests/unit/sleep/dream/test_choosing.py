@@ -1,0 +1,86 @@
+"""What speaks for an auto-tag, and for a link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unit.sleep.consolidation.materials import AT
+from vicw_shared.adapters.null_vector_store import NullVectorStore
+from vicw_shared.model import Label, Node
+from vicw_sleep.dream.alike import FLOOR, Alike, certainty_of, same_eyes
+from vicw_sleep.dream.phrases import Phrase
+from vicw_sleep.dream.relating import Link, links_of
+from vicw_sleep.dream.tagging import NEIGHBOURS, PHRASE, choose
+from vicw_sleep.mirror.atoms import Atom
+
+TEXT = "The winter storm broke the lighthouse near the harbour."
+
+
+def atom(
+    uid: str = "a", text: str = TEXT, tags: tuple[str, ...] = (), about: frozenset[str] = frozenset(), **fields: Any
+) -> Atom:
+    told = {"tenant": "t", "context": "c", "name": uid, "subtype": "note", "domain": "general", "created_at": AT}
+    return Atom(Node(uid=uid, label=Label.ENTITY, **{**told, **fields}), text, tags, (), about, (), ())
+
+
+def test_certainties_are_joined() -> None:
+    phrases = [Phrase("storm", 0.6), Phrase("harbour", 0.5), Phrase("keeper", 0.4)]
+    alike = [Alike(atom("b", tags=("Storm", "sea")), 0.7), Alike(atom("d", "Nothing.", tags=("sea",)), 0.5)]
+    tags = {tag.name: tag for tag in choose(phrases, alike, taken=set(), in_use={"keeper"})}
+    assert tags["storm"].certainty == pytest.approx(1 - 0.4 * 0.5 * 0.3)
+    assert tags["harbour"].certainty == pytest.approx(1 - 0.5 * 0.5), "the likest says it, too"
+    assert tags["keeper"].certainty == pytest.approx(1 - 0.6 * 0.5)
+    assert tags["sea"].certainty == pytest.approx(1 - 0.3 * 0.5)
+    assert (tags["storm"].reason, tags["sea"].reason) == (PHRASE, NEIGHBOURS)
+    names = [tag.name for tag in choose(phrases, alike, taken=set(), in_use=set())]
+    assert names == ["storm", "sea", "harbour", "keeper"]
+
+
+def test_what_is_taken_is_left_out() -> None:
+    assert choose([Phrase("storm", 0.9)], [Alike(atom(tags=("Sea",)), 0.9)], taken={"storm", "sea"}, in_use=set()) == []
+
+
+def test_auto_tags_lead_to_no_others() -> None:
+    guessed = Atom(atom("b").item, "Nothing.", (), (), frozenset(), (), (), ("guess",))
+    assert choose([], [Alike(guessed, 1.0)], taken=set(), in_use=set()) == []
+
+
+@given(cosine=st.floats(-1, 1))
+def test_certainty_is_a_share_of_what_is_above_the_floor(cosine: float) -> None:
+    assert certainty_of(cosine) == pytest.approx(max(0.0, (cosine - FLOOR) / (1 - FLOOR)))
+    assert 0 <= certainty_of(cosine) <= 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"tenant": "u"},
+        {"context": "d"},
+        {"domain": "coding"},
+        {"sensitivity": "personal"},
+        {"portable": False},
+        {"about": frozenset({"ana"})},
+    ],
+)
+async def test_other_eyes_are_never_linked(other: dict[str, Any]) -> None:
+    left, right = atom(), atom("b", **other)
+    assert not same_eyes(left, right)
+    assert await links_of(left, [Alike(right, 1.0)], NullVectorStore(), certainty=0.0, most=9) == []
+
+
+async def test_only_the_surest_are_linked_and_only_what_says_something() -> None:
+    near = [Alike(atom(uid), sure) for uid, sure in (("b", 0.9), ("d", 0.8), ("e", 0.4))]
+    links = await links_of(atom(), near, NullVectorStore(), certainty=0.5, most=9)
+    assert [(link.other, link.certainty) for link in links] == [("b", 0.9), ("d", 0.8)]
+    assert links[0].reason == "alike: both tell of broke, harbour, lighthouse", "the rarest first, then by letters"
+    assert len(await links_of(atom(), near, NullVectorStore(), certainty=0.5, most=1)) == 1
+    assert await links_of(atom(text="Thanks, bye!"), near, NullVectorStore(), certainty=0.0, most=9) == []
+    assert await links_of(atom(), [Alike(atom("b", "Thanks!"), 1.0)], NullVectorStore(), certainty=0.0, most=9) == []
+
+
+def test_a_link_has_no_direction() -> None:
+    assert Link("b", "a", 1.0, "").ends == Link("a", "b", 1.0, "").ends == ("a", "b")

@@ -1,0 +1,113 @@
+"""``vicw sleep dream`` and ``wipe``, and ``vicw serve``, which dreams by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from doubles import HashEmbedder
+from memory import open_memory, settings_for
+from unit.standalone.asleep import sleep, without_model
+from vicw_shared.clock import now
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import DreamSettings, SleepSettings
+from vicw_standalone.wiring import Standalone
+
+STORM = "The winter storm broke the old lighthouse near the harbour"
+
+
+async def fill(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.ingest({"id": "a", "text": f"{STORM}."}, {"id": "b", "text": f"{STORM}, said the keeper."})
+
+
+@pytest.fixture
+def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    asyncio.run(fill(store))
+    without_model(monkeypatch)
+    monkeypatch.setenv("VICW_DREAM_CERTAINTY", "0.4")
+    return store
+
+
+def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(filled: Path) -> None:
+    dry = sleep(filled, "dream", "--hours", "0", "--dry-run")
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout.splitlines()[-1].startswith("2 of 2 items would get ")
+    assert re.search(r"^    tag      [a-z ]+ \(0\.\d\d, key phrase\)$", dry.stdout, re.MULTILINE)
+    assert re.search(r"^    related  [0-9a-f-]{36} \(0\.\d\d, alike: both tell of ", dry.stdout, re.MULTILINE)
+    assert sleep(filled, "log").stdout == "", "nothing was done"
+    done = sleep(filled, "dream", "--hours", "0", "-q")
+    found = re.fullmatch(r"2 of 2 items got (\d+) auto-tags and 1 links\n", done.stdout)
+    assert found is not None
+    assert sleep(filled, "dream", "--hours", "0", "-q").stdout == "0 of 2 items got 0 auto-tags and 0 links\n"
+    steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
+    assert [(step["task"], step["outcome"]) for step in steps] == [("dream", "done")] * 2
+    assert sum(len(step["details"]["tags"]) for step in steps) == int(found[1])
+    shown = sleep(filled, "log").stdout
+    assert all(step["id"] in shown and ", ".join(step["details"]["tags"]) in shown for step in steps)
+    mine = len(steps[0]["details"]["tags"]) + len(steps[0]["details"]["related"])
+    assert sleep(filled, "undo", steps[0]["id"]).stdout == f"{mine} edges are gone; the item is not dreamt of again\n"
+    assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
+    rest = steps[1]["details"]
+    wiped = sleep(filled, "wipe").stdout
+    assert wiped == f"{len(rest['tags'])} auto-tags and {len(rest['related'])} links are gone\n"
+    assert sleep(filled, "wipe").stdout == "0 auto-tags and 0 links are gone\n"
+
+
+def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:
+    assert sleep(filled, "dream").stdout == "0 of 2 items got 0 auto-tags and 0 links\n"
+    assert sleep(filled, "dream", "--most", "1").stdout.startswith("0 of 2 items"), "a page is looked at as a whole"
+
+
+def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.search(r"dream: next at \d{4}-\d\d-\d\d 04:00 UTC", sleep(filled, "status").stdout)
+    monkeypatch.setenv("VICW_DREAM_SCHEDULE", "never")
+    assert "dream: never by itself" in sleep(filled, "status").stdout
+    monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
+    assert "dream: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
+
+
+async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
+    async with open_memory(filled):
+        refused = await asyncio.to_thread(sleep, filled, "dream")
+        assert refused.exit_code == 2
+        assert "VICW_DREAM_SCHEDULE" in refused.stderr
+
+
+async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+    wrong = replace(settings_for(store), dream=DreamSettings(schedule="at night"))
+    with pytest.raises(SettingsError, match="VICW_DREAM_SCHEDULE"):
+        await Standalone(wrong, HashEmbedder()).open()
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+    await fill(store)
+    moment: list[datetime] = [now()]
+    monkeypatch.setattr("vicw_sleep.dream.turn.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.dream.turn._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.dream.turn._REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.dream.dreaming._PAGE", 1)
+    settings = replace(
+        settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)
+    )
+    standalone = Standalone(settings, HashEmbedder())
+    await standalone.open()
+    try:
+        standalone.start_indexer()
+        await asyncio.sleep(0.2)
+        assert await standalone.graph.steps(None, limit=9) == [], "it is not night yet"
+        moment[0] += timedelta(days=1)
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if len(await standalone.graph.steps(None, limit=9)) == 2:
+                break
+        assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 2)
+    finally:
+        await standalone.close()
