@@ -75,7 +75,7 @@ async def test_a_line_a_source_is_taken() -> None:
         lambda _: said(answer(*GOOD), finish="length"),
         lambda _: said(None, refusal="I would rather not"),
     ],
-    ids=str,
+    ids=range(15),
 )
 async def test_what_is_no_summary_is_of_no_use(reply: Reply) -> None:
     assert await line_of(reply) is None
