@@ -24,3 +24,7 @@ class Wiring(PlatformWiring):
         graph, indexes = self.engines.graph, self.engines.indexes
         made = Consolidation(graph, graph.unread, indexes, self.registry, self._queue, chunk_chars=self._chunk_chars)
         return made if told is None else replace(made, told=told)
+
+    async def wake(self) -> None:
+        """Tell the workers that passages have to follow."""
+        await self._queue.wake()
