@@ -201,8 +201,6 @@ def _said(chosen: Chosen) -> str:
     if chosen.people:
         names = ", ".join(sorted({person.name for person in chosen.people}))
         lines.append(f"and {names}, whom {chosen.mentioned} items of others mention (--mentions erases these, too)")
-            f"and {', '.join(names)}, whom {chosen.mentioned} items of others mention (--mentions: these, too)"
-        )
     return "\n".join(lines)
 
 
