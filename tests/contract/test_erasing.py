@@ -210,7 +210,8 @@ async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
     assert [root.name for root in await side.graph.contexts("t")] == ["d"]
     assert {node.context for node in (await side.nodes()).values()} == {"d"}
     answer = await side.retrieve({"query": "vermilion lockbox"}, "t")
-    assert [result.id for result in answer.results] == ["copy"], "it is another context's own"
+    told = [result.id for result in answer.results if "vermilion" in (result.text or "")]
+    assert told == ["copy"], "it is another context's own"
     await tell(side, [turn(0, "It begins anew.")])
     assert [event.flow_step for event in await thread(side)] == [1]
 

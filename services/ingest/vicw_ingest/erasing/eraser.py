@@ -36,7 +36,7 @@ from vicw_shared.ports import (
     SleepLog,
     Step,
 )
-from vicw_shared.uids import context_uid, is_uid, make_uid
+from vicw_shared.uids import chunk_uid, context_uid, is_uid, make_uid
 
 _ITEMS = 25
 """Items that one transaction erases."""
@@ -123,8 +123,10 @@ class Eraser:
         assert isinstance(items, dict)
         people = list(map(str, first.body["people"])) if isinstance(first.body["people"], list) else []
         for root in (roots[uid] for uid in items if uid in roots):
-            for batch in batched(items[root.uid] or ("",), _ITEMS):
-                gone = await self._erase(root, [uid for uid in batch if uid], people, first, number, key)
+            left = await self._left(root.tenant, items[root.uid])
+            there = await self.graph.nodes(root.tenant, people)
+            for batch in batched(left, _ITEMS) if left else [()] * bool(there):
+                gone = await self._erase(root, batch, people, first, number, key)
                 done.count(gone)
                 number += 1
                 self.told(sum(done.nodes.values()))
@@ -137,6 +139,14 @@ class Eraser:
                 self.told(sum(done.nodes.values()))
         sealed = replace(first, body={"key": first.body["key"], _ALL: first.body[_ALL]})
         await self._write(first.tenant, methodcaller("note_erasure", sealed))
+
+    async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
+        """Return those of these items that are still there, be they folded."""
+        left: list[str] = []
+        for batch in batched(uids, _RECORDS):
+            there = await self.graph.nodes(tenant, [*batch, *(chunk_uid(uid, 0) for uid in batch)])
+            left += [uid for uid in batch if not there.keys().isdisjoint((uid, chunk_uid(uid, 0)))]
+        return left
 
     async def _erase(
         self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, number: int, key: int
