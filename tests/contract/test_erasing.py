@@ -19,7 +19,8 @@ from vicw_ingest.erasing.choosing import (
     choose_person,
     choose_tenant,
 )
-from vicw_ingest.erasing.eraser import Done, Eraser, fingerprints_of
+from vicw_ingest.erasing.eraser import Done, Eraser
+from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.fingerprints import Fingerprints
 from vicw_shared.model import Label

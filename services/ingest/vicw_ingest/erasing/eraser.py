@@ -8,8 +8,7 @@ comes once the note is sealed, and before it ends (docs/decisions/0029).
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import batched
@@ -19,12 +18,25 @@ from typing import Protocol
 from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.erasing.noting import (
+    ALL,
+    FLOWS,
+    GONE,
+    ITEMS,
+    KEY,
+    PEOPLE,
+    ROOTS,
+    UID,
+    listed,
+    note_of,
+    sealed,
+    tells_of,
+    united,
+)
 from vicw_shared.clock import now
-from vicw_shared.fingerprints import Fingerprints, new_key
+from vicw_shared.fingerprints import new_key
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.model.core5 import OF_NOBODY
-from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import (
     Direction,
     ErasureNote,
@@ -36,14 +48,12 @@ from vicw_shared.ports import (
     SleepLog,
     Step,
 )
-from vicw_shared.uids import chunk_uid, context_uid, is_uid, make_uid
+from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
 _ITEMS = 25
 """Items that one transaction erases."""
 _NODES = 500
 _RECORDS = 500
-_UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ITEMS_NOTED, _ROOTS, _ALL, _GONE, _FLOWS, _MARKS = "items", "roots", "everything", "gone", "flows", "marks"
 
 
 class Graph(GraphStore, GraphArchive, SleepLog, Erasures, Protocol):
@@ -81,11 +91,11 @@ class Eraser:
         people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
         erasure = make_uid(chosen.tenant, "erasure", f"{now().timestamp()}", json.dumps([roots, items]))
         body: dict[str, object] = {
-            _ITEMS_NOTED: {**people, **items},
-            _ROOTS: roots,
-            _ALL: chosen.everything,
-            "people": [person.uid for person in chosen.people],
-            "key": f"{new_key():x}",
+            ITEMS: {**people, **items},
+            ROOTS: roots,
+            ALL: chosen.everything,
+            PEOPLE: [person.uid for person in chosen.people],
+            KEY: f"{new_key():x}",
         }
         note = ErasureNote(erasure, 0, chosen.tenant, body)
         await self._write(chosen.tenant, methodcaller("note_erasure", note))
@@ -103,25 +113,25 @@ class Eraser:
         done = Done()
         notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
         first = notes[0]
-        if _ITEMS_NOTED in first.body:
+        if ITEMS in first.body:
             await self._empty(first, len(notes), done)
             notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
-        gone = _united(notes, _GONE)
+        gone = united(notes, GONE)
         if gone:
             await self._drop_points(first.tenant, gone)
             await self._drop_receipts(first.tenant, gone, done)
-            await self._drop_steps(first.tenant, gone, _united(notes, _FLOWS), done)
+            await self._drop_steps(first.tenant, gone, united(notes, FLOWS), done)
         await self._seal(notes)
         await self.graph.count_erasure()
         return done
 
     async def _empty(self, first: ErasureNote, number: int, done: Done) -> None:
         """Remove from the graph what is noted, batch by batch, each with its note."""
-        key = int(str(first.body["key"]), 16)
+        key = int(str(first.body[KEY]), 16)
         roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
-        items = first.body[_ITEMS_NOTED]
+        items = first.body[ITEMS]
         assert isinstance(items, dict)
-        people = list(map(str, first.body["people"])) if isinstance(first.body["people"], list) else []
+        people = [str(uid) for uid in listed(first.body[PEOPLE])]
         for root in (roots[uid] for uid in items if uid in roots):
             left = await self._left(root.tenant, items[root.uid])
             there = await self.graph.nodes(root.tenant, people)
@@ -130,14 +140,14 @@ class Eraser:
                 done.count(gone)
                 number += 1
                 self.told(sum(done.nodes.values()))
-        wanted = first.body[_ROOTS]
-        chosen = roots.values() if first.body[_ALL] else [roots[u] for u in map(str, _list(wanted)) if u in roots]
+        wanted = first.body[ROOTS]
+        chosen = roots.values() if first.body[ALL] else [roots[u] for u in map(str, listed(wanted)) if u in roots]
         for root in chosen:
             async for went in self._erase_context(root, first, key, number):
                 done.count(went)
                 number += 1
                 self.told(sum(done.nodes.values()))
-        sealed = replace(first, body={"key": first.body["key"], _ALL: first.body[_ALL]})
+        sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
         await self._write(first.tenant, methodcaller("note_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
@@ -154,7 +164,7 @@ class Eraser:
         async def work(transaction: GraphTransaction) -> list[Node]:
             erasing = Erasing(transaction, self.registry, now(), root.tenant, root.context)
             gone = [*await erasing.erase(uids), *await erasing.drop_things(people)]
-            await transaction.note_erasure(_note(first, number, gone, key))
+            await transaction.note_erasure(note_of(first, number, gone, key))
             return gone
 
         return await self.graph.write(root.tenant, root.context, work)
@@ -165,13 +175,13 @@ class Eraser:
         """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
         while members := await self._members(root):
             for batch in batched(members, _NODES):
-                yield await self._drop_members(root, batch, partial(_note, first, number, key=key))
+                yield await self._drop_members(root, batch, partial(note_of, first, number, key=key))
                 number += 1
 
         async def last(transaction: GraphTransaction) -> None:
             await transaction.drop_nodes([root.uid])
             await transaction.drop_counters([], arrivals=True)
-            await transaction.note_erasure(_note(first, number, [root], key))
+            await transaction.note_erasure(note_of(first, number, [root], key))
 
         await self.graph.write(root.tenant, root.context, last)
         yield [root]
@@ -214,7 +224,7 @@ class Eraser:
         async with self.graph.snapshot() as snapshot:
             while page := await snapshot.receipts(tenant, after=after, limit=_RECORDS):
                 after = page[-1]
-                keys += [one.key for one in page if not gone.isdisjoint(_UID.findall(json.dumps(one.body)))]
+                keys += [one.key for one in page if not gone.isdisjoint(UID.findall(json.dumps(one.body)))]
         for batch in batched(keys, _RECORDS):
             await self._write(tenant, methodcaller("drop_receipts", batch))
         done.receipts += len(keys)
@@ -230,84 +240,17 @@ class Eraser:
         while page := await self.graph.steps(tenant, before=before, limit=_RECORDS):
             before = page[-1]
             there = await self.graph.nodes(tenant, [step.subject for step in page])
-            ids += [step.id for step in page if _tells_of(step, gone, flows, there)]
+            ids += [step.id for step in page if tells_of(step, gone, flows, there)]
         for batch in batched(ids, _RECORDS):
             await self._write(tenant, methodcaller("drop_steps", batch))
         done.steps += len(ids)
 
     async def _seal(self, notes: Sequence[ErasureNote]) -> None:
         for note in notes:
-            if _GONE not in note.body:
+            if GONE not in note.body:
                 continue
-            marks = Fingerprints.load(_mapping(note.body[_MARKS]))
-            for uid in _list(note.body[_GONE]):
-                marks.add_uid(str(uid))
-            sealed = replace(note, body={"key": f"{marks.key:x}", _MARKS: marks.dump()})
-            await self._write(note.tenant, methodcaller("note_erasure", sealed))
+            await self._write(note.tenant, methodcaller("note_erasure", sealed(note)))
 
     async def _write(self, tenant: str, work: Callable[[GraphTransaction], Awaitable[None]]) -> None:
         """Write what is of no context."""
         await self.graph.write(tenant, "", work)
-
-
-async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
-    """Return what tells whether anything is left of what a sealed note is about."""
-    notes = [note for note in await graph.erasures() if note.erasure == erasure]
-    parts = [Fingerprints.load(told) for note in notes if isinstance(told := note.body.get(_MARKS), Mapping)]
-    key = int(str(notes[0].body["key"]), 16)
-    return Fingerprints(key, {mark for part in parts for mark in part.marks})
-
-
-def _note(first: ErasureNote, number: int, gone: Sequence[Node], key: int) -> ErasureNote:
-    """Return the note of a batch: uids of what went, hashes of its flows and its texts."""
-    marks = Fingerprints(key)
-    for text in {text for node in gone for text in texts_of(node)}:
-        marks.add_text(text)
-    flows = {flow_key(n.tenant, n.context, n.flow_id) for n in gone if n.flow_id is not None}
-    body = {_GONE: [node.uid for node in gone], _FLOWS: sorted(flows), _MARKS: marks.dump()}
-    return replace(first, number=number, body=body)
-
-
-def texts_of(node: Node) -> set[str]:
-    """Return what callers, or their texts, have said of a node.
-
-    A Macro-Event says what its items do, which are back but for those that went themselves: it has nothing of its own.
-    """
-    if node.version == OF_NOBODY:
-        return set()
-    own = [node.text, node.name, node.title, *node.aliases, *node.tags, *node.trigger_phrases]
-    own += [node.source_id] if node.content_hash is not None else []
-    own += _values(node.metadata)
-    return {text for text in own if text and not is_uid(text)}
-
-
-def _values(told: object) -> Iterable[str]:
-    match told:
-        case str():
-            yield told
-        case Mapping():
-            for value in told.values():
-                yield from _values(value)
-        case list() | tuple():
-            for value in told:
-                yield from _values(value)
-
-
-def _tells_of(step: Step, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
-    if step.subject in gone or context_uid(step.tenant, step.context) in gone:
-        return True
-    said = json.dumps([step.reason, step.details])
-    flow = flow_key(step.tenant, step.context, str(step.details.get("flow")))
-    return not gone.isdisjoint(_UID.findall(said)) or (flow in flows and step.subject not in there)
-
-
-def _united(notes: Sequence[ErasureNote], name: str) -> set[str]:
-    return {str(one) for note in notes for one in _list(note.body.get(name))}
-
-
-def _list(told: object) -> list[object]:
-    return told if isinstance(told, list) else []
-
-
-def _mapping(told: object) -> Mapping[str, object]:
-    return told if isinstance(told, Mapping) else {}

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from vicw_ingest.erasing.eraser import Done, Eraser, fingerprints_of
+from vicw_ingest.erasing.eraser import Done, Eraser
+from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.edge.rewriting import recover, rewrite

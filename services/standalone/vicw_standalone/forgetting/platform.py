@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from vicw_ingest.erasing.eraser import Done, Eraser, fingerprints_of
+from vicw_ingest.erasing.eraser import Done, Eraser
+from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.remains import Remains, look_through
