@@ -9,6 +9,7 @@ from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import (
+    Erasures,
     GraphArchive,
     GraphAudit,
     GraphStore,
@@ -22,7 +23,7 @@ from vicw_shared.ports import (
 from vicw_shared.uids import edge_id, make_uid
 
 
-class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Protocol):
+class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Erasures, Protocol):
     """All ports of a graph, as its adapters implement them."""
 
     @property

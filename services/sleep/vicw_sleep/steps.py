@@ -2,8 +2,9 @@
 
 No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. So a step is
 noted as one number, a hash of its flow plus the step. The steps of a flow are then one run of numbers, and what begins
-a run has to be a first step. That takes eight bytes a step, and no more than so many steps are looked at in one go over
-the Events: what a larger store takes is more goes, not more memory.
+a run has to be a first step. What was erased had its steps, too: its Context keeps these. That takes eight bytes a
+step, and no more than so many steps are looked at in one go over the Events: what a larger store takes is more goes,
+not more memory.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 
 from vicw_shared.folding.fold import steps_of
 from vicw_shared.model import Label, Node
+from vicw_shared.model.erased_steps import flow_key, vacated
 from vicw_shared.ports import GraphAudit
-from vicw_shared.uids import make_uid
 from vicw_sleep.disagreement import PAGE
 
 AT_ONCE = 4_000_000
@@ -39,6 +40,8 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
     more = events = 0
     for part in range(parts):
         noted = _Noted(part, parts)
+        async for roots in _pages(audit, Label.CONTEXT):
+            noted.add(roots)
         async for page in _pages(audit):
             noted.add(page)
             events += len(page)
@@ -95,16 +98,19 @@ async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
     return [said[number] for number in sorted(said.keys() - preceded)]
 
 
-async def _pages(audit: GraphAudit) -> AsyncIterator[list[Node]]:
+async def _pages(audit: GraphAudit, label: Label = Label.EVENT) -> AsyncIterator[list[Node]]:
     after: str | None = None
-    while page := await audit.page(Label.EVENT, after=after, limit=PAGE):
+    while page := await audit.page(label, after=after, limit=PAGE):
         after = page[-1].uid
         yield page
 
 
 def _numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
-    """Return the number of each step that an Event has, or stands for, and the step."""
+    """Return the number of each step that an Event has, or stands for, or that a Context's erased ones had."""
     for event in events:
+        if event.label is Label.CONTEXT:
+            yield from (((UUID(key).int + step) % _RANGE, step, event) for key, step in vacated(event))
+            continue
         if event.arrival is None or event.flow_id is None:
             continue
         base = _base(event.tenant, event.context, event.flow_id)
@@ -115,4 +121,4 @@ def _numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
 
 @lru_cache(maxsize=1000)
 def _base(tenant: str, context: str, flow: str) -> int:
-    return UUID(make_uid(tenant, context, flow)).int % _RANGE
+    return UUID(flow_key(tenant, context, flow)).int % _RANGE

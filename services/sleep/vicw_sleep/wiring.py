@@ -45,3 +45,7 @@ class Wiring(PlatformWiring):
     def dream(self) -> Dream:
         """Return what dreams of items."""
         return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue)
+
+    async def wake(self) -> None:
+        """Tell the workers that passages have to follow."""
+        await self._queue.wake()

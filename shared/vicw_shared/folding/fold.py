@@ -19,6 +19,7 @@ from vicw_shared.folding.moving import CHAINS, Moving, united
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
 from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.erased_steps import runs_of
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.ties import Ties
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
@@ -136,13 +137,7 @@ def steps_of(events: Sequence[Node]) -> list[list[int]]:
             steps.update(step for first, last in covered for step in range(first, last + 1))
         elif event.flow_step is not None:
             steps.add(event.flow_step)
-    runs: list[list[int]] = []
-    for step in sorted(steps):
-        if runs and runs[-1][1] == step - 1:
-            runs[-1][1] = step
-        else:
-            runs.append([step, step])
-    return runs
+    return runs_of(steps)
 
 
 @dataclass(frozen=True, slots=True)

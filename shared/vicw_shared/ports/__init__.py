@@ -7,6 +7,7 @@ from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ChangePhase, ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
+from vicw_shared.ports.erasing import ErasureNote, Erasures
 from vicw_shared.ports.graph import (
     Counters,
     Direction,
@@ -50,6 +51,8 @@ __all__ = [
     "Counters",
     "Direction",
     "Embedder",
+    "ErasureNote",
+    "Erasures",
     "Failure",
     "Finish",
     "Flow",

@@ -17,6 +17,7 @@ from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import ModelIdentity
+from vicw_shared.ports.erasing import ErasureNote
 from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.names import NameIndex
 from vicw_shared.ports.scope import Scope
@@ -242,6 +243,25 @@ class Puts(Protocol):
 
     async def raise_counters(self, counters: Counters) -> None:
         """Count on from these numbers, where they are higher than the context's and its flows' own."""
+        ...
+
+    async def note_erasure(self, note: ErasureNote) -> None:
+        """Keep a part of what is noted of an erasure, in place of one of the same number."""
+        ...
+
+    async def drop_receipts(self, keys: Sequence[str]) -> None:
+        """Remove the tenant's receipts of these keys, and those that an older program stored without one."""
+        ...
+
+    async def drop_steps(self, ids: Sequence[str]) -> None:
+        """Remove steps of the sleep cycle from its log."""
+        ...
+
+    async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
+        """Have these flows of the context count from 1 again; with ``arrivals`` its items, too.
+
+        Right only where nothing that was counted is left.
+        """
         ...
 
     async def mark_import(self, mark: str) -> None:

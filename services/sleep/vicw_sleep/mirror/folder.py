@@ -32,13 +32,17 @@ _AT_FDCWD, _EXCHANGE = -100, 2
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What marks a folder as a mirror: of which store's tenant, for whom. ``whole``: its building came to its end."""
+    """What marks a folder as a mirror: of which store's tenant, for whom. ``whole``: its building came to its end.
+
+    ``erased`` is how often something had been erased in the store: a mirror from before may have it still.
+    """
 
     store: str
     tenant: str
     viewer: str
     format: int = _FORMAT
     whole: bool = True
+    erased: int = 0
 
 
 class MirrorFolder:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from vicw_shared.clock import EPOCH, now
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphStore, PassageChange, StoreRecord, WholeItem, WholeItems
+from vicw_shared.ports import Erasures, GraphStore, PassageChange, StoreRecord, WholeItem, WholeItems
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
@@ -33,7 +33,7 @@ _MOST_OF_ALL = 4
 _FEW = 2000
 
 
-class Graph(GraphStore, StoreRecord, WholeItems, Protocol):
+class Graph(GraphStore, StoreRecord, WholeItems, Erasures, Protocol):
     """What a mirror needs of a graph."""
 
 
@@ -60,7 +60,7 @@ class Mirror:
         """Write anew the pages on which something has changed since the last run, each whole or not at all.
 
         Builds where there is no mirror, where it is for other viewers or of an earlier format, where a run was killed
-        half-way, and where a build would cost no more. Raises as ``build`` does.
+        half-way, where something was erased, and where a build would cost no more. Raises as ``build`` does.
         """
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
@@ -78,7 +78,7 @@ class Mirror:
 
     async def marker(self) -> Marker:
         """Return what marks a folder as this mirror."""
-        return Marker(await self.graph.store_id(), self.tenant, self.sight.viewer)
+        return Marker(await self.graph.store_id(), self.tenant, self.sight.viewer, erased=await self.graph.erased())
 
     async def _build(self, folder: MirrorFolder, marker: Marker, progress: Progress) -> Mirrored:
         folder.require_ours(marker)

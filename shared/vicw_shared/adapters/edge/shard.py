@@ -46,7 +46,7 @@ from vicw_shared.adapters.conditions import (
     within,
 )
 from vicw_shared.adapters.edge.filters import EdgeCondition, edge_conditions
-from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 
 _DENSE, _SPARSE = "dense", "bm25"
 _BEFORE_ALL = -1e18
@@ -129,6 +129,12 @@ class Shard:
                 found[str(record.id)] = np.asarray(vectors[_DENSE], np.float32)
         return found
 
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """Return these points as they are stored, those that exist."""
+        return [
+            _point(record.id, record.vector, record.payload) for record in self._edge.retrieve(list(ids), True, True)
+        ]
+
     def present(self, ids: Sequence[str]) -> set[str]:
         return {str(record.id) for record in self._edge.retrieve(list(ids), False, False)}
 
@@ -200,6 +206,17 @@ def _edge_point(point: Point) -> EdgePoint:
     if point.sparse is not None:
         vectors[_SPARSE] = EdgeSparseVector(list(point.sparse.indices), list(point.sparse.values))
     return EdgePoint(point.id, vectors, dict(point.payload))  # type: ignore[arg-type]
+
+
+def _point(uid: object, vectors: object, payload: Mapping[str, object] | None) -> Point:
+    kept = vectors if isinstance(vectors, dict) else {}
+    dense, sparse = kept.get(_DENSE), kept.get(_SPARSE)
+    return Point(
+        str(uid),
+        np.asarray(dense, np.float32) if dense is not None else None,
+        SparseVector(tuple(sparse.indices), tuple(sparse.values)) if sparse is not None else None,
+        payload or {},
+    )
 
 
 def _nearest(query: VectorQuery | ScoreQuery) -> Query | None:

@@ -28,7 +28,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
 from vicw_shared.telemetry.engines import measured
 
-_FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
+FOLDERS = {Label.CHUNK: "passages", Label.EVENT: "statements"}
 _CLEAN = "clean"
 _PART = 64
 """Points of one update."""
@@ -67,7 +67,7 @@ class EdgeVectorStore:
     @staticmethod
     def exists(path: Path) -> bool:
         """Tell whether there is an index at ``path``."""
-        return all(Shard.exists(path / name) for name in _FOLDERS.values())
+        return all(Shard.exists(path / name) for name in FOLDERS.values())
 
     @staticmethod
     def closed_in_order(path: Path) -> bool:
@@ -83,7 +83,7 @@ class EdgeVectorStore:
         """Make it aside and move it: a kill in the middle leaves no index that lacks half of its own."""
         aside = self._path.with_name(f"{self._path.name}.new")
         shutil.rmtree(aside, ignore_errors=True)
-        for name in _FOLDERS.values():
+        for name in FOLDERS.values():
             Shard.create(aside / name, size)
         shutil.rmtree(self._path, ignore_errors=True)
         aside.rename(self._path)
@@ -178,7 +178,7 @@ def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
 def _open(path: Path) -> _Shards:
     with ExitStack() as stack:  # of two, none stays open where one cannot be
         shards = {}
-        for label, name in _FOLDERS.items():
+        for label, name in FOLDERS.items():
             shards[label] = Shard(path / name)
             stack.callback(shards[label].close)
         stack.pop_all()

@@ -178,6 +178,11 @@ def step_record(step_id: str) -> str:
     return f"step:{step_id}"
 
 
+def erasure_record(erasure: str, number: int | None = None) -> str:
+    """Return the key of a note of an erasure; without a number how those of all its notes begin."""
+    return f"erasure:{erasure}:" + (f"{number:09d}" if number is not None else "")
+
+
 def receipt_record(tenant: str, key: str) -> str:
     """Return the key of a receipt's record."""
     return f"receipt:{make_uid(tenant, key)}"

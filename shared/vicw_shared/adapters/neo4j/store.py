@@ -14,6 +14,7 @@ from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, records
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.erasing import Neo4jErasures
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     chain_end,
@@ -61,8 +62,8 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems):
-    """GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit and WholeItems on one database.
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures):
+    """All ports of a graph on one database: GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit, …
 
     Any number of processes may open it.
     """
@@ -72,6 +73,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems):
         Neo4jAudit.__init__(self, database, types)
         Neo4jWholeItems.__init__(self, database)
         Neo4jArchive.__init__(self, database, types)
+        Neo4jErasures.__init__(self, database)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 

@@ -17,6 +17,7 @@ from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
 from vicw_shared.adapters.neo4j.database import Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.erasing import put_note
 from vicw_shared.adapters.neo4j.keys import (
     arrivals_record,
     chain_end,
@@ -24,6 +25,7 @@ from vicw_shared.adapters.neo4j.keys import (
     item_key,
     place,
     receipt_record,
+    step_record,
     steps_record,
     tenant_key,
 )
@@ -37,7 +39,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, Gap, Receipt, Step
+from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -208,6 +210,21 @@ class Neo4jTransaction:
         numbers = {arrivals_record(self._tenant, self._context): counters.arrival, **steps}
         rows = [{"record": record, "value": value} for record, value in sorted(numbers.items())]
         await self._run(records.COUNT, counts=rows)
+
+    async def note_erasure(self, note: ErasureNote) -> None:
+        await put_note(self._run, note)
+
+    async def drop_receipts(self, keys: Sequence[str]) -> None:
+        await self._run(records.DROP_RECEIPTS, tenant_key=tenant_key(self._tenant), keys=list(keys))
+
+    async def drop_steps(self, ids: Sequence[str]) -> None:
+        await self._run(records.DROP, records=[step_record(one) for one in ids])
+
+    async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
+        # The record that counts arrivals is the context's lock, and has nothing of its name: its count alone goes.
+        await self._run(records.DROP, records=[steps_record(self._tenant, self._context, flow) for flow in flows])
+        if arrivals:
+            await self._run(records.FORGET_COUNT, record=arrivals_record(self._tenant, self._context))
 
     async def mark_import(self, mark: str) -> None:
         await self._run(archive.MARK, mark=mark)

@@ -335,6 +335,16 @@ MIGRATIONS: tuple[str, ...] = (
         );
     END;
     """,
+    # What erasures have still to do: without a text of what they erase.
+    """
+    CREATE TABLE erasure (
+        id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        tenant TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (id, number)
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 
 

@@ -16,6 +16,7 @@ from vicw_shared.adapters.sqlite.archive import SqliteArchive
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
+from vicw_shared.adapters.sqlite.erasing import SqliteErasures
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
 from vicw_shared.adapters.sqlite.items import (
@@ -68,8 +69,8 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems):
-    """GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, Outbox and WholeItems in one file of a folder."""
+class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures):
+    """All ports of a graph in one file of a folder: GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, …"""
 
     def __init__(
         self,
@@ -101,6 +102,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItem
         SqliteAudit.__init__(self, database)
         SqliteWholeItems.__init__(self, database)
         SqliteArchive.__init__(self, database)
+        SqliteErasures.__init__(self, database)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

@@ -11,6 +11,7 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.dropping import drop_nodes
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
+from vicw_shared.adapters.sqlite.erasing import drop_receipts, drop_steps, put_note
 from vicw_shared.adapters.sqlite.hop import read_isolated
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, read_named
 from vicw_shared.adapters.sqlite.rows import (
@@ -33,7 +34,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, Gap, Receipt, Step
+from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -223,6 +224,20 @@ class SqliteTransaction:
         numbers = [(_ARRIVAL, counters.arrival), *counters.flow_steps.items()]
         rows = [(self._tenant, self._context, flow, value) for flow, value in numbers]
         await self._do(lambda c: c.executemany(_COUNT, rows))
+
+    async def note_erasure(self, note: ErasureNote) -> None:
+        await self._do(lambda c: put_note(c, note))
+
+    async def drop_receipts(self, keys: Sequence[str]) -> None:
+        await self._do(lambda c: drop_receipts(c, self._tenant, keys))
+
+    async def drop_steps(self, ids: Sequence[str]) -> None:
+        await self._do(lambda c: drop_steps(c, ids))
+
+    async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
+        rows = [(self._tenant, self._context, flow) for flow in (*([_ARRIVAL] if arrivals else []), *flows)]
+        sql = "DELETE FROM counter WHERE tenant = ? AND context = ? AND flow = ?"
+        await self._do(lambda c: c.executemany(sql, rows))
 
     async def mark_import(self, mark: str) -> None:
         await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import', ?)", (mark,)))

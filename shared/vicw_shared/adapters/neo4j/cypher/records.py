@@ -123,3 +123,29 @@ FORGET_STEPS = (
     f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at < $before "
     "WITH s ORDER BY s.step_at LIMIT $limit DELETE s RETURN count(*) AS count"
 )
+
+DROP_RECEIPTS = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
+    "WHERE r.receipt_of = $tenant_key AND r.created_at IS NOT NULL "
+    "AND (r.receipt_key IN $keys OR r.receipt_key IS NULL) DELETE r"
+)
+
+DROP = f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record IN $records DELETE r"
+
+FORGET_COUNT = f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record = $record REMOVE c.value"
+
+NOTE_ERASURE = (
+    "MERGE (e:Entity {record: $record}) SET e.subtype = 'erasure', e.erasure = $erasure, e.number = $number, "
+    "e.erasure_of = $tenant, e.body = $body"
+)
+
+ERASURES = (
+    f"MATCH (e:Entity) {seek('e', 'Entity', 'record')} WHERE e.record STARTS WITH $prefix "
+    "RETURN e{.erasure, .number, .erasure_of, .body} AS note ORDER BY e.erasure, e.number"
+)
+
+END_ERASURE = f"MATCH (e:Entity) {seek('e', 'Entity', 'record')} WHERE e.record STARTS WITH $prefix DELETE e"
+
+COUNT_ERASURE = f"{_STORE} {locked('s')} SET s.erased = coalesce(s.erased, 0) + 1"
+
+ERASED = f"{_STORE} RETURN coalesce(s.erased, 0) AS count"

@@ -1,0 +1,203 @@
+"""What is to be erased: the items behind an id, a person, a context or a tenant, and how many there are.
+
+Read-only. A person's items are those that the person said, and those that are about the person; what others merely
+mention is theirs, and stays unless it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.folding.ledger import entries_of
+from vicw_shared.merging import MERGED_INTO
+from vicw_shared.model import Label, Node
+from vicw_shared.model.core5 import PART
+from vicw_shared.model.edges import IS_PERSON
+from vicw_shared.ports import Direction, GraphStore, GraphTransaction, Spread
+from vicw_shared.text import fold
+from vicw_shared.uids import chunk_uid, is_uid
+
+_ALL = 1_000_000
+_ONE: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
+"""How somebody's other names and users are found."""
+_OWN: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("ABOUT", Direction.IN), ("STATED_BY", Direction.IN))
+_OWN_TYPES = frozenset(name for name, _ in _OWN)
+_MENTIONS: tuple[Spread, ...] = (("MENTIONS", Direction.IN),)
+_PROVEN: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
+_PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is to go: ``items`` (uids) by context, or all of these contexts, or all of the tenant.
+
+    ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name.
+    """
+
+    tenant: str
+    items: dict[str, list[str]] = field(default_factory=dict)
+    contexts: tuple[str, ...] = ()
+    everything: bool = False
+    people: tuple[Node, ...] = ()
+    mentioned: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many items are named one by one."""
+        return sum(map(len, self.items.values()))
+
+
+async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], context: str | None) -> Chosen:
+    """Choose items by their callers' ids or their uids, folded ones, too.
+
+    Raises NotFoundError for one that is not stored; ConflictError for an id that several contexts have, which names
+    them.
+    """
+    contexts = [context] if context is not None else [root.name for root in await graph.contexts(tenant)]
+    found: dict[str, list[str]] = {}
+    for given in ids:
+        known = await _by_id(graph, tenant, given, contexts)
+        places = sorted({node.context for node in known})
+        if not known:
+            raise NotFoundError(f"There is no item {given!r} in {_of(tenant, context)}")
+        if len(places) > 1:
+            raise ConflictError(f"{given!r} is an item of {', '.join(map(repr, places))}: name one with --context")
+        found.setdefault(places[0], []).extend(node.uid for node in known)
+    return Chosen(tenant, found)
+
+
+async def choose_person(
+    graph: GraphStore,
+    tenant: str,
+    name: str,
+    context: str | None,
+    *,
+    everywhere: bool = False,
+    with_mentions: bool = False,
+) -> Chosen:
+    """Choose what somebody said and what is about them, whatever names they have; ``name`` may be a uid.
+
+    Who is called so in several contexts may be several people: then one has to be named, or ``everywhere``. Raises
+    NotFoundError where nobody is called so, ConflictError where several are, with their uids.
+    """
+    people = await _people(graph, tenant, name, context, everywhere=everywhere)
+    uids = [person.uid for person in people]
+    found: dict[str, set[str]] = {}
+    for node in await _ends(graph, tenant, uids, _OWN):
+        found.setdefault(node.context, set()).update(await _items_of(graph, tenant, node, uids))
+    mentioned = 0
+    for place, items in (await _mentioning(graph, tenant, uids)).items():
+        others = items - found.get(place, set())
+        if with_mentions:
+            found.setdefault(place, set()).update(others)
+        else:
+            mentioned += len(others)
+    items_of = {place: sorted(items) for place, items in sorted(found.items()) if items}
+    return Chosen(tenant, items_of, people=tuple(people), mentioned=mentioned)
+
+
+async def choose_context(graph: GraphStore, tenant: str, context: str) -> Chosen:
+    """Choose all of a context. Raises NotFoundError if there is none of this name."""
+    known = [root.name for root in await graph.contexts(tenant)]
+    if context not in known:
+        raise NotFoundError(f"There is no context {context!r} in tenant {tenant!r}; there is {_listed(known)}")
+    return Chosen(tenant, contexts=(context,))
+
+
+async def choose_tenant(graph: GraphStore, tenant: str) -> Chosen:
+    """Choose all of a tenant, of which there may be nothing but receipts and keys."""
+    return Chosen(tenant, contexts=tuple(root.name for root in await graph.contexts(tenant)), everything=True)
+
+
+async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
+    """Return the item, of each context, that a caller's id or a uid names; a folded one as it was."""
+    found: list[Node] = []
+    if is_uid(given):
+        nodes = (await graph.nodes(tenant, [given, chunk_uid(given, 0)])).values()
+        known = [node for node in nodes if node.uid == given and node.content_hash is not None and not node.is_macro]
+        found = (known or [one.item for one in entries_of(list(nodes)).values() if one.item.uid == given])[:1]
+    if found:
+        return [node for node in found if node.context in contexts]
+
+    async def look(transaction: GraphTransaction) -> list[Node]:
+        latest = await transaction.items([given])
+        folded = await transaction.folded([given])
+        return [*latest.values(), *(one.item for one in entries_of(list(folded.values())).values())]
+
+    for context in contexts:
+        known = [node for node in await graph.write(tenant, context, look) if not node.is_macro]
+        found += known[:1] if len({node.source_id for node in known}) == 1 else known
+    return found
+
+
+async def _people(graph: GraphStore, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
+    """Return the nodes of a person: all that it is called, and the users that it is."""
+    contexts = [context] if context is not None else None
+    if is_uid(name):
+        called = list((await graph.nodes(tenant, [name])).values())
+    else:
+        called = (await graph.named(tenant, [fold(name)], contexts=contexts)).get(fold(name), [])
+    called = [node for node in called if node.label is Label.ENTITY and node.content_hash is None]
+    if not called:
+        raise NotFoundError(f"Nobody is called {name!r} in {_of(tenant, context)}")
+    one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
+    fresh = list(one)
+    while fresh:
+        around = await graph.expand(tenant, fresh, _ONE, _ALL)
+        fresh = sorted({found.node.uid for found in around} - one.keys())
+        one |= {found.node.uid: found.node for found in around}
+    if others := [node for node in called if node.uid not in one]:
+        told = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (called[0], *others))
+        raise ConflictError(f"Several things are called {name!r}: {told}. Give a uid, --context, or --everywhere")
+    return list(one.values())
+
+
+async def _ends(graph: GraphStore, tenant: str, uids: Sequence[str], spreads: Sequence[Spread]) -> list[Node]:
+    return [found.node for found in await graph.expand(tenant, uids, spreads, _ALL)]
+
+
+async def _items_of(graph: GraphStore, tenant: str, node: Node, people: Sequence[str]) -> set[str]:
+    """Return the items (uids) that a node is, or that it stands for and that somebody said or that are about them."""
+    if node.content_hash is None:
+        return set()
+    if not node.is_macro:
+        return {node.uid}
+    passages = await _ends(graph, tenant, [node.uid], _PROVEN)
+    entries = [entry for entry in entries_of(passages).values() if not entry.item.is_macro]
+    return {
+        entry.item.uid
+        for entry in entries
+        if any(edge.type in _OWN_TYPES and {edge.source, edge.target} & {*people} for edge in entry.edges)
+    }
+
+
+async def _mentioning(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:
+    """Return the items (uids) that tell of somebody in their sentences, or in what they are joined to, by context."""
+    around = await _ends(graph, tenant, people, (*_OWN, *_MENTIONS))
+    found: dict[str, set[str]] = {}
+    passages = {n.uid: n for n in around if n.label is Label.CHUNK}
+    told = [n.uid for n in around if n.label is not Label.CHUNK and n.content_hash is None]
+    passages |= {n.uid: n for n in await _ends(graph, tenant, told, _PROVEN)} if told else {}
+    macros = [n.uid for n in around if n.is_macro]
+    proofs = await _ends(graph, tenant, macros, _PROVEN) if macros else []
+    for entry in entries_of(proofs).values():
+        if not entry.item.is_macro and any({e.source, e.target} & {*people} for e in entry.edges):
+            found.setdefault(entry.item.context, set()).add(entry.item.uid)
+    for passage in passages.values():
+        if (part := passage.metadata.get(PART)) is not None:
+            found.setdefault(passage.context, set()).add(str(part))
+    owners = await _ends(graph, tenant, [u for u, p in passages.items() if PART not in p.metadata], _PROVING)
+    for item in (*owners, *around):
+        if item.content_hash is not None and not item.is_macro:
+            found.setdefault(item.context, set()).add(item.uid)
+    return found
+
+
+def _of(tenant: str, context: str | None) -> str:
+    return f"context {context!r} of tenant {tenant!r}" if context is not None else f"tenant {tenant!r}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, sorted(names)[:20])) or "none"

@@ -1,0 +1,256 @@
+"""The use case: note → empty the graph → drop receipts, steps and points → seal the note → … → end.
+
+The note is durable before anything goes, and is added to by the transaction that removes something. So a kill at any
+moment leaves a note that says what is still to do, and ``run`` goes on with it. What lies in files is others' work: it
+comes once the note is sealed, and before it ends (docs/decisions/0029).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import batched
+from operator import methodcaller
+from typing import Protocol
+
+from vicw_ingest.echoes.inheritance import Inheritance
+from vicw_ingest.erasing.choosing import Chosen
+from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.erasing.noting import (
+    ALL,
+    FLOWS,
+    GONE,
+    ITEMS,
+    KEY,
+    PEOPLE,
+    ROOTS,
+    UID,
+    listed,
+    note_of,
+    sealed,
+    tells_of,
+    united,
+)
+from vicw_shared.clock import now
+from vicw_shared.fingerprints import new_key
+from vicw_shared.indexes import Indexes
+from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.ports import (
+    Direction,
+    ErasureNote,
+    Erasures,
+    GraphArchive,
+    GraphStore,
+    GraphTransaction,
+    Receipt,
+    SleepLog,
+    Step,
+)
+from vicw_shared.uids import chunk_uid, context_uid, make_uid
+
+_ITEMS = 25
+"""Items that one transaction erases."""
+_NODES = 500
+_RECORDS = 500
+
+
+class Graph(GraphStore, GraphArchive, SleepLog, Erasures, Protocol):
+    """What an erasure needs of a graph."""
+
+
+@dataclass(slots=True)
+class Done:
+    """What went: ``nodes`` of each label, ``receipts``, and ``steps`` of the sleep cycle's log."""
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    receipts: int = 0
+    steps: int = 0
+
+    def count(self, nodes: Iterable[Node]) -> None:
+        """Take in nodes that went."""
+        for node in nodes:
+            self.nodes[node.label.value] = self.nodes.get(node.label.value, 0) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Eraser:
+    """Erases in the graph and in the vector stores. Any number of these may be at work on a platform."""
+
+    graph: Graph
+    indexes: Indexes
+    registry: EdgeRegistry
+    told: Callable[[int], None] = lambda erased: None
+    """Hears how many items or nodes have gone so far."""
+
+    async def begin(self, chosen: Chosen) -> str:
+        """Note what is to go; return the erasure's uid. Nothing has gone yet."""
+        roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
+        items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
+        people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
+        erasure = make_uid(chosen.tenant, "erasure", f"{now().timestamp()}", json.dumps([roots, items]))
+        body: dict[str, object] = {
+            ITEMS: {**people, **items},
+            ROOTS: roots,
+            ALL: chosen.everything,
+            PEOPLE: [person.uid for person in chosen.people],
+            KEY: f"{new_key():x}",
+        }
+        note = ErasureNote(erasure, 0, chosen.tenant, body)
+        await self._write(chosen.tenant, methodcaller("note_erasure", note))
+        return erasure
+
+    async def pending(self) -> dict[str, str]:
+        """Return the erasures that have not come to their end, each with its tenant."""
+        return {note.erasure: note.tenant for note in await self.graph.erasures()}
+
+    async def run(self, erasure: str) -> Done:
+        """Do what is noted, as far as it is not done, and seal the note: then it holds hashes alone.
+
+        Raises what the engines raise; run again, it goes on.
+        """
+        done = Done()
+        notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
+        first = notes[0]
+        if ITEMS in first.body:
+            await self._empty(first, len(notes), done)
+            notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
+        gone = united(notes, GONE)
+        if gone:
+            await self._drop_points(first.tenant, gone)
+            await self._drop_receipts(first.tenant, gone, done)
+            await self._drop_steps(first.tenant, gone, united(notes, FLOWS), done)
+        await self._seal(notes)
+        await self.graph.count_erasure()
+        return done
+
+    async def _empty(self, first: ErasureNote, number: int, done: Done) -> None:
+        """Remove from the graph what is noted, batch by batch, each with its note."""
+        key = int(str(first.body[KEY]), 16)
+        roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
+        items = first.body[ITEMS]
+        assert isinstance(items, dict)
+        people = [str(uid) for uid in listed(first.body[PEOPLE])]
+        for root in (roots[uid] for uid in items if uid in roots):
+            left = await self._left(root.tenant, items[root.uid])
+            there = await self.graph.nodes(root.tenant, people)
+            for batch in batched(left, _ITEMS) if left else [()] * bool(there):
+                gone = await self._erase(root, batch, people, first, number, key)
+                done.count(gone)
+                number += 1
+                self.told(sum(done.nodes.values()))
+        wanted = first.body[ROOTS]
+        chosen = roots.values() if first.body[ALL] else [roots[u] for u in map(str, listed(wanted)) if u in roots]
+        for root in chosen:
+            async for went in self._erase_context(root, first, key, number):
+                done.count(went)
+                number += 1
+                self.told(sum(done.nodes.values()))
+        sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
+        await self._write(first.tenant, methodcaller("note_erasure", sealed))
+
+    async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
+        """Return those of these items that are still there, be they folded."""
+        left: list[str] = []
+        for batch in batched(uids, _RECORDS):
+            there = await self.graph.nodes(tenant, [*batch, *(chunk_uid(uid, 0) for uid in batch)])
+            left += [uid for uid in batch if not there.keys().isdisjoint((uid, chunk_uid(uid, 0)))]
+        return left
+
+    async def _erase(
+        self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, number: int, key: int
+    ) -> list[Node]:
+        async def work(transaction: GraphTransaction) -> list[Node]:
+            erasing = Erasing(transaction, self.registry, now(), root.tenant, root.context)
+            gone = [*await erasing.erase(uids), *await erasing.drop_things(people)]
+            await transaction.note_erasure(note_of(first, number, gone, key))
+            return gone
+
+        return await self.graph.write(root.tenant, root.context, work)
+
+    async def _erase_context(
+        self, root: Node, first: ErasureNote, key: int, number: int
+    ) -> AsyncIterator[Sequence[Node]]:
+        """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
+        while members := await self._members(root):
+            for batch in batched(members, _NODES):
+                yield await self._drop_members(root, batch, partial(note_of, first, number, key=key))
+                number += 1
+
+        async def last(transaction: GraphTransaction) -> None:
+            await transaction.drop_nodes([root.uid])
+            await transaction.drop_counters([], arrivals=True)
+            await transaction.note_erasure(note_of(first, number, [root], key))
+
+        await self.graph.write(root.tenant, root.context, last)
+        yield [root]
+
+    async def _drop_members(
+        self, root: Node, uids: Sequence[str], note_of: Callable[[Sequence[Node]], ErasureNote]
+    ) -> list[Node]:
+        async def work(transaction: GraphTransaction) -> list[Node]:
+            gone = list((await transaction.nodes(uids)).values())
+            await self._bequeath(transaction, root, gone)
+            await transaction.drop_counters(sorted({n.flow_id for n in gone if n.flow_id is not None}))
+            await transaction.drop_nodes([node.uid for node in gone])
+            await transaction.note_erasure(note_of(gone))
+            return gone
+
+        return await self.graph.write(root.tenant, root.context, work)
+
+    async def _members(self, root: Node) -> list[str]:
+        async with self.graph.snapshot() as snapshot:
+            return [uid for uid in await snapshot.members(root) if uid != root.uid]
+
+    async def _bequeath(self, transaction: GraphTransaction, root: Node, gone: Sequence[Node]) -> None:
+        items = [node for node in gone if node.content_hash is not None]
+        copies = await transaction.edges([item.uid for item in items], ["DERIVED_FROM"], Direction.IN) if items else []
+        heirs = await transaction.nodes([edge.source for edge in copies])
+        others = [e for e in copies if e.source in heirs and heirs[e.source].context != root.context]
+        await Inheritance(transaction, self.registry, now()).settle(items, others)
+
+    async def _drop_points(self, tenant: str, gone: set[str]) -> None:
+        """Remove points, but of what has come again since under the same uid."""
+        for batch in batched(sorted(gone), _RECORDS):
+            again = await self.graph.nodes(tenant, batch)
+            for index in await self.indexes.writing():
+                await index.vectors.delete([uid for uid in batch if uid not in again])
+
+    async def _drop_receipts(self, tenant: str, gone: set[str], done: Done) -> None:
+        """Remove answers that name what went: given again, they would tell of it, and keep it from coming anew."""
+        after: Receipt | None = None
+        keys: list[str] = []
+        async with self.graph.snapshot() as snapshot:
+            while page := await snapshot.receipts(tenant, after=after, limit=_RECORDS):
+                after = page[-1]
+                keys += [one.key for one in page if not gone.isdisjoint(UID.findall(json.dumps(one.body)))]
+        for batch in batched(keys, _RECORDS):
+            await self._write(tenant, methodcaller("drop_receipts", batch))
+        done.receipts += len(keys)
+
+    async def _drop_steps(self, tenant: str, gone: set[str], flows: set[str], done: Done) -> None:
+        """Remove what the log tells of what went.
+
+        A step names a Macro-Event by its first words; one whose Macro-Event is not there says nothing of whom it was
+        about but the flow: so all such steps of a flow go in which something was erased.
+        """
+        before: Step | None = None
+        ids: list[str] = []
+        while page := await self.graph.steps(tenant, before=before, limit=_RECORDS):
+            before = page[-1]
+            there = await self.graph.nodes(tenant, [step.subject for step in page])
+            ids += [step.id for step in page if tells_of(step, gone, flows, there)]
+        for batch in batched(ids, _RECORDS):
+            await self._write(tenant, methodcaller("drop_steps", batch))
+        done.steps += len(ids)
+
+    async def _seal(self, notes: Sequence[ErasureNote]) -> None:
+        for note in notes:
+            if GONE not in note.body:
+                continue
+            await self._write(note.tenant, methodcaller("note_erasure", sealed(note)))
+
+    async def _write(self, tenant: str, work: Callable[[GraphTransaction], Awaitable[None]]) -> None:
+        """Write what is of no context."""
+        await self.graph.write(tenant, "", work)

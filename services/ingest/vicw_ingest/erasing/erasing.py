@@ -1,0 +1,145 @@
+"""Erasing items inside one transaction of their context: first they are retired, as by a retraction, so that chains
+close and what rests on others stays; then all that was of them goes for good.
+
+What is folded comes back first, with its neighbours, and their Macro-Event and its summary go: the others may be folded
+anew. So do those beside it, whose ledgers may have an edge to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from vicw_ingest.erasing.resting import is_thing, resting_on_nothing, without_lost_names
+from vicw_ingest.erasing.steps import vacate
+from vicw_ingest.knowledge.filing import let_go
+from vicw_ingest.retirement import Retired, Retirement
+from vicw_ingest.supersession import Supersession
+from vicw_shared.chains import Chains
+from vicw_shared.folding.unfold import Unfolder
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
+from vicw_shared.model.core5 import LEDGER, PART
+from vicw_shared.model.knowledge import folder_uid, is_knowledge, page_uid
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.uids import chunk_uid, context_uid, item_uid
+
+
+@dataclass(frozen=True, slots=True)
+class Erasing:
+    """Erases items of one context inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    tenant: str
+    context: str
+
+    async def erase(self, uids: Sequence[str]) -> list[Node]:
+        """Erase items with all their versions; return all that went. Those that are not there are passed over."""
+        macros = await self._unfold(uids)
+        items = await self._versions(uids)
+        if not items:
+            return macros
+        live = [item for item in items if item.retired_at is None]
+        chains = Chains(self.transaction, self.registry, self.now)
+        retirement = Retirement(self.transaction, self.registry, self.now, chains)
+        retired = await retirement.retire(live, dict.fromkeys(item.uid for item in live))
+        await let_go(self.transaction, self.registry, self.now, live)
+        edges = await self._touching([item.uid for item in items])
+        told = await self.transaction.told_by([item.uid for item in items])
+        parts = await self._parts(items, edges)
+        own = {node.uid for node in (*items, *parts)}
+        all_edges = (*retired.edges, *edges, *told, *await self._touching([part.uid for part in parts]))
+        beside = {end for edge in all_edges for end in (edge.source, edge.target)} | retired.beside
+        beside |= await self._folders(items, all_edges)
+        beside -= own
+        await retirement.release(Retired(all_edges, told, frozenset(beside)), self.context)
+        await Supersession(self.transaction, self.registry, self.now).settle(beside)
+        await self.transaction.drop_edges(told)
+        await self.transaction.drop_nodes(sorted(own))
+        things = await self.drop_things(beside)
+        for root in (await self.transaction.nodes([context_uid(self.tenant, self.context)])).values():
+            await vacate(self.transaction, root, items)
+        return [*macros, *items, *parts, *things]
+
+    async def drop_things(self, beside: Collection[str]) -> list[Node]:
+        """Drop the named things that rested on what went, and return them; forget names that only this had."""
+        things = await resting_on_nothing(self.transaction, self.registry, self.context, beside)
+        await self.transaction.drop_nodes(list(things))
+        stay = (await self.transaction.nodes(sorted(set(beside) - things.keys()))).values()
+        named = [node for node in stay if is_thing(node) and node.context == self.context]
+        await self.transaction.put_nodes(await without_lost_names(self.transaction, self.registry, named))
+        return list(things.values())
+
+    async def _unfold(self, uids: Sequence[str]) -> list[Node]:
+        """Bring items back that a Macro-Event stands for; return the Macro-Events and summaries that went."""
+        gone: dict[str, Node] = {}
+        while macros := await self._macros(uids):
+            for macro in macros:
+                summary = await self._summary(macro)
+                await Unfolder(self.transaction, self.registry, self.now).unfold(macro)
+                gone |= {node.uid: node for node in (macro, *summary)}
+        return list(gone.values())
+
+    async def _macros(self, uids: Sequence[str]) -> list[Node]:
+        """Return the Macro-Events that stand for one of these items, or are joined to one but by the chains."""
+        known = await self.transaction.nodes([*uids, *(chunk_uid(uid, 0) for uid in uids)])
+        folded = [
+            uid
+            for uid in (chunk_uid(uid, 0) for uid in uids)
+            if uid in known and not known[uid].metadata.keys().isdisjoint((LEDGER, PART))
+        ]
+        proofs = await self.transaction.edges(folded, ["EVIDENCED_BY"], Direction.IN) if folded else []
+        there = [item.uid for item in await self._versions(uids)]
+        types = [t.name for t in self.registry if t.name not in {NEXT, HAPPENED_AFTER}]
+        edges = [*await self.transaction.edges(there, types), *await self.transaction.told_by(there)]
+        ends = {proof.source for proof in proofs} | {end for edge in edges for end in (edge.source, edge.target)}
+        nodes = await self.transaction.nodes(sorted(ends))
+        return [node for node in nodes.values() if node.is_macro and node.context == self.context]
+
+    async def _summary(self, macro: Node) -> list[Node]:
+        proofs = await self.transaction.edges([macro.uid], ["EVIDENCED_BY"], Direction.OUT)
+        own = {chunk_uid(macro.uid, n) for n in range(len(proofs))}
+        return list((await self.transaction.nodes([p.target for p in proofs if p.target in own])).values())
+
+    async def _versions(self, uids: Sequence[str]) -> list[Node]:
+        """Return all stored versions of these items."""
+        found = {uid: n for uid, n in (await self.transaction.nodes(list(uids))).items() if n.content_hash is not None}
+        ids = sorted({node.source_id for node in found.values() if node.source_id is not None})
+        latest = await self.transaction.items(ids)
+        others = [
+            item_uid(self.tenant, self.context, source_id, version)
+            for source_id, node in latest.items()
+            for version in range(1, node.version + 1)
+        ]
+        found |= await self.transaction.nodes([uid for uid in others if uid not in found])
+        return list(found.values())
+
+    async def _touching(self, uids: Sequence[str]) -> list[Edge]:
+        return await self.transaction.edges(uids, [t.name for t in self.registry]) if uids else []
+
+    async def _parts(self, items: Iterable[Node], edges: Iterable[Edge]) -> list[Node]:
+        """Return the passages of items, and the events that no passage of anything else proves."""
+        owners = {item.uid for item in items}
+        passages = {edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source in owners}
+        proofs = await self.transaction.edges(sorted(passages), ["EVIDENCED_BY"], Direction.IN)
+        nodes = await self.transaction.nodes(sorted(passages | {proof.source for proof in proofs}))
+        events = {uid for uid, n in nodes.items() if n.label is Label.EVENT and n.content_hash is None}
+        all_proofs = await self.transaction.edges(sorted(events), ["EVIDENCED_BY"], Direction.OUT) if events else []
+        events -= {proof.source for proof in all_proofs if proof.target not in passages}
+        return [node for uid, node in nodes.items() if uid in passages | events]
+
+    async def _folders(self, items: Iterable[Node], edges: Iterable[Edge]) -> set[str]:
+        """Return the pages of these items and the folders above them, which may be empty now."""
+        pages = {page_uid(self.tenant, self.context, item.source_id) for item in items if item.source_id}
+        ends = {end for edge in edges for end in (edge.source, edge.target)}
+        found = (await self.transaction.nodes(sorted(pages | ends))).values()
+        places = {(str(n.metadata["folder"]), str(n.metadata.get("path", ""))) for n in found if is_knowledge(n)}
+        above = {
+            folder_uid(self.tenant, self.context, folder, "/".join(path.split("/")[:depth]))
+            for folder, path in places
+            for depth in range(len(path.split("/")) + 1)
+        }
+        return pages | above

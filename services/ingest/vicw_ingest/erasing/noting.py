@@ -1,0 +1,93 @@
+"""What is noted of an erasure, and what is known by a note: uids until the graph is empty, then hashes alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from vicw_shared.fingerprints import Fingerprints
+from vicw_shared.model import Node
+from vicw_shared.model.core5 import OF_NOBODY
+from vicw_shared.model.erased_steps import flow_key
+from vicw_shared.ports import ErasureNote, Erasures, Step
+from vicw_shared.uids import context_uid, is_uid
+
+ITEMS, ROOTS, PEOPLE, ALL, KEY = "items", "roots", "people", "everything", "key"
+"""What the first note has: what is to go."""
+GONE, FLOWS, MARKS = "gone", "flows", "marks"
+"""What the others have: what went."""
+UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
+    """Return what tells whether anything is left of what a sealed note is about."""
+    notes = [note for note in await graph.erasures() if note.erasure == erasure]
+    parts = [Fingerprints.load(told) for note in notes if isinstance(told := note.body.get(MARKS), Mapping)]
+    key = int(str(notes[0].body[KEY]), 16)
+    return Fingerprints(key, {mark for part in parts for mark in part.marks})
+
+
+def note_of(first: ErasureNote, number: int, gone: Sequence[Node], key: int) -> ErasureNote:
+    """Return the note of a batch: uids of what went, hashes of its flows and its texts."""
+    marks = Fingerprints(key)
+    for text in {text for node in gone for text in texts_of(node)}:
+        marks.add_text(text)
+    flows = {flow_key(n.tenant, n.context, n.flow_id) for n in gone if n.flow_id is not None}
+    body = {GONE: [node.uid for node in gone], FLOWS: sorted(flows), MARKS: marks.dump()}
+    return replace(first, number=number, body=body)
+
+
+def texts_of(node: Node) -> set[str]:
+    """Return what callers, or their texts, have said of a node.
+
+    A Macro-Event says what its items do, which are back but for those that went themselves: it has nothing of its own.
+    """
+    if node.version == OF_NOBODY:
+        return set()
+    own = [node.text, node.name, node.title, *node.aliases, *node.tags, *node.trigger_phrases]
+    own += [node.source_id] if node.content_hash is not None else []
+    own += _values(node.metadata)
+    return {text for text in own if text and not is_uid(text)}
+
+
+def _values(told: object) -> Iterable[str]:
+    match told:
+        case str():
+            yield told
+        case Mapping():
+            for value in told.values():
+                yield from _values(value)
+        case list() | tuple():
+            for value in told:
+                yield from _values(value)
+
+
+def sealed(note: ErasureNote) -> ErasureNote:
+    """Return a note that has hashes in place of uids."""
+    told = note.body[MARKS]
+    assert isinstance(told, Mapping)
+    marks = Fingerprints.load(told)
+    for uid in united([note], GONE):
+        marks.add_uid(uid)
+    return replace(note, body={KEY: f"{marks.key:x}", MARKS: marks.dump()})
+
+
+def tells_of(step: Step, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
+    """Tell whether a step of the log may tell of what went; ``there`` are the nodes that steps are about."""
+    if step.subject in gone or context_uid(step.tenant, step.context) in gone:
+        return True
+    said = json.dumps([step.reason, step.details])
+    flow = flow_key(step.tenant, step.context, str(step.details.get("flow")))
+    return not gone.isdisjoint(UID.findall(said)) or (flow in flows and step.subject not in there)
+
+
+def united(notes: Sequence[ErasureNote], name: str) -> set[str]:
+    """Return what notes list under a name."""
+    return {str(one) for note in notes for one in listed(note.body.get(name))}
+
+
+def listed(told: object) -> list[object]:
+    """Return what a note lists."""
+    return told if isinstance(told, list) else []

@@ -1,0 +1,75 @@
+"""Named things that rested on erased items alone, and names that only these had for things that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO
+from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model.edges import UNHOLDING
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.text import fold
+
+_LOOSE = frozenset({*UNHOLDING, MERGED_INTO, DISTINCT_FROM})
+"""Types that join a name to others, but tell of nothing: no item is behind them."""
+_ROUNDS = 8
+_MOST_TELLERS = 1000
+
+
+def is_thing(node: Node) -> bool:
+    """Tell whether a node is a named thing, live or not: neither an item nor a part of one."""
+    return node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
+
+
+async def resting_on_nothing(
+    transaction: GraphTransaction, registry: EdgeRegistry, context: str, candidates: Collection[str]
+) -> dict[str, Node]:
+    """Return the named things of a context among ``candidates``, and beside them, that nothing stored tells of."""
+    types = [t.name for t in registry if t.name not in _LOOSE]
+    found = (await transaction.nodes(sorted(candidates))).items()
+    things = {uid: node for uid, node in found if is_thing(node) and node.context == context}
+    edges = {edge.id: edge for edge in await transaction.edges(sorted(things), types)}
+    for _ in range(_ROUNDS):  # what was retired with an erased item may hang on what was, too
+        ends = {end for edge in edges.values() for end in (edge.source, edge.target)} - things.keys()
+        beside = (await transaction.nodes(sorted(ends))).items()
+        fresh = {uid for uid, n in beside if is_thing(n) and n.retired_at is not None and n.context == context}
+        if not fresh:
+            break
+        things |= {uid: node for uid, node in beside if uid in fresh}
+        edges |= {edge.id: edge for edge in await transaction.edges(sorted(fresh), types)}
+    alone = set(things)
+    while held := {
+        one
+        for edge in edges.values()
+        for one, other in ((edge.source, edge.target), (edge.target, edge.source))
+        if one in alone and other not in alone
+    }:
+        alone -= held
+    return {uid: things[uid] for uid in sorted(alone)}
+
+
+async def without_lost_names(
+    transaction: GraphTransaction, registry: EdgeRegistry, things: Sequence[Node]
+) -> list[Node]:
+    """Return those of these things that had a name before which nothing stored says any more, without it."""
+    types = [t.name for t in registry if t.name not in _LOOSE]
+    changed: list[Node] = []
+    for thing in things:
+        if not thing.aliases:
+            continue
+        edges = await transaction.edges([thing.uid], types)
+        tellers = {end for edge in edges for end in (edge.source, edge.target)} - {thing.uid}
+        if len(tellers) > _MOST_TELLERS:
+            continue  # what so many speak of has its names from others, too
+        proofs = await transaction.edges(sorted(tellers), ["EVIDENCED_BY"], Direction.OUT)
+        nodes = await transaction.nodes(sorted(tellers | {proof.target for proof in proofs}))
+        said = fold("\n".join(word for node in nodes.values() for word in _words(node)))
+        kept = tuple(alias for alias in thing.aliases if fold(alias) in said)
+        if kept != thing.aliases:
+            changed.append(replace(thing, aliases=kept))
+    return changed
+
+
+def _words(node: Node) -> list[str]:
+    return [word for word in (node.name, node.title, node.text, node.speaker, node.bucket, *node.tags) if word]

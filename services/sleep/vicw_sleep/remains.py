@@ -1,0 +1,133 @@
+"""What is left in a store of what was erased: everything is read, and looked through for the marks of what went.
+
+What callers have stored and nobody has erased may say the same: words that stand in a passage or an item that stays are
+no remains, wherever else they stand. Read-only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Protocol
+
+from vicw_shared.fingerprints import Finder, Fingerprints, Mark, spellings
+from vicw_shared.folding.ledger import entries_of
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.core5 import LEDGER, OF_NOBODY
+from vicw_shared.ports import GraphArchive, GraphAudit, Receipt, SleepLog, Step, VectorStore
+
+_PAGE = 500
+
+
+class Graph(GraphAudit, GraphArchive, SleepLog, Protocol):
+    """What is read of a graph."""
+
+
+@dataclass(slots=True)
+class Remains:
+    """Marks that were found, by the place where; and those that what stays says itself."""
+
+    finder: Finder
+    places: dict[str, set[Mark]] = field(default_factory=dict)
+    said: set[Mark] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, fingerprints: Fingerprints) -> Remains:
+        """Return what has found nothing yet."""
+        return cls(Finder(fingerprints))
+
+    def look(self, place: str, data: bytes) -> None:
+        """Look through what is stored at a place."""
+        if found := self.finder.find(data):
+            self.places.setdefault(place, set()).update(found)
+
+    def left(self) -> list[str]:
+        """Return the places where something is left, in order."""
+        return sorted(place for place, marks in self.places.items() if marks - self.said)
+
+
+async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
+    """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
+    for label in Label:
+        after: str | None = None
+        while page := await graph.page(label, after=after, limit=_PAGE):
+            after = page[-1].uid
+            for node in page:
+                _look_at_node(node, remains)
+    last: Edge | None = None
+    while edges := await graph.edge_page(after=last, limit=_PAGE):
+        last = edges[-1][0]
+        for edge, _, _ in edges:
+            remains.look(f"edge {edge.id}", _bytes(_told(asdict(edge))))
+    await _look_at_records(graph, remains)
+    for store in vectors:
+        await _look_at_points(store, remains)
+
+
+def _look_at_node(node: Node, remains: Remains) -> None:
+    told = asdict(node)
+    remains.look(f"{node.label} {node.uid}", _bytes(_told(told)))
+    if LEDGER in node.metadata:  # it is compressed
+        for entry in entries_of([node]).values():
+            kept = [_told(asdict(entry.item)), *(_told(asdict(edge)) for edge in entry.edges)]
+            remains.look(f"ledger of {node.label} {node.uid}", _bytes(*kept))
+            if entry.item.version > OF_NOBODY:
+                remains.said |= remains.finder.find(_bytes(_words(entry.item)))
+    if (node.label is Label.CHUNK or node.content_hash is not None) and node.version > OF_NOBODY:
+        remains.said |= remains.finder.find(_bytes(_words(node)))
+
+
+async def _look_at_records(graph: Graph, remains: Remains) -> None:
+    async with graph.snapshot() as snapshot:
+        for tenant in sorted({root.tenant for root in await snapshot.roots()}):
+            after: Receipt | None = None
+            while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):
+                after = page[-1]
+                for receipt in page:
+                    remains.look(f"receipt {receipt.key}", _bytes(_told(dict(receipt.body))))
+    before: Step | None = None
+    while steps := await graph.steps(None, before=before, limit=_PAGE):
+        before = steps[-1]
+        for step in steps:
+            remains.look(f"step {step.id}", _bytes(_told(asdict(step))))
+
+
+async def _look_at_points(store: VectorStore, remains: Remains) -> None:
+    after: str | None = None
+    while ids := await store.ids(after=after, limit=_PAGE):
+        after = ids[-1]
+        payloads = await store.payloads(ids)
+        for uid in ids:
+            remains.look(f"point {uid}", _bytes(uid, _told(dict(payloads.get(uid, {})))))
+
+
+def _words(node: Node) -> str:
+    """Return all that a caller has said of a node: its own ledger, which tells of it and others, aside."""
+    told = {name: value for name, value in asdict(node).items() if name not in {"uid", "metadata"}}
+    metadata = {name: value for name, value in node.metadata.items() if name != LEDGER}
+    return "\n".join(_strings([*told.values(), metadata]))
+
+
+def _told(told: Mapping[str, object]) -> str:
+    return "\n".join(_strings(told))
+
+
+def _strings(told: object) -> Iterable[str]:
+    match told:
+        case str():
+            yield told
+        case Mapping():
+            for name, value in told.items():
+                yield str(name)
+                yield from _strings(value)
+        case list() | tuple():
+            for value in told:
+                yield from _strings(value)
+        case _ if told is not None:
+            yield json.dumps(told, default=str)
+
+
+def _bytes(*texts: str) -> bytes:
+    """Return texts in all their spellings, kept apart."""
+    return b"\0".join(one for text in texts for one in sorted(spellings(text)))

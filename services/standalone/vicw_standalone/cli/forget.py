@@ -1,0 +1,218 @@
+"""``vicw forget``: erasing for good, and the proof of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.errors import DataDirError
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
+from vicw_standalone.cli.settings import read_settings
+
+if TYPE_CHECKING:
+    from vicw_ingest.erasing.choosing import Chosen
+    from vicw_ingest.erasing.eraser import Done, Eraser
+    from vicw_shared.ports import GraphStore
+    from vicw_standalone.forgetting.proving import Ended
+
+    type Choose = Callable[[GraphStore], Awaitable[Chosen]]
+
+app = typer.Typer(
+    help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
+    no_args_is_help=True,
+)
+TenantOfOption = Annotated[str, typer.Option("--tenant", help="Whose memory.", callback=tenant_name)]
+ContextOption = Annotated[str | None, typer.Option("--context", help="Where. \\[default: all contexts]")]
+DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+CopiesOption = Annotated[
+    list[Path] | None,
+    typer.Option("--copies", help="A folder of exports or backups to search, too. May be given several times."),
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the subcommands."""
+    parent.add_typer(app, name="forget")
+
+
+@app.command()
+def item(
+    ids: Annotated[list[str], typer.Argument(help="Its id, or its uid")],
+    context: ContextOption = None,
+    tenant: TenantOfOption = "default",
+    copies: CopiesOption = None,
+    dry_run: DryOption = False,
+    yes: YesOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Erase items with all their versions, and whatever rests on them alone."""
+    from vicw_ingest.erasing.choosing import choose_items
+
+    _forget(lambda graph: choose_items(graph, tenant, ids, context), copies, dry_run, yes, data_dir, platform)
+
+
+@app.command()
+def person(
+    name: Annotated[str, typer.Argument(help="A name, or the uid of the person's entity")],
+    context: ContextOption = None,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Whoever is called so in any context is this person.")
+    ] = False,
+    mentions: Annotated[
+        bool, typer.Option("--mentions", help="Erase items of others, too, that mention the person.")
+    ] = False,
+    tenant: TenantOfOption = "default",
+    copies: CopiesOption = None,
+    dry_run: DryOption = False,
+    yes: YesOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Erase what somebody said, what is about them, and themselves where no item of others mentions them."""
+    from vicw_ingest.erasing.choosing import choose_person
+
+    def choose(graph: GraphStore) -> Awaitable[Chosen]:
+        return choose_person(graph, tenant, name, context, everywhere=everywhere, with_mentions=mentions)
+
+    _forget(choose, copies, dry_run, yes, data_dir, platform)
+
+
+@app.command()
+def context(
+    name: Annotated[str, typer.Argument(help="Its name")],
+    tenant: TenantOfOption = "default",
+    copies: CopiesOption = None,
+    dry_run: DryOption = False,
+    yes: YesOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Erase all of a context."""
+    from vicw_ingest.erasing.choosing import choose_context
+
+    _forget(lambda graph: choose_context(graph, tenant, name), copies, dry_run, yes, data_dir, platform)
+
+
+@app.command()
+def tenant(
+    name: Annotated[str, typer.Argument(help="Its name", callback=tenant_name)],
+    copies: CopiesOption = None,
+    dry_run: DryOption = False,
+    yes: YesOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Erase all contexts of a tenant. Its API keys stay: `vicw keys revoke` ends them."""
+    from vicw_ingest.erasing.choosing import choose_tenant
+
+    _forget(lambda graph: choose_tenant(graph, name), copies, dry_run, yes, data_dir, platform)
+
+
+@app.command()
+def resume(
+    copies: CopiesOption = None,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Go on with erasures that were killed, or that could not be proven; search again."""
+    _forget(None, copies, False, True, data_dir, platform)
+
+
+def _forget(
+    choose: Choose | None,
+    copies: list[Path] | None,
+    dry_run: bool,
+    yes: bool,
+    data_dir: Path | None,
+    platform: bool,
+) -> None:
+    configure_logs(LogSettings(level="warning"))
+    for folder in copies or ():
+        if not folder.exists():
+            fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
+    work = _on_platform if platform else _on_directory
+    ended = asyncio.run(work(choose, copies or [], dry_run, yes, data_dir))
+    for one in ended:
+        _tell(one)
+    if not all(one.proof.holds for one in ended):
+        raise typer.Exit(1)
+
+
+async def _on_directory(
+    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
+) -> list[Ended]:
+    from vicw_standalone.forgetting import embedded
+
+    settings = read_settings(data_dir=data_dir)
+    done: dict[str, Done] = {}
+    try:
+        async with embedded.opened(settings) as (standalone, eraser):
+            if choose is not None and not await _begin(choose, standalone.graph, eraser, dry_run, yes):
+                return []
+            for erasure in await eraser.pending():
+                done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
+    except DataDirError as error:
+        fail(f"{error.detail}. Nothing was erased; stop the server first", code=2)
+    return await embedded.end(settings, done, copies) if done else []
+
+
+async def _on_platform(
+    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
+) -> list[Ended]:
+    from vicw_sleep.settings import Settings as SleepSettings
+    from vicw_standalone.forgetting import platform
+
+    settings = SleepSettings.read()
+    done: dict[str, Done] = {}
+    async with platform.opened(settings) as (wiring, eraser):
+        if choose is not None and not await _begin(choose, wiring.engines.graph, eraser, dry_run, yes):
+            return []
+        for erasure in await eraser.pending():
+            done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
+        return await platform.end(settings, wiring, done, copies)
+
+
+async def _begin(choose: Choose, graph: GraphStore, eraser: Eraser, dry_run: bool, yes: bool) -> bool:
+    """Say what is to go, and note it if it is wanted; return whether it is."""
+    chosen = await choose(graph)
+    out.print(harmless(_said(chosen)), markup=False)
+    if dry_run:
+        return False
+    if not yes and not typer.confirm("Erase this for good? It cannot be undone", err=True):
+        err.print("nothing was erased")
+        return False
+    await eraser.begin(chosen)
+    return True
+
+
+def _said(chosen: Chosen) -> str:
+    whole = [f"context {name!r}" for name in chosen.contexts]
+    parts = [f"{len(uids)} items of {context!r}" for context, uids in chosen.items.items()]
+    lines = [", ".join([*whole, *parts]) or "nothing that is stored"]
+    if chosen.people:
+        names = ", ".join(sorted({person.name for person in chosen.people}))
+        lines.append(f"and {names}, whom {chosen.mentioned} items of others mention (--mentions erases these, too)")
+    return "\n".join(lines)
+
+
+def _tell(ended: Ended) -> None:
+    proof, done = ended.proof, ended.done
+    went = ", ".join(f"{count} {label}" for label, count in sorted(done.nodes.items())) or "nothing more"
+    out.print(f"erased: {went}; {done.receipts} kept answers, {done.steps} steps of the log")
+    for place in proof.places:
+        out.print(f"left in {harmless(place)}", markup=False)
+    for copy in proof.copies:
+        out.print(f"a copy has it: {copy}", markup=False)
+    if proof.holds:
+        out.print(f"proven: nothing is left in the store, nor in {proof.read} bytes of files")
+    else:
+        out.print("not proven: remove what is listed, then run `vicw forget resume` with the same --copies")

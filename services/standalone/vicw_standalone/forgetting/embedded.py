@@ -1,0 +1,103 @@
+"""Erasing in a data directory: no server may have it open. What was removed is physically gone at the end.
+
+graph and points → the mirror anew → the vector index and the graph's file written anew → the search → the end
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from vicw_ingest.erasing.eraser import Done, Eraser
+from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.edge.rewriting import recover, rewrite
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.extensions import load_registries
+from vicw_shared.ports import ModelIdentity
+from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.remains import Remains, look_through
+from vicw_standalone.folders import noted_in, others
+from vicw_standalone.forgetting.files import look_through_files, look_through_store
+from vicw_standalone.forgetting.proving import Ended, Proof, prove
+from vicw_standalone.offline import open_offline, require_store
+from vicw_standalone.settings import Settings
+from vicw_standalone.wiring import Standalone
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[tuple[Standalone, Eraser]]:
+    """Open the stores, with what embeds what comes back. Raises DataDirError while a server has them."""
+    data_dir = settings.storage.data_dir
+    require_store(data_dir)
+    _recover(data_dir)
+    standalone = Standalone(settings)
+    try:
+        await standalone.open()
+        yield standalone, Eraser(standalone.graph, standalone.indexes, standalone.registry)
+    finally:
+        await standalone.close()
+
+
+async def erase(settings: Settings, standalone: Standalone, eraser: Eraser, erasure: str) -> Done:
+    """Do what an erasure has noted, and bring all that stays up to date: passages, their payloads, the mirror."""
+    done = await eraser.run(erasure)
+    await standalone.indexer.drain()
+    mirror = settings.mirror
+    if mirror.path is not None:
+        await Mirror(standalone.graph, mirror.path, mirror.tenant, Sight(mirror.viewer or "")).build()
+    return done
+
+
+async def end(settings: Settings, erasures: dict[str, Done], folders: list[Path]) -> list[Ended]:
+    """Write the files anew, search them, and end what is proven. The stores must be closed."""
+    data_dir = settings.storage.data_dir
+    with DataDir(data_dir) as held:
+        graph = SqliteGraphStore(held, load_registries().edges)
+        try:
+            await graph.scrub()
+            used = await graph.model()
+        finally:
+            await graph.close()
+        await asyncio.to_thread(_rewrite_indexes, data_dir, used)
+    ended = []
+    for erasure, done in erasures.items():
+        proof = await _prove(settings, erasure, folders)
+        if proof.holds:
+            async with open_offline(settings) as (graph, _):
+                await graph.end_erasure(erasure)
+        ended.append(Ended(erasure, done, proof))
+    return ended
+
+
+async def _prove(settings: Settings, erasure: str, folders: list[Path]) -> Proof:
+    data_dir, mirror = settings.storage.data_dir, settings.mirror.path
+    async with open_offline(settings) as (graph, vectors):
+        fingerprints = await fingerprints_of(graph, erasure)
+
+        async def search(remains: Remains) -> int:
+            await look_through(graph, [vectors] if vectors is not None else [], remains)
+            read = await asyncio.to_thread(look_through_store, data_dir, remains)
+            return read + (await asyncio.to_thread(look_through_files, mirror, remains) if mirror is not None else 0)
+
+        return await prove(fingerprints, search, folders, data_dir)
+
+
+def _recover(data_dir: Path) -> None:
+    """Bring to an end what a death has left of indexes that were being written anew."""
+    with DataDir(data_dir):
+        left = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
+        for folder in sorted({path.with_suffix("") for path in left}):
+            recover(folder)
+
+
+def _rewrite_indexes(data_dir: Path, used: ModelIdentity | None) -> None:
+    """Write the index of every model anew."""
+    for folder in others(data_dir, ()):
+        model = noted_in(folder) or used
+        if model is not None and model.has_vectors and EdgeVectorStore.exists(folder):
+            rewrite(folder, model.size)

@@ -1,0 +1,55 @@
+"""An erasure from its beginning to its proof, whatever the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vicw_ingest.erasing.eraser import Done
+from vicw_shared.fingerprints import Fingerprints
+from vicw_sleep.remains import Remains
+from vicw_standalone.forgetting.files import copies_in, look_through_copy
+
+
+@dataclass(slots=True)
+class Proof:
+    """What a search has found: ``places`` of the stores where something is left, and ``copies`` that have it.
+
+    ``read`` bytes of files were looked through.
+    """
+
+    places: list[str] = field(default_factory=list)
+    copies: list[Path] = field(default_factory=list)
+    read: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is left anywhere."""
+        return not self.places and not self.copies
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An erasure that was gone through: what went in this run, and what the search has found."""
+
+    erasure: str
+    done: Done
+    proof: Proof
+
+
+type Search = Callable[[Remains], Awaitable[int]]
+"""Looks through the stores and their files; returns how many bytes of files."""
+
+
+async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> Proof:
+    """Search the stores, then every copy in these folders by itself."""
+    remains = Remains.of(fingerprints)
+    read = await search(remains)
+    copies: list[Path] = []
+    for copy in copies_in(folders, data_dir):
+        found = Remains(remains.finder, said=remains.said)
+        look_through_copy(copy, found)
+        if found.left():
+            copies.append(copy)
+    return Proof(remains.left(), copies, read)

@@ -1,0 +1,60 @@
+"""An index written anew: the engine keeps what was deleted in its log and its files until it has a reason not to.
+
+A copy of what is there has nothing of it. Vectors are read and written as they are stored, so that they stay the same
+to the eighth digit, however often.
+"""
+
+from __future__ import annotations
+
+import shutil
+from itertools import batched
+from pathlib import Path
+
+from vicw_shared.adapters.edge.shard import Shard
+from vicw_shared.adapters.edge.store import FOLDERS
+
+_PART = 64
+_PAGE = 500
+
+
+def rewrite(path: Path, size: int) -> None:
+    """Write the index at ``path``, for vectors of ``size`` dimensions, anew. No process may have it open.
+
+    A death in the middle leaves the old one, here or beside, for ``recover``.
+    """
+    fresh, old = _beside(path)
+    for name in FOLDERS.values():
+        _copy(path / name, fresh / name, size)
+    for note in path.iterdir():
+        if note.is_file():
+            shutil.copy2(note, fresh / note.name)
+    path.rename(old)
+    fresh.rename(path)
+    shutil.rmtree(old)
+
+
+def recover(path: Path) -> None:
+    """Remove what a death has left beside an index; put it back where only that is left."""
+    fresh, old = _beside(path)
+    if old.exists() and not path.exists():
+        old.rename(path)
+    for left in (fresh, old):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _beside(path: Path) -> tuple[Path, Path]:
+    return path.with_name(f"{path.name}.rewritten"), path.with_name(f"{path.name}.old")
+
+
+def _copy(source: Path, target: Path, size: int) -> None:
+    Shard.create(target, size)
+    before, after = Shard(source), Shard(target)
+    try:
+        last: str | None = None
+        while ids := before.ids(last, _PAGE):
+            last = ids[-1]
+            for part in batched(ids, _PART):
+                after.upsert(before.points(part))
+    finally:
+        before.close()
+        after.close()

@@ -1,0 +1,46 @@
+"""Erasures as records of the store."""
+
+from __future__ import annotations
+
+import json
+
+from vicw_shared.adapters.neo4j.cypher import records
+from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.keys import erasure_record
+from vicw_shared.ports import ErasureNote
+
+_ALL = "erasure:"
+
+
+class Neo4jErasures:
+    """Erasures on one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def erasures(self) -> list[ErasureNote]:
+        notes = [row["note"] for row in await self._database.read(records.ERASURES, prefix=_ALL)]
+        return [ErasureNote(n["erasure"], n["number"], n["erasure_of"], json.loads(n["body"])) for n in notes]
+
+    async def erased(self) -> int:
+        (row,) = await self._database.read(records.ERASED)
+        return int(row["count"])
+
+    async def count_erasure(self) -> None:
+        await self._database.write(lambda run: run(records.COUNT_ERASURE))
+
+    async def end_erasure(self, erasure: str) -> None:
+        prefix = erasure_record(erasure)
+        await self._database.write(lambda run: run(records.END_ERASURE, prefix=prefix))
+
+
+async def put_note(run: Run, note: ErasureNote) -> None:
+    """Keep a part of an erasure's note, in place of one of the same number."""
+    await run(
+        records.NOTE_ERASURE,
+        record=erasure_record(note.erasure, note.number),
+        erasure=note.erasure,
+        number=note.number,
+        tenant=note.tenant,
+        body=json.dumps(note.body, ensure_ascii=False),
+    )

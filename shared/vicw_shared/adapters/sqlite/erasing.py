@@ -1,0 +1,65 @@
+"""Erasures in the graph's file: their notes, what they remove beside nodes, and that nothing stays in free pages."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.ports import ErasureNote
+
+_COUNT = "INSERT INTO meta VALUES ('erased', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+
+
+class SqliteErasures:
+    """Erasures over the database of a graph."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def erasures(self) -> list[ErasureNote]:
+        sql = "SELECT id, number, tenant, body FROM erasure ORDER BY id, number"
+        rows = await self._database.read(lambda c: c.execute(sql).fetchall())
+        return [ErasureNote(erasure, number, tenant, json.loads(body)) for erasure, number, tenant, body in rows]
+
+    async def erased(self) -> int:
+        row = await self._database.read(lambda c: c.execute("SELECT value FROM meta WHERE key = 'erased'").fetchone())
+        return int(row[0]) if row else 0
+
+    async def count_erasure(self) -> None:
+        await self._database.write(lambda c: c.execute(_COUNT))
+
+    async def end_erasure(self, erasure: str) -> None:
+        await self._database.write(lambda c: c.execute("DELETE FROM erasure WHERE id = ?", (erasure,)))
+
+    async def scrub(self) -> None:
+        """Write the file anew, so that no free page, index or log has anything of what was removed.
+
+        Takes the time and the room of a copy. Raises StorageFullError, and then the file is as it was.
+        """
+        await self._database.write(_scrub)
+
+
+def put_note(connection: sqlite3.Connection, note: ErasureNote) -> None:
+    """Keep a part of an erasure's note, in place of one of the same number."""
+    body = json.dumps(note.body, ensure_ascii=False)
+    row = (note.erasure, note.number, note.tenant, body)
+    connection.execute("INSERT OR REPLACE INTO erasure VALUES (?, ?, ?, ?)", row)
+
+
+def drop_receipts(connection: sqlite3.Connection, tenant: str, keys: Sequence[str]) -> None:
+    """Remove a tenant's receipts of these keys."""
+    connection.executemany("DELETE FROM receipt WHERE tenant = ? AND key = ?", [(tenant, key) for key in keys])
+
+
+def drop_steps(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+    """Remove steps of the sleep cycle."""
+    connection.executemany("DELETE FROM step WHERE id = ?", [(one,) for one in ids])
+
+
+def _scrub(connection: sqlite3.Connection) -> None:
+    # The index keeps the words of a row that is gone until its parts are merged; only a new one has none of them.
+    connection.execute("INSERT INTO fulltext (fulltext) VALUES ('rebuild')")
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

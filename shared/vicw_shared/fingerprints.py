@@ -1,0 +1,141 @@
+"""Knowing a text again in whatever bytes, without having the text: hashes of parts of it.
+
+A part is a window of 32 bytes; of a shorter text the first and the last window of 16 or 8, and how far they are apart.
+Windows of bytes are hashed by a polynomial modulo 2**64 (Karp and Rabin, 1987), of all places of a block at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared import sparse
+from vicw_shared.text import fold
+
+LEAST = 12
+"""Bytes that a text has at least: what is shorter is part of other words everywhere."""
+WINDOW = 32
+_MOST_WINDOWS = 16
+_STRIDE = 16
+_MASK = 2**64 - 1
+_WIDTHS = (8, 16, WINDOW)
+
+type Mark = tuple[int, int, int]
+"""The hashes of a short text's first and last window, and its bytes; or that of a window of 32 bytes, and twice 0."""
+type _Hashes = NDArray[np.uint64]
+
+
+def new_key() -> int:
+    """Return a key for ``Fingerprints``: marks of one key say nothing to who has another."""
+    return secrets.randbits(64) | 1
+
+
+def spellings(text: str) -> set[bytes]:
+    """Return the bytes as which a text may be written here: plain, in JSON, folded, as the stems that indexes have."""
+    quoted = (json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))
+    return {one.encode() for one in (text, *quoted, fold(text), " ".join(sparse.stems(text)))}
+
+
+def id_spellings(uid: str) -> set[bytes]:
+    """Return the bytes as which a uid may be written."""
+    return {uid.encode(), UUID(uid).bytes}
+
+
+@dataclass(slots=True)
+class Fingerprints:
+    """Marks of texts, all of one ``key``."""
+
+    key: int
+    marks: set[Mark] = field(default_factory=set)
+
+    def add_text(self, text: str) -> None:
+        """Take in a text in all its spellings; one of under LEAST bytes is left out."""
+        for one in spellings(text):
+            self._add(one)
+
+    def add_uid(self, uid: str) -> None:
+        """Take in a uid."""
+        for one in id_spellings(uid):
+            self._add(one)
+
+    def dump(self) -> dict[str, str]:
+        """Return them as JSON."""
+        rows = np.array(sorted(self.marks), np.uint64).reshape(-1, 3)
+        return {"key": f"{self.key:x}", "marks": base64.b85encode(rows.tobytes()).decode()}
+
+    @classmethod
+    def load(cls, told: Mapping[str, object]) -> Fingerprints:
+        """Undo ``dump``."""
+        rows = np.frombuffer(base64.b85decode(str(told["marks"])), np.uint64).reshape(-1, 3)
+        return cls(int(str(told["key"]), 16), {(int(a), int(b), int(c)) for a, b, c in rows})
+
+    def _add(self, data: bytes) -> None:
+        length = len(data)
+        if length < LEAST:
+            return
+        width = _width(length)
+        hashes = dict(_hashes(np.frombuffer(data, np.uint8), self.key))[width]
+        if width < WINDOW:
+            self.marks.add((int(hashes[0]), int(hashes[-1]), length))
+            return
+        count = min(_MOST_WINDOWS, -(-(length - WINDOW) // _STRIDE) + 1)
+        self.marks |= {(int(hashes[place]), 0, 0) for place in np.linspace(0, len(hashes) - 1, count).astype(int)}
+
+
+class Finder:
+    """Looks for marks; built once, asked of many blocks."""
+
+    def __init__(self, fingerprints: Fingerprints) -> None:
+        self._key = fingerprints.key
+        self._wanted: dict[int, dict[int, list[Mark]]] = {}
+        for mark in fingerprints.marks:
+            self._wanted.setdefault(_width(mark[2] or WINDOW), {}).setdefault(mark[0], []).append(mark)
+        self._filters = {width: _filter(wanted) for width, wanted in self._wanted.items()}
+
+    def find(self, data: bytes) -> set[Mark]:
+        """Return the marks that are in a block of bytes."""
+        block = np.frombuffer(data, np.uint8)
+        if not self._wanted or not block.any():
+            return set()
+        found: set[Mark] = set()
+        for width, hashes in _hashes(block, self._key):
+            if width in self._wanted:
+                found |= self._found(width, hashes)
+        return found
+
+    def _found(self, width: int, hashes: _Hashes) -> set[Mark]:
+        wanted, found = self._wanted[width], set[Mark]()
+        for place in np.flatnonzero(self._filters[width][hashes >> np.uint64(48)]):
+            for mark in wanted.get(int(hashes[place]), ()):
+                last = int(place) + mark[2] - width
+                if not mark[2] or (last < len(hashes) and int(hashes[last]) == mark[1]):
+                    found.add(mark)
+        return found
+
+
+def _width(length: int) -> int:
+    return max(width for width in _WIDTHS if width <= length)
+
+
+def _filter(wanted: Iterable[int]) -> NDArray[np.bool_]:
+    """Return which first 16 bits of a hash are worth a look."""
+    known = np.zeros(2**16, np.bool_)
+    known[[one >> 48 for one in wanted]] = True
+    return known
+
+
+def _hashes(block: NDArray[np.uint8], key: int) -> Iterator[tuple[int, _Hashes]]:
+    """Yield the hashes of all windows of 8, 16 and 32 bytes of a block, as far as it has any."""
+    hashes, power, width = block.astype(np.uint64) + np.uint64(1), key, 1
+    while 2 * width <= min(len(block), WINDOW):
+        hashes = hashes[:-width] * np.uint64(power) + hashes[width:]
+        power, width = power * power & _MASK, 2 * width
+        if width in _WIDTHS:
+            yield width, hashes

@@ -1,0 +1,284 @@
+"""The right to erase on every pair of stores: what goes, what stays, that nothing is left, that a death is mended."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.sides import START, Side, asked_for
+from contract.test_consolidating import run, turns
+from contract.test_folding import REGISTRY, sound, tell, thread, turn
+from vicw_ingest.erasing.choosing import (
+    Chosen,
+    choose_context,
+    choose_items,
+    choose_person,
+    choose_tenant,
+)
+from vicw_ingest.erasing.eraser import Done, Eraser
+from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.fingerprints import Fingerprints
+from vicw_shared.model import Label
+from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.remains import Remains, look_through
+
+_SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+def eraser(side: Side) -> Eraser:
+    return Eraser(side.graph, side.indexer.indexes, REGISTRY)
+
+
+async def left(side: Side, fingerprints: Fingerprints) -> list[str]:
+    remains = Remains.of(fingerprints)
+    await look_through(side.graph, [side.vectors], remains)
+    return remains.left()
+
+
+async def erase(side: Side, chosen: Chosen) -> Done:
+    """Erase, prove, and bring it to its end."""
+    erasing = eraser(side)
+    erasure = await erasing.begin(chosen)
+    done = await erasing.run(erasure)
+    fingerprints = await fingerprints_of(side.graph, erasure)
+    assert fingerprints.marks, "something went"
+    assert await left(side, fingerprints) == []
+    assert _SECRET not in str(await side.graph.erasures()), "the note holds no text"
+    await side.graph.end_erasure(erasure)
+    assert await side.graph.erasures() == []
+    await sound(side)
+    return done
+
+
+async def everything(side: Side) -> str:
+    """Return all that is stored, as text."""
+    steps = await side.graph.steps(None, limit=1000)
+    return str([await side.nodes(), await side.edges(), await side.payloads(), steps])
+
+
+async def test_an_item_goes_with_all_its_versions_and_nothing_else(side: Side) -> None:
+    await tell(side, [turn(0, "Ana told Ben of the amulet of Porto."), turn(2, "Ben moved to Lagos last Friday.")])
+    nodes, edges, payloads = await side.nodes(), await side.edges(), await side.payloads()
+    marked = {"tags": ["vermilion-archive"], "metadata": {"where": "the cellar of the Halde"}, "importance": 0.9}
+    await tell(side, [turn(1, f"{_SECRET} Ana knows.", **marked)])
+    await tell(side, [turn(1, f"{_SECRET} Ana and Quirin Zeltner know, and nobody else.", **marked)])
+    await erase(side, await choose_items(side.graph, "t", ["1"], None))
+    told = await everything(side)
+    for word in ("Quirin", "Zeltner", "vermilion", "Halde", "lockbox", "cellar"):
+        assert word not in told
+    after = await side.nodes()
+    assert nodes.keys() == after.keys(), "what the others said is as it was"
+    assert {e for e in edges if edges[e].type not in {"NEXT", "HAPPENED_AFTER"}} <= (await side.edges()).keys()
+    assert payloads.keys() == (await side.points()), "no point more, none less"
+    assert [event.source_id for event in await thread(side)] == ["0", "2"]
+
+
+async def test_what_is_erased_and_sent_again_is_new(side: Side) -> None:
+    await tell(side, [turn(0, "Ana told Ben."), turn(1, _SECRET), turn(2, "Ben left.")])
+    await tell(side, [turn(1, f"{_SECRET} Truly.")])
+    await erase(side, await choose_items(side.graph, "t", ["1"], "c"))
+    response = await side.ingest({"context": "c", "items": [turn(1, _SECRET)]}, "t", None)
+    assert [item.status.value for item in response.items] == ["created"]
+    (node,) = await side.graph.items("t", "1", ["c"])
+    assert (node.version, node.flow_step) == (1, 4), "the steps of others stay theirs"
+    await sound(side)
+    (steps,) = [n.metadata["vacated"] for n in (await side.nodes()).values() if n.label is Label.CONTEXT]
+    assert list(steps.values()) == [[[2, 2]]]  # type: ignore[attr-defined]
+
+
+async def test_a_conversation_that_is_erased_begins_anew(side: Side) -> None:
+    await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(3)])
+    await tell(side, [turn(7, "Something else.", flow_id="g")])
+    await erase(side, await choose_items(side.graph, "t", ["0", "1", "2"], None))
+    await tell(side, [turn(9, "It begins anew.")])
+    assert [event.flow_step for event in await thread(side)] == [1]
+    await sound(side)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+async def test_what_is_folded_comes_back_but_what_is_erased(side: Side, levels: int) -> None:
+    told = turns(12)
+    told[3]["text"] = "We talked about the vermilion lockbox of Halde in round 3."
+    await tell(side, told)
+    before = {node.source_id: node for node in await thread(side)}
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    if levels == 2:
+        await run(side, Rules(before=START.now(START.tzinfo) + timedelta(days=3), cohesion=0.0))
+    macros = await thread(side)
+    assert [macro.is_macro for macro in macros] == [True] * (3 if levels == 1 else 1)
+    await erase(side, await choose_items(side.graph, "t", ["3"], None))
+    told_of = await everything(side)
+    assert "Halde" not in told_of
+    assert "vermilion" not in told_of
+    back = {node.source_id: node for node in await thread(side) if not node.is_macro}
+    assert back.keys() >= {"0", "1", "2"}
+    assert all(back[key].uid == before[key].uid for key in back)
+    answer = await side.retrieve({"query": "the amulet of Porto in round 0", "limit": 20}, "t")
+    assert "3" not in {result.id for result in answer.results}
+    again = await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    assert again.macros >= 1, "the others may be folded anew"
+    await sound(side)
+
+
+async def test_answers_that_are_given_again_go_and_those_of_others_stay(side: Side) -> None:
+    body: dict[str, Any] = {"context": "c", "items": [turn(0, _SECRET)]}
+    await side.ingest(body, "t", "one")
+    await side.ingest({"context": "c", "items": [turn(1, "Ben left.")]}, "t", "two")
+    done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert done.receipts >= 1
+    assert await side.graph.receipt("t", "key:one") is None
+    assert await side.graph.receipt("t", "key:two") is not None
+    again = await side.ingest(body, "t", "one")
+    assert again.items[0].status.value == "created", "the same key is a new request"
+
+
+async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
+    told = turns(5)
+    told[0]["text"] = _SECRET
+    await tell(side, told)
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0), dry=False)
+    assert "Quirin" in str(await side.graph.steps(None, limit=9))
+    done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert done.steps >= 1
+    assert "Quirin" not in str(await side.graph.steps(None, limit=9))
+
+
+async def test_who_repeats_an_erased_item_has_the_text(side: Side) -> None:
+    await side.ingest({"context": "c", "items": [{"id": "a", "text": _SECRET}]}, "t", None)
+    await side.ingest({"context": "c", "items": [{"id": "b", "text": _SECRET}]}, "t", None)
+    await erase(side, await choose_items(side.graph, "t", ["a"], None))
+    answer = await side.retrieve({"query": "vermilion lockbox"}, "t")
+    assert [(result.id, result.text) for result in answer.results] == [("b", _SECRET)], "nobody has erased that"
+
+
+async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Side) -> None:
+    said = {"context": "c", "extract": "rules"}
+    items = [
+        {"id": "said", "text": "I hid the vermilion lockbox in the old granary.", "speaker": "Quirin Zeltner"},
+        {"id": "about", "text": "Prefers tea over coffee, always has.", "about": ["Quirin Zeltner"]},
+        {"id": "mention", "text": "Ana met Quirin Zeltner at the harbour.", "speaker": "Ana"},
+        {"id": "other", "text": "Ben sailed to Lagos.", "speaker": "Ben"},
+    ]
+    await side.ingest({**said, "items": items}, "t", None)
+    chosen = await choose_person(side.graph, "t", "quirin zeltner", None)
+    assert (chosen.count, chosen.mentioned) == (2, 1)
+    await erase(side, chosen)
+    left_over = {node.source_id for node in (await side.nodes()).values() if node.content_hash is not None}
+    assert left_over == {"mention", "other"}
+    named = await side.graph.named("t", ["quirin zeltner"])
+    assert named, "Ana still tells of them"
+    await erase(side, await choose_person(side.graph, "t", "Quirin Zeltner", "c", with_mentions=True))
+    assert "Zeltner" not in await everything(side)
+    assert await side.graph.named("t", ["quirin zeltner"]) == {}
+
+
+async def test_a_person_is_found_in_what_is_folded(side: Side) -> None:
+    await tell(side, turns(5))
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    chosen = await choose_person(side.graph, "t", "Ben", "c")
+    assert chosen.count == 2, "turns 1 and 3"
+    await erase(side, chosen)
+    assert {node.source_id for node in await thread(side)} == {"0", "2", "4"}
+
+
+async def test_namesakes_are_not_mixed_up(side: Side) -> None:
+    for context in ("c", "d"):
+        await side.ingest({"context": context, "items": [{"text": "I left.", "speaker": "Ana"}]}, "t", None)
+    with pytest.raises(ConflictError, match="Several things are called 'Ana'"):
+        await choose_person(side.graph, "t", "Ana", None)
+    assert (await choose_person(side.graph, "t", "Ana", "d")).items.keys() == {"d"}
+    assert (await choose_person(side.graph, "t", "Ana", None, everywhere=True)).items.keys() == {"c", "d"}
+
+
+async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
+    await side.ingest({"context": "d", "items": [turn(0, "Ben left.")]}, "t", None)
+    await side.ingest({"context": "c", "items": [turn(n, f"{_SECRET} Round {n}.") for n in range(8)]}, "t", "k")
+    await side.ingest({"context": "d", "items": [{"id": "copy", "text": f"{_SECRET} Round 2."}]}, "t", None)
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await erase(side, await choose_context(side.graph, "t", "c"))
+    assert [root.name for root in await side.graph.contexts("t")] == ["d"]
+    assert {node.context for node in (await side.nodes()).values()} == {"d"}
+    answer = await side.retrieve({"query": "vermilion lockbox"}, "t")
+    told = [result.id for result in answer.results if "vermilion" in (result.text or "")]
+    assert told == ["copy"], "it is another context's own"
+    await tell(side, [turn(0, "It begins anew.")])
+    assert [event.flow_step for event in await thread(side)] == [1]
+
+
+async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
+    await side.ingest({"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
+    await side.ingest({"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
+    await erase(side, await choose_tenant(side.graph, "t"))
+    assert {node.tenant for node in (await side.nodes()).values()} == {"u"}
+    assert await side.graph.receipt("u", "key:k") is not None
+    assert await side.graph.receipt("t", "key:k") is None
+
+
+async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(6)])
+    await tell(side, [turn(9, "Ben left.")])
+    monkeypatch.setattr("vicw_ingest.erasing.eraser._ITEMS", 2)
+    chosen = await choose_items(side.graph, "t", [str(n) for n in range(6)], None)
+    erasing = eraser(side)
+    erasure = await erasing.begin(chosen)
+    write, deaths = side.graph.write, 0
+    for _ in range(40):
+        with monkeypatch.context() as patch:
+            patch.setattr(side.graph, "write", _dying_after_one(write))
+            try:
+                await erasing.run(erasure)
+                break
+            except RuntimeError:
+                deaths += 1
+    assert deaths > 4
+    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert [event.source_id for event in await thread(side)] == ["9"]
+    await side.graph.end_erasure(erasure)
+    await sound(side)
+
+
+def _dying_after_one(write: Any) -> Any:
+    writes = iter([True])
+
+    async def dying(*arguments: Any) -> Any:
+        if not next(writes, False):
+            raise RuntimeError("killed")
+        return await write(*arguments)
+
+    return dying
+
+
+async def test_remains_are_found_wherever_they_are(side: Side) -> None:
+    await tell(side, [turn(0, _SECRET), turn(1, "Ben left.")])
+    erasing = eraser(side)
+    erasure = await erasing.begin(await choose_items(side.graph, "t", ["0"], None))
+    await erasing.run(erasure)
+    fingerprints = await fingerprints_of(side.graph, erasure)
+
+    async def leave(transaction: GraphTransaction) -> None:
+        await transaction.remember(Receipt("job:x", "f", START, {"name": f"so {_SECRET[:60]}"}))
+
+    await side.graph.write("t", "c", leave)
+    assert await left(side, fingerprints) == ["receipt job:x"]
+
+
+async def test_what_is_not_there_is_said(side: Side) -> None:
+    await tell(side, [turn(0, "Ben left.")])
+    with pytest.raises(NotFoundError, match="There is no item 'nope' in tenant 't'"):
+        await choose_items(side.graph, "t", ["nope"], None)
+    with pytest.raises(NotFoundError, match="Nobody is called 'Nobody'"):
+        await choose_person(side.graph, "t", "Nobody", None)
+    with pytest.raises(NotFoundError, match="there is 'c'"):
+        await choose_context(side.graph, "t", "nope")

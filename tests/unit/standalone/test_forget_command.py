@@ -1,0 +1,245 @@
+"""``vicw forget`` over a data directory: what it says, does and proves. Every file is searched for the erased bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from doubles import HashEmbedder
+from memory import open_memory
+from vicw_shared.adapters.edge import rewriting
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_standalone.cli import app
+from vicw_standalone.wiring import Standalone
+
+SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
+AGAIN = f"{SECRET[:-1]}, wrapped in ochre sailcloth, as of May."
+WORDS = (b"vermilion", b"lockbox", b"Zeltner", b"zeltner", b"sailcloth", b"halde-archive", b"Halde")
+_DRIVER = """
+import sys
+sys.path.insert(0, {tests!r})
+from doubles import HashEmbedder
+from vicw_standalone.wiring import Standalone
+init = Standalone.__init__
+Standalone.__init__ = lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),)))
+from vicw_standalone.cli import app
+app(sys.argv[1:])
+"""
+
+
+async def fill(store: Path, *, turns: int = 12) -> dict[str, str]:
+    """Tell of everyday things and of a secret, which is changed once; return the uids of the items by their ids."""
+    async with open_memory(store) as memory:
+        topics = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
+        items: list[dict[str, Any]] = [
+            {"id": f"n{n}", "text": f"We talked about {topics[n % 5]} in round {n}.", "flow_id": "f", "speaker": "Ana"}
+            for n in range(turns)
+        ]
+        secret = {"id": "s", "flow_id": "f", "speaker": "Ana", "tags": ["halde-archive"]}
+        items.insert(4, {**secret, "text": SECRET, "metadata": {"where": "Halde, the cellar of the observatory"}})
+        await memory.ingest(*items)
+        await memory.ingest({**secret, "text": AGAIN})
+        found: dict[str, str] = {}
+        for key in (f"n{n}" for n in range(turns)):
+            found[key] = (await memory.standalone.graph.items("default", key, ["ctx"]))[0].uid
+        return found | {"s": (await memory.standalone.graph.items("default", "s", ["ctx"]))[0].uid}
+
+
+@pytest.fixture
+def uids(store: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    found = asyncio.run(fill(store))
+    for group in ("sleep", "forget", "maintain", "archive", "mirror", "jobs"):
+        monkeypatch.setattr(f"vicw_standalone.cli.{group}.configure_logs", lambda settings: None, raising=False)
+    init = Standalone.__init__
+    monkeypatch.setattr(
+        Standalone, "__init__", lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),)))
+    )
+    return found
+
+
+def vicw(store: Path, *words: str | Path) -> Result:
+    return CliRunner().invoke(app, [*map(str, words), "--data-dir", str(store)])
+
+
+def files_with(folder: Path, needles: Iterable[bytes]) -> dict[str, list[bytes]]:
+    """Return which files have which of these bytes: read whole, by nothing of what is tested."""
+    found: dict[str, list[bytes]] = {}
+    for path in folder.rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            if there := [needle for needle in needles if needle in data]:
+                found[str(path.relative_to(folder))] = there
+    return found
+
+
+def spelled(uid: str) -> list[bytes]:
+    return [uid.encode(), uuid.UUID(uid).bytes]
+
+
+def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], store: Path) -> None:
+    needles = [*WORDS, *spelled(uids["s"])]
+    assert {"graph.sqlite3"} <= files_with(store, needles).keys()
+    dry = vicw(store, "forget", "item", "s", "--dry-run")
+    assert (dry.exit_code, dry.stdout) == (0, "1 items of 'ctx'\n"), dry.output
+    assert files_with(store, [b"vermilion"]), "nothing went"
+    done = vicw(store, "forget", "item", "s", "--yes")
+    assert done.exit_code == 0, done.output
+    assert "proven: nothing is left in the store" in done.stdout
+    assert files_with(store, needles) == {}
+    assert files_with(store, [b"amulet"]), "the others are there"
+    checked = vicw(store, "check")
+    assert checked.stdout.endswith("clean\n"), checked.output
+    assert " 0 waiting" in checked.stdout
+
+
+def test_what_was_folded_and_logged_goes_too(uids: dict[str, str], store: Path) -> None:
+    assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0
+    done = vicw(store, "forget", "item", "s", "-y")
+    assert done.exit_code == 0, done.output
+    assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
+    assert vicw(store, "check").stdout.endswith("clean\n")
+    assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0, "the others may be folded anew"
+    assert vicw(store, "check").stdout.endswith("clean\n")
+
+
+def test_nothing_goes_unless_it_is_confirmed(uids: dict[str, str], store: Path) -> None:
+    asked = CliRunner().invoke(app, ["forget", "item", "s", "--data-dir", str(store)], input="n\n")
+    assert asked.exit_code == 0
+    assert "nothing was erased" in asked.output
+    assert files_with(store, [b"vermilion"])
+
+
+def test_the_mirror_is_made_anew(
+    uids: dict[str, str], store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = tmp_path / "mirror"
+    monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
+    assert vicw(store, "mirror", "build").exit_code == 0
+    assert files_with(mirror, [b"vermilion"])
+    done = vicw(store, "forget", "item", "s", "-y")
+    assert done.exit_code == 0, done.output
+    assert files_with(tmp_path, [*WORDS, *spelled(uids["s"])]) == {}
+    assert vicw(store, "mirror", "status").exit_code == 0, "it is up to date"
+
+
+def test_a_mirror_that_was_not_there_is_made_anew_when_it_is_followed(
+    uids: dict[str, str], store: Path, tmp_path: Path
+) -> None:
+    mirror = tmp_path / "mirror"
+    assert vicw(store, "mirror", "build", "--path", mirror).exit_code == 0
+    assert vicw(store, "forget", "item", "s", "-y").exit_code == 0
+    assert files_with(mirror, [b"vermilion"]), "nobody told of it"
+    assert vicw(store, "mirror", "status", "--path", mirror).exit_code == 1
+    assert vicw(store, "mirror", "sync", "--path", mirror).exit_code == 0
+    assert files_with(mirror, [*WORDS, *spelled(uids["s"])]) == {}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_backup_that_has_it_stands_in_the_way_of_the_proof(
+    uids: dict[str, str], store: Path, tmp_path: Path, packed: bool
+) -> None:
+    backups = tmp_path / "backups"
+    assert vicw(store, "backup", "--to", backups, *(["--compress"] if packed else [])).exit_code == 0
+    (backup,) = backups.iterdir()
+    done = vicw(store, "forget", "item", "s", "-y", "--copies", backups)
+    assert done.exit_code == 1
+    assert f"a copy has it: {backup}" in done.stdout
+    assert "not proven" in done.stdout
+    assert files_with(store, WORDS) == {}, "the store has nothing of it, nor has the note"
+    assert vicw(store, "forget", "resume", "--copies", backups).exit_code == 1
+    backup.rename(tmp_path / "elsewhere")
+    assert vicw(store, "backup", "--to", backups).exit_code == 0
+    again = vicw(store, "forget", "resume", "--copies", backups)
+    assert (again.exit_code, "proven: nothing is left" in again.stdout) == (0, True), again.output
+    assert vicw(store, "forget", "resume").stdout == "", "nothing is pending"
+
+
+def test_a_context_and_a_tenant_go_without_a_trace(uids: dict[str, str], store: Path) -> None:
+    done = vicw(store, "forget", "context", "ctx", "-y")
+    assert done.exit_code == 0, done.output
+    assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in spelled(uid))]) == {}
+    assert vicw(store, "check").stdout.endswith("clean\n")
+    gone = vicw(store, "forget", "tenant", "default", "-y")
+    assert gone.exit_code == 0, gone.output
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have SQLite keep what is deleted in free pages: some builds of it overwrite that by themselves."""
+    connect = Database.connect
+
+    def connecting(self: Database) -> sqlite3.Connection:
+        connection = connect(self)
+        connection.execute("PRAGMA secure_delete = OFF")
+        return connection
+
+    monkeypatch.setattr(Database, "connect", connecting)
+
+
+def test_free_pages_of_the_graphs_file_are_written_anew(uids: dict[str, str], store: Path, forgetful: None) -> None:
+    done = vicw(store, "forget", "item", "s", "-y")
+    assert done.exit_code == 0, done.output
+    assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
+
+
+@pytest.mark.parametrize("left_out", ["scrub", "rewrite"])
+def test_what_the_engines_keep_of_what_is_deleted_is_found(
+    uids: dict[str, str], store: Path, monkeypatch: pytest.MonkeyPatch, forgetful: None, left_out: str
+) -> None:
+    async def nothing(self: object) -> None:
+        return None
+
+    if left_out == "scrub":
+        monkeypatch.setattr(SqliteGraphStore, "scrub", nothing)
+    else:
+        monkeypatch.setattr("vicw_standalone.forgetting.embedded.rewrite", lambda path, size: None)
+    done = vicw(store, "forget", "item", "s", "-y")
+    assert done.exit_code == 1, done.output
+    assert f"left in {store / ('graph.sqlite3' if left_out == 'scrub' else 'vectors')}" in done.stdout
+
+
+def test_an_index_whose_rewriting_was_killed_is_mended(uids: dict[str, str], store: Path) -> None:
+    (store / "vectors").rename(store / "vectors.old")
+    (store / "vectors.rewritten").mkdir()
+    rewriting.recover(store / "vectors")
+    assert sorted(path.name for path in store.glob("vectors*")) == ["vectors"]
+    assert vicw(store, "check").stdout.endswith("clean\n")
+
+
+@pytest.mark.process
+@pytest.mark.crash
+@pytest.mark.timeout(600)
+def test_a_kill_at_any_moment_is_mended(uids: dict[str, str], store: Path) -> None:
+    driver = _DRIVER.format(tests=str(Path(__file__).parents[2]))
+    draw, killed = random.Random(7), 0
+
+    def run(*words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", driver, "forget", *words, "--data-dir", str(store)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    for words in (("item", "s", "--yes"), *[("resume",)] * 6):
+        with run(*words) as process:
+            try:
+                process.wait(draw.uniform(2, 9))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                killed += 1
+    done = vicw(store, "forget", "resume")
+    assert done.exit_code == 0, done.output
+    if "proven" not in done.stdout and files_with(store, [b"vermilion"]):
+        assert vicw(store, "forget", "item", "s", "-y").exit_code == 0, "it had not begun"
+    assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
+    assert sorted(path.name for path in store.glob("vectors*")) == ["vectors"]
+    assert vicw(store, "check").stdout.endswith("clean\n")
+    assert killed
