@@ -25,6 +25,7 @@ from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.fingerprints import Fingerprints
 from vicw_shared.model import Label
 from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.remains import Remains, look_through
 
@@ -62,6 +63,13 @@ async def erase(side: Side, chosen: Chosen) -> Done:
     return done
 
 
+async def ingest(side: Side, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
+    """Ingest, and index: nothing else does it here, so that nobody need wait."""
+    response = await side.ingest({**body, "wait": False}, tenant, key)
+    await side.indexer.drain()
+    return response
+
+
 async def everything(side: Side) -> str:
     """Return all that is stored, as text."""
     steps = await side.graph.steps(None, limit=1000)
@@ -89,7 +97,7 @@ async def test_what_is_erased_and_sent_again_is_new(side: Side) -> None:
     await tell(side, [turn(0, "Ana told Ben."), turn(1, _SECRET), turn(2, "Ben left.")])
     await tell(side, [turn(1, f"{_SECRET} Truly.")])
     await erase(side, await choose_items(side.graph, "t", ["1"], "c"))
-    response = await side.ingest({"context": "c", "items": [turn(1, _SECRET)]}, "t", None)
+    response = await ingest(side, {"context": "c", "items": [turn(1, _SECRET)]}, "t", None)
     assert [item.status.value for item in response.items] == ["created"]
     (node,) = await side.graph.items("t", "1", ["c"])
     assert (node.version, node.flow_step) == (1, 4), "the steps of others stay theirs"
@@ -134,13 +142,13 @@ async def test_what_is_folded_comes_back_but_what_is_erased(side: Side, levels: 
 
 async def test_answers_that_are_given_again_go_and_those_of_others_stay(side: Side) -> None:
     body: dict[str, Any] = {"context": "c", "items": [turn(0, _SECRET)]}
-    await side.ingest(body, "t", "one")
-    await side.ingest({"context": "c", "items": [turn(1, "Ben left.")]}, "t", "two")
+    await ingest(side, body, "t", "one")
+    await ingest(side, {"context": "c", "items": [turn(1, "Ben left.")]}, "t", "two")
     done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert done.receipts >= 1
     assert await side.graph.receipt("t", "key:one") is None
     assert await side.graph.receipt("t", "key:two") is not None
-    again = await side.ingest(body, "t", "one")
+    again = await ingest(side, body, "t", "one")
     assert again.items[0].status.value == "created", "the same key is a new request"
 
 
@@ -156,8 +164,8 @@ async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
 
 
 async def test_who_repeats_an_erased_item_has_the_text(side: Side) -> None:
-    await side.ingest({"context": "c", "items": [{"id": "a", "text": _SECRET}]}, "t", None)
-    await side.ingest({"context": "c", "items": [{"id": "b", "text": _SECRET}]}, "t", None)
+    await ingest(side, {"context": "c", "items": [{"id": "a", "text": _SECRET}]}, "t", None)
+    await ingest(side, {"context": "c", "items": [{"id": "b", "text": _SECRET}]}, "t", None)
     await erase(side, await choose_items(side.graph, "t", ["a"], None))
     answer = await side.retrieve({"query": "vermilion lockbox"}, "t")
     assert [(result.id, result.text) for result in answer.results] == [("b", _SECRET)], "nobody has erased that"
@@ -171,7 +179,7 @@ async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Si
         {"id": "mention", "text": "Ana met Quirin Zeltner at the harbour.", "speaker": "Ana"},
         {"id": "other", "text": "Ben sailed to Lagos.", "speaker": "Ben"},
     ]
-    await side.ingest({**said, "items": items}, "t", None)
+    await ingest(side, {**said, "items": items}, "t", None)
     chosen = await choose_person(side.graph, "t", "quirin zeltner", None)
     assert (chosen.count, chosen.mentioned) == (2, 1)
     await erase(side, chosen)
@@ -195,7 +203,7 @@ async def test_a_person_is_found_in_what_is_folded(side: Side) -> None:
 
 async def test_namesakes_are_not_mixed_up(side: Side) -> None:
     for context in ("c", "d"):
-        await side.ingest({"context": context, "items": [{"text": "I left.", "speaker": "Ana"}]}, "t", None)
+        await ingest(side, {"context": context, "items": [{"text": "I left.", "speaker": "Ana"}]}, "t", None)
     with pytest.raises(ConflictError, match="Several things are called 'Ana'"):
         await choose_person(side.graph, "t", "Ana", None)
     assert (await choose_person(side.graph, "t", "Ana", "d")).items.keys() == {"d"}
@@ -203,9 +211,9 @@ async def test_namesakes_are_not_mixed_up(side: Side) -> None:
 
 
 async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
-    await side.ingest({"context": "d", "items": [turn(0, "Ben left.")]}, "t", None)
-    await side.ingest({"context": "c", "items": [turn(n, f"{_SECRET} Round {n}.") for n in range(8)]}, "t", "k")
-    await side.ingest({"context": "d", "items": [{"id": "copy", "text": f"{_SECRET} Round 2."}]}, "t", None)
+    await ingest(side, {"context": "d", "items": [turn(0, "Ben left.")]}, "t", None)
+    await ingest(side, {"context": "c", "items": [turn(n, f"{_SECRET} Round {n}.") for n in range(8)]}, "t", "k")
+    await ingest(side, {"context": "d", "items": [{"id": "copy", "text": f"{_SECRET} Round 2."}]}, "t", None)
     await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await erase(side, await choose_context(side.graph, "t", "c"))
     assert [root.name for root in await side.graph.contexts("t")] == ["d"]
@@ -218,8 +226,8 @@ async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
 
 
 async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
-    await side.ingest({"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
-    await side.ingest({"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
+    await ingest(side, {"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
+    await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
     await erase(side, await choose_tenant(side.graph, "t"))
     assert {node.tenant for node in (await side.nodes()).values()} == {"u"}
     assert await side.graph.receipt("u", "key:k") is not None

@@ -6,6 +6,7 @@ no remains, wherever else they stand. Read-only.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,6 +19,7 @@ from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.ports import GraphArchive, GraphAudit, Receipt, SleepLog, Step, VectorStore
 
 _PAGE = 500
+_APART = b"\0"
 
 
 class Graph(GraphAudit, GraphArchive, SleepLog, Protocol):
@@ -42,6 +44,12 @@ class Remains:
         if found := self.finder.find(data):
             self.places.setdefault(place, set()).update(found)
 
+    def look_at_all(self, places: Sequence[tuple[str, bytes]]) -> None:
+        """Look through a page of places: one by one only where all of them together have something."""
+        if self.finder.find(_APART.join(data for _, data in places)):
+            for place, data in places:
+                self.look(place, data)
+
     def left(self) -> list[str]:
         """Return the places where something is left, in order."""
         return sorted(place for place, marks in self.places.items() if marks - self.said)
@@ -53,29 +61,28 @@ async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Re
         after: str | None = None
         while page := await graph.page(label, after=after, limit=_PAGE):
             after = page[-1].uid
-            for node in page:
-                _look_at_node(node, remains)
+            await asyncio.to_thread(_look_at_nodes, page, remains)
     last: Edge | None = None
     while edges := await graph.edge_page(after=last, limit=_PAGE):
         last = edges[-1][0]
-        for edge, _, _ in edges:
-            remains.look(f"edge {edge.id}", _bytes(_told(asdict(edge))))
+        told = [(f"edge {edge.id}", _plain(asdict(edge))) for edge, _, _ in edges]
+        await asyncio.to_thread(remains.look_at_all, told)
     await _look_at_records(graph, remains)
     for store in vectors:
         await _look_at_points(store, remains)
 
 
-def _look_at_node(node: Node, remains: Remains) -> None:
-    told = asdict(node)
-    remains.look(f"{node.label} {node.uid}", _bytes(_told(told)))
-    if LEDGER in node.metadata:  # it is compressed
-        for entry in entries_of([node]).values():
-            kept = [_told(asdict(entry.item)), *(_told(asdict(edge)) for edge in entry.edges)]
-            remains.look(f"ledger of {node.label} {node.uid}", _bytes(*kept))
-            if entry.item.version > OF_NOBODY:
-                remains.said |= remains.finder.find(_bytes(_words(entry.item)))
-    if (node.label is Label.CHUNK or node.content_hash is not None) and node.version > OF_NOBODY:
-        remains.said |= remains.finder.find(_bytes(_words(node)))
+def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
+    told = [(f"{node.label} {node.uid}", _plain(asdict(node))) for node in page]
+    stay = [n for n in page if (n.label is Label.CHUNK or n.content_hash is not None) and n.version > OF_NOBODY]
+    for node in page:
+        if LEDGER in node.metadata:  # it is compressed
+            for entry in entries_of([node]).values():
+                kept = _APART.join([_plain(asdict(entry.item)), *(_plain(asdict(edge)) for edge in entry.edges)])
+                told.append((f"ledger of {node.label} {node.uid}", kept))
+                stay += [entry.item] if entry.item.version > OF_NOBODY else []
+    remains.look_at_all(told)
+    remains.said |= remains.finder.find(_APART.join(_spelled(_words(node)) for node in stay))
 
 
 async def _look_at_records(graph: Graph, remains: Remains) -> None:
@@ -84,13 +91,11 @@ async def _look_at_records(graph: Graph, remains: Remains) -> None:
             after: Receipt | None = None
             while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):
                 after = page[-1]
-                for receipt in page:
-                    remains.look(f"receipt {receipt.key}", _bytes(_told(dict(receipt.body))))
+                remains.look_at_all([(f"receipt {one.key}", _plain(one.body)) for one in page])
     before: Step | None = None
     while steps := await graph.steps(None, before=before, limit=_PAGE):
         before = steps[-1]
-        for step in steps:
-            remains.look(f"step {step.id}", _bytes(_told(asdict(step))))
+        remains.look_at_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
 
 
 async def _look_at_points(store: VectorStore, remains: Remains) -> None:
@@ -98,8 +103,8 @@ async def _look_at_points(store: VectorStore, remains: Remains) -> None:
     while ids := await store.ids(after=after, limit=_PAGE):
         after = ids[-1]
         payloads = await store.payloads(ids)
-        for uid in ids:
-            remains.look(f"point {uid}", _bytes(uid, _told(dict(payloads.get(uid, {})))))
+        told = [(f"point {uid}", _plain([uid, payloads.get(uid, {})])) for uid in ids]
+        await asyncio.to_thread(remains.look_at_all, told)
 
 
 def _words(node: Node) -> str:
@@ -109,8 +114,9 @@ def _words(node: Node) -> str:
     return "\n".join(_strings([*told.values(), metadata]))
 
 
-def _told(told: Mapping[str, object]) -> str:
-    return "\n".join(_strings(told))
+def _plain(told: object) -> bytes:
+    """Return all that is told, as it is stored: in whatever spelling, since its marks are known in all of them."""
+    return "\n".join(_strings(told)).encode()
 
 
 def _strings(told: object) -> Iterable[str]:
@@ -128,6 +134,6 @@ def _strings(told: object) -> Iterable[str]:
             yield json.dumps(told, default=str)
 
 
-def _bytes(*texts: str) -> bytes:
-    """Return texts in all their spellings, kept apart."""
-    return b"\0".join(one for text in texts for one in sorted(spellings(text)))
+def _spelled(text: str) -> bytes:
+    """Return a text in all the spellings in which a file may have it."""
+    return _APART.join(sorted(spellings(text)))
