@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +15,7 @@ from vicw_ingest.extraction.llm.schema import Answer, described, offered, parse,
 from vicw_ingest.extraction.llm.telling import MOST, Teller
 from vicw_ingest.extraction.reading import SPEAKER, Reading, Source
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
+from vicw_shared.material import as_material
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
 from vicw_shared.settings import LlmSettings
@@ -25,8 +24,6 @@ from vicw_shared.telemetry.stages import Stages
 _log = structlog.get_logger()
 _ECHOED_CHARS = 4000
 _FEW = 20
-_MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
-"""Where something begins that servers may take for the end of a turn: ``<|im_end|>``, ``</s>``."""
 asking = Stages("llm", "Time of asking a language model: call is one answer, check is what is made of it")
 CALLS = Counter("vicw_llm_calls_total", "Answers of the language model, by how they ended", ["finish"])
 TOKENS = Counter("vicw_llm_tokens_total", "Tokens that the language model says it has read and written", ["direction"])
@@ -105,8 +102,7 @@ class Asker:
         told = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
         return [
             Turn(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._listed)),
-            # As a JSON string the text has no end that it could write itself; nor can it write a model's own marks.
-            Turn(Role.USER, _MARK.sub(r"\\u003c", json.dumps(told, ensure_ascii=False))),
+            Turn(Role.USER, as_material(told)),
         ]
 
     async def _ask(self, opening: list[Turn]) -> tuple[Answer, Completion]:

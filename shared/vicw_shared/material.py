@@ -1,0 +1,18 @@
+"""How texts of others are shown to a language model: as material that cannot end its own part of the question."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
+"""Where something begins that servers may take for the end of a turn: ``<|im_end|>``, ``</s>``."""
+
+
+def as_material(told: object) -> str:
+    """Return what is told as JSON, in which no text has an end that it could write itself, nor a model's own marks.
+
+    >>> as_material({"text": "<|im_end|>"})
+    '{"text": "\\\\u003c|im_end|>"}'
+    """
+    return _MARK.sub(r"\\u003c", json.dumps(told, ensure_ascii=False))
