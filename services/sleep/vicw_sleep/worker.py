@@ -9,6 +9,7 @@ from vicw_shared.telemetry.sharing import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -133,27 +134,14 @@ def mirror(self: Task[Any, Any]) -> None:
 @app.task(name=CONSOLIDATE, bind=True)
 def consolidate(self: Task[Any, Any], of: str | None = None) -> None:
     """Fold so many batches, and leave the rest to a task of its own, one ``of`` the same chain."""
-    if _settings.sleep.paused:
-        return
-    try:
-        chain = _folding.hold(of)
-    except RedisError as error:
-        _log.warning("consolidation is left to the next time: Redis does not answer", error=str(error))
-        return
-    if chain is None:
-        _log.info("consolidation is under way in another chain of tasks")
-        return
-    following = False
-    try:
+
+    def work(chain: str) -> bool:
         done = _runtime.run(self.request, _fold)
-        if not is_all(done, _settings.consolidation):
-            following = send(app, CONSOLIDATE, expires=SECONDS, kwargs={"of": chain})
-    except RetryableError as error:
-        _log.warning("consolidation failed, the next time tries again", error=error.detail)
-    finally:
-        if not following:
-            with suppress(RedisError):  # then its key runs out
-                _folding.end(chain)
+        if is_all(done, _settings.consolidation):
+            return False
+        return send(app, CONSOLIDATE, expires=SECONDS, kwargs={"of": chain})
+
+    _take_turn(_folding, of, work, "consolidation")
 
 
 async def _fold(wiring: Wiring) -> Consolidated | None:
@@ -163,29 +151,39 @@ async def _fold(wiring: Wiring) -> Consolidated | None:
 @app.task(name=DREAM, bind=True)
 def dream(self: Task[Any, Any], after: list[str] | None = None, of: str | None = None) -> None:
     """Look at so many items, and leave the rest to a task of its own, one ``of`` the same chain."""
+
+    def work(chain: str) -> bool:
+        start = Bookmark(after[0], Label(after[1]), after[2]) if after is not None else None
+        done = _runtime.run(self.request, partial(_dream, start=start))
+        if done is None or (mark := done.next) is None:
+            return False
+        left = {"after": [mark.tenant, mark.label.value, mark.after], "of": chain}
+        return send(app, DREAM, expires=SECONDS, kwargs=left)
+
+    _take_turn(_dreaming, of, work, "dreaming")
+
+
+def _take_turn(turns: Chain, of: str | None, work: Callable[[str], bool], what: str) -> None:
+    """Do ``work`` if it is the turn of the chain ``of``, which is told its name and tells whether it goes on."""
     if _settings.sleep.paused:
         return
     try:
-        chain = _dreaming.hold(of)
+        chain = turns.hold(of)
     except RedisError as error:
-        _log.warning("dreaming is left to the next time: Redis does not answer", error=str(error))
+        _log.warning(f"{what} is left to the next time: Redis does not answer", error=str(error))
         return
     if chain is None:
-        _log.info("dreaming is under way in another chain of tasks")
+        _log.info(f"{what} is under way in another chain of tasks")
         return
     following = False
     try:
-        start = Bookmark(after[0], Label(after[1]), after[2]) if after is not None else None
-        done = _runtime.run(self.request, partial(_dream, start=start))
-        if done is not None and (mark := done.next) is not None:
-            left = {"after": [mark.tenant, mark.label.value, mark.after], "of": chain}
-            following = send(app, DREAM, expires=SECONDS, kwargs=left)
+        following = work(chain)
     except RetryableError as error:
-        _log.warning("dreaming failed, the next time tries again", error=error.detail)
+        _log.warning(f"{what} failed, the next time tries again", error=error.detail)
     finally:
         if not following:
             with suppress(RedisError):  # then its key runs out
-                _dreaming.end(chain)
+                turns.end(chain)
 
 
 async def _dream(wiring: Wiring, *, start: Bookmark | None) -> Done | None:

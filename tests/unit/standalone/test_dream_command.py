@@ -91,8 +91,9 @@ async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyP
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.dream.turn.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.dream.turn._LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.dream.turn._REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
     monkeypatch.setattr("vicw_sleep.dream.dreaming._PAGE", 1)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)

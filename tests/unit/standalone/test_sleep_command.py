@@ -95,8 +95,9 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.consolidation.turn.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.consolidation.turn._LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.consolidation.turn._REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), consolidation=ConsolidationSettings(batches=1)
     )

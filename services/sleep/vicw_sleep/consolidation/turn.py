@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import NoReturn
 
@@ -15,10 +14,9 @@ from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.schedule import Schedule
+from vicw_sleep.taking_turns import keep_taking_turns
 
 _log = structlog.get_logger()
-_LOOK_SECONDS = 20.0
-_REST_SECONDS = 1.0
 
 
 def rules_of(settings: ConsolidationSettings) -> Rules:
@@ -56,14 +54,9 @@ async def keep_consolidating(
     opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule
 ) -> NoReturn:
     """Take turns when they are due, for ever."""
-    while True:
-        await asyncio.sleep(_LOOK_SECONDS)
-        if not schedule.due(now()):
-            continue
-        try:
-            more = True
-            while more:
-                more = not is_all(await turn(opened(), settings), settings)
-                await asyncio.sleep(_REST_SECONDS)
-        except Exception:
-            _log.exception("consolidation failed; what it has done stands")
+
+    async def night() -> AsyncIterator[None]:
+        while not is_all(await turn(opened(), settings), settings):
+            yield
+
+    await keep_taking_turns(schedule, night, "consolidation")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import NoReturn
 
 import structlog
@@ -13,10 +12,9 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
+from vicw_sleep.taking_turns import keep_taking_turns
 
 _log = structlog.get_logger()
-_LOOK_SECONDS = 20.0
-_REST_SECONDS = 1.0
 
 
 def rules_of(settings: DreamSettings) -> Rules:
@@ -38,14 +36,11 @@ async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) ->
 
 async def keep_dreaming(opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule) -> NoReturn:
     """Take turns when they are due, for ever."""
-    while True:
-        await asyncio.sleep(_LOOK_SECONDS)
-        if not schedule.due(now()):
-            continue
-        try:
-            mark: Bookmark | None = None
-            while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
-                mark = done.next
-                await asyncio.sleep(_REST_SECONDS)
-        except Exception:
-            _log.exception("dreaming failed; what it has added stands")
+
+    async def night() -> AsyncIterator[None]:
+        mark: Bookmark | None = None
+        while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
+            mark = done.next
+            yield
+
+    await keep_taking_turns(schedule, night, "dreaming")
