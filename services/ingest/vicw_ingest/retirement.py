@@ -22,6 +22,7 @@ from vicw_shared.model.knowledge import BRIDGES, is_knowledge
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
+from vicw_shared.ties import DREAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,9 @@ class Retirement:
         dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
         await self.transaction.drop_edges(dropped)
         beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
-        dreamt = by_dreams(edges)
-        await self.transaction.drop_edges(dreamt)
-        edges = [edge for edge in edges if edge not in dreamt]
+        if dreamt := by_dreams(edges):
+            await self.transaction.drop_edges(dreamt)
+            edges = [edge for edge in edges if edge.created_by != DREAM]
         heirs = await Inheritance(self.transaction, self.registry, self.now).settle(items, edges)
         return Retired(edges, dropped, frozenset(beside - history), heirs)
 

@@ -41,7 +41,7 @@ from vicw_sleep.consolidation.batching import Rules, batches
 from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
-from vicw_sleep.undoing import undoable
+from vicw_sleep.undoing import undoable, undone
 
 _log = structlog.get_logger()
 _FLOWS = 100
@@ -141,8 +141,7 @@ class Consolidation:
             if macro is None:
                 raise NotFoundError(f"What step {step_id!r} made has been folded again. Undo that step first")
             done = await Unfolder(transaction, self.registry, now).unfold(macro)
-            undone = _step(macro, Outcome.UNDONE, now, len(done.items))
-            await transaction.log_step(undone)
+            await transaction.log_step(undone(step, now))
             return done
 
         done = await self.graph.write(step.tenant, step.context, work)
