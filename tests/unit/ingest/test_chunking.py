@@ -48,6 +48,6 @@ def test_code_is_cut_at_definitions() -> None:
 
 @pytest.mark.parametrize("text", ["x" * 300_000, "é" * 300_000, "\u0301" * 100_000])
 def test_a_run_without_boundaries_takes_linear_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     assert "".join(cut(text, size=1200, code=False)) == text
-    assert time.perf_counter() - started < 20
+    assert time.thread_time() - started < 20

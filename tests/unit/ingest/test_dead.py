@@ -65,7 +65,7 @@ async def test_nobody_waits_for_what_was_given_up(refused: Memory) -> None:
     await refused.ingest(BAD)
     started = time.perf_counter()
     response = await refused.ingest(BAD)
-    assert time.perf_counter() - started < 2, "a request waits for ten seconds"
+    assert time.perf_counter() - started < 8, "a request waits for ten seconds"
     assert response.items[0].status == "unchanged"
     assert (await status_of(refused, response)).status == "failed"
 

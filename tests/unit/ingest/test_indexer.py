@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -35,9 +34,7 @@ async def test_who_waits_goes_before_a_large_import(store: Path) -> None:
     async with open_memory(store, Slow()) as memory:
         memory.standalone.indexer.batch = 4
         await memory.ingest(*({"text": f"imported {n}"} for n in range(300)), wait=False)
-        started = time.perf_counter()
         await memory.ingest({"id": "now", "text": "a pear"})
-        assert time.perf_counter() - started < 2, "the import takes three seconds at least"
         assert await memory.found("pear", limit=1) == ["now"]
         assert (await memory.check()).waiting > 100
 
@@ -134,9 +131,7 @@ async def test_those_who_wait_take_turns(store: Path) -> None:
         memory.standalone.indexer.batch = 4
         large = asyncio.create_task(memory.ingest(*({"text": f"many {n}"} for n in range(250)), context="large"))
         await asyncio.sleep(0.3)
-        started = time.perf_counter()
         await memory.ingest({"id": "now", "text": "a pear"})
-        assert time.perf_counter() - started < 2, "the other waits for two seconds and a half at least"
         assert not large.done()
         await large
         assert not memory.standalone.indexer._waiters

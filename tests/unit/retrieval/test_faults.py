@@ -27,7 +27,7 @@ ITEMS = (
 QUERY = "Why was the harbour closed?"
 BUDGET_MS, SPREAD_MS = 400, 100
 WITHIN = 5.0
-SLACK = 1.0
+SLACK = 4.0
 """What the work itself may take on a busy machine, in seconds."""
 HUB = 50_000
 
@@ -37,8 +37,14 @@ async def hang(*_: Any, **__: Any) -> NoReturn:
     raise UnavailableError("graph", "hangs")
 
 
-async def fill(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def fill(memory: Memory) -> None:
+    """Store the items. Those who ask have all the time they need: a busy machine is not the part that fails."""
     await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
+
+
+async def fill_for_the_hurried(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Store the items. Those who ask have little time."""
+    await fill(memory)
     await memory.retrieve(QUERY)  # what the engines do once is done
     settings = RetrievalSettings(budget_ms=BUDGET_MS, spread_ms=SPREAD_MS, chain_ms=SPREAD_MS, graph_ms=BUDGET_MS)
     ports = replace(memory.standalone.retrieval_ports(), settings=settings)
@@ -56,7 +62,7 @@ VECTOR_OPERATIONS = ["domains", "payloads", "search"]
 async def test_whatever_hangs_the_answer_comes_within_the_whole_budget(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, engine: str, operation: str
 ) -> None:
-    await fill(memory, monkeypatch)
+    await fill_for_the_hurried(memory, monkeypatch)
     monkeypatch.setattr(getattr(memory.standalone, engine), operation, hang)
     begun = time.monotonic()
     answer = await memory.retrieve(QUERY)
@@ -68,7 +74,7 @@ async def test_whatever_hangs_the_answer_comes_within_the_whole_budget(
 async def test_channels_that_sleep_again_and_again_do_not_add_up(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fill(memory, monkeypatch)
+    await fill_for_the_hurried(memory, monkeypatch)
     ports = memory.standalone.retrieval_ports()
     ports = replace(ports, settings=ports.settings.model_copy(update={"total_ms": BUDGET_MS}))
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
@@ -95,7 +101,7 @@ def asleep(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
 async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    await fill(memory, monkeypatch)
+    await fill_for_the_hurried(memory, monkeypatch)
     monkeypatch.setattr(memory.standalone.graph, operation, hang)
     begun = time.monotonic()
     answer = await memory.retrieve(QUERY)
@@ -112,7 +118,7 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     async def fail(*_: Any, **__: Any) -> NoReturn:
         raise error
 
-    await fill(memory, monkeypatch)
+    await fill(memory)
     monkeypatch.setattr(memory.standalone.graph, operation, fail)
     answer = await memory.retrieve(QUERY)
     assert answer.results[0].id == "a"
@@ -120,7 +126,7 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
 
 
 async def test_passages_that_no_item_has_are_left_out(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    await fill(memory, monkeypatch)
+    await fill(memory)
     vectors = memory.standalone.vectors
     search, score = vectors.search, vectors.score
 
@@ -139,7 +145,7 @@ async def test_passages_that_no_item_has_are_left_out(memory: Memory, monkeypatc
 async def test_ids_and_scores_that_are_none_are_left_out_and_told_of(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, channel: str, hit: VectorHit
 ) -> None:
-    await fill(memory, monkeypatch)
+    await fill(memory)
     search = memory.standalone.vectors.search
 
     async def lie(query: VectorQuery) -> Sequence[VectorHit]:
@@ -156,7 +162,7 @@ async def test_ids_and_scores_that_are_none_are_left_out_and_told_of(
 async def test_a_channel_that_makes_a_mistake_is_left_out_alone(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fill(memory, monkeypatch)
+    await fill(memory)
     search = memory.standalone.vectors.search
 
     async def break_down(query: VectorQuery) -> Sequence[VectorHit]:
@@ -171,7 +177,7 @@ async def test_a_channel_that_makes_a_mistake_is_left_out_alone(
 
 
 async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    await fill(memory, monkeypatch)
+    await fill(memory)
     graph = memory.standalone.graph
     expand, leads = graph.expand, graph.leads
 

@@ -66,6 +66,6 @@ def test_every_text_has_a_key_whatever_is_around_it(text: str) -> None:
 
 @pytest.mark.parametrize("mark", ["*", "`", "_", "> ", "<b", "<b>", "<p ", "- ", '"', "** ", "*a ", "\n>", "[", "`a "])
 def test_hostile_markup_takes_no_time(mark: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     plain(mark * (200_000 // len(mark)))
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2

@@ -75,9 +75,9 @@ def test_fenced_code_is_looked_up_as_code() -> None:
     ],
 )
 def test_hostile_texts_take_no_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     found = blocks(text)
     quotes(text, 1)
     after(text, 0)
-    assert time.perf_counter() - began < 3
+    assert time.thread_time() - began < 3
     assert len(found) <= 100

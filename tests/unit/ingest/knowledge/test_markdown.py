@@ -73,6 +73,6 @@ def test_the_same_link_on_one_line_counts_once() -> None:
 
 @pytest.mark.parametrize("part", ["[", "[[", "[](", "*a ", "`a ", "<a ", "> ", "- a\n", "![", "**a", "[a]: b\n", "|a"])
 def test_a_hostile_page_takes_time_that_grows_with_its_length(part: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     outline(part * 8000)
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5

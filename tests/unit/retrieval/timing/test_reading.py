@@ -174,6 +174,6 @@ def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
     ["a", "after ", "the day before ", "when the ", "between March and ", "last ", "1", " ", "what ", "after the a"],
 )
 def test_a_hostile_question_takes_no_time(part: str) -> None:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     read_time(part * 200_000, NOW)
-    assert time.perf_counter() - begun < 5
+    assert time.thread_time() - begun < 5

@@ -58,6 +58,6 @@ def test_what_would_act_is_escaped_and_the_rest_is_not(text: str, markdown: str)
     "text", ["```py\n" * 100_000, "`" * 500_000, "- " * 250_000 + "x", "^" + "a" * 500_000 + "!", "[" * 500_000]
 )
 def test_hostile_text_takes_no_longer_than_other(text: str) -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     shown(text)
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
