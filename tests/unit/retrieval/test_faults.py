@@ -26,6 +26,7 @@ ITEMS = (
 )
 QUERY = "Why was the harbour closed?"
 BUDGET_MS, SPREAD_MS = 400, 100
+ASLEEP_MS = 2500
 WITHIN = 5.0
 SLACK = 4.0
 """What the work itself may take on a busy machine, in seconds."""
@@ -74,9 +75,10 @@ async def test_whatever_hangs_the_answer_comes_within_the_whole_budget(
 async def test_channels_that_sleep_again_and_again_do_not_add_up(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fill_for_the_hurried(memory, monkeypatch)
+    await fill(memory)
     ports = memory.standalone.retrieval_ports()
-    ports = replace(ports, settings=ports.settings.model_copy(update={"total_ms": BUDGET_MS}))
+    settings = ports.settings.model_copy(update={"budget_ms": 2 * ASLEEP_MS, "total_ms": BUDGET_MS})
+    ports = replace(ports, settings=settings)
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     vectors = memory.standalone.vectors
     for name in VECTOR_OPERATIONS:
@@ -91,7 +93,7 @@ def asleep(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
     """Return an operation that sleeps for a while, less than a channel may, before it works."""
 
     async def call(*args: Any, **kwargs: Any) -> Any:
-        await asyncio.sleep(0.8 * BUDGET_MS / 1000)
+        await asyncio.sleep(ASLEEP_MS / 1000)
         return await operation(*args, **kwargs)
 
     return call
