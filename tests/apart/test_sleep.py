@@ -52,7 +52,9 @@ def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
             assert platform.remember(*items, flow_id=game).status_code == 201
         assert all_answered(platform)
         for kill in range(KILLS + 1):
-            sleeper = platform.sleeper(VICW_CONSOLIDATE_HOURS="0", VICW_CONSOLIDATE_BATCHES="2").start()
+            sleeper = platform.sleeper(
+                VICW_CONSOLIDATE_HOURS="0", VICW_CONSOLIDATE_USED_HOURS="0", VICW_CONSOLIDATE_BATCHES="2"
+            ).start()
             wake(redis_server)
             if kill < KILLS:
                 time.sleep(0.2 * kill)

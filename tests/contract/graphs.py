@@ -18,12 +18,13 @@ from vicw_shared.ports import (
     SleepLog,
     StoreRecord,
     UnreadItems,
+    Uses,
     WholeItems,
 )
 from vicw_shared.uids import edge_id, make_uid
 
 
-class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Erasures, Protocol):
+class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Erasures, Uses, Protocol):
     """All ports of a graph, as its adapters implement them."""
 
     @property

@@ -136,6 +136,15 @@ async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Si
     assert "does not tell" in step.reason
 
 
+async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
+    await tell(side, turns(5))
+    third = (await thread(side))[2]
+    await side.graph.note_uses("t", {third.uid: 1}, _LATER)
+    assert (await run(side, replace(_RULES, used_since=_LATER))).macros == 0
+    assert (await run(side, replace(_RULES, used_since=_LATER + timedelta(hours=1)))).macros == 1
+    await sound(side)
+
+
 async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
     await tell(side, turns(10))
     assert (await run(side, Rules(before=START - timedelta(days=9)))).macros == 0

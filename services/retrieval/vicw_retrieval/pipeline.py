@@ -192,6 +192,8 @@ async def _answer(
     for part in degraded:
         DEGRADED.labels(part).inc()
     RESULTS.observe(len(results))
+    if ports.uses is not None:
+        ports.uses.count(search.scope.tenant, {candidate.item.uid for candidate in top})
     return RetrieveResponse(
         intent=decision.intent,
         results=tuple(results),

@@ -8,7 +8,9 @@ from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.settings import Settings
+from vicw_retrieval.using import UseBook
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
+from vicw_shared.background import keep_doing
 from vicw_shared.platform.wiring import PlatformWiring
 
 
@@ -21,12 +23,19 @@ class Wiring(PlatformWiring):
         self.settings = settings
         self._outage = Outage()
         self._prototypes = Prototypes()
+        self._uses = UseBook() if settings.retrieval.count_uses else None
         self._reranker: HttpReranker | None = None
 
     async def _build(self) -> None:
         if self.settings.rerank.enabled:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
+
+    async def start(self) -> None:
+        """Begin what goes on in the background while the service answers; ``close`` ends it."""
+        await super().start()
+        if self._uses is not None:
+            keep_doing(self._uses.keep_noting(self.engines.graph), self._stack, "uses")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -50,4 +59,5 @@ class Wiring(PlatformWiring):
             self.registry,
             self._prototypes,
             reranker=self._reranker,
+            uses=self._uses,
         )

@@ -17,6 +17,7 @@ from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.using import UseBook
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import query_prefix
@@ -63,6 +64,7 @@ class Standalone:
         self._stack = contextlib.AsyncExitStack()
         self._folders: dict[ModelIdentity, EdgeVectorStore] = {}
         self._prototypes = Prototypes()
+        self._uses = UseBook() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
         self.indexes: Indexes
@@ -209,6 +211,8 @@ class Standalone:
         keep_doing(self.indexer.run(), self._stack, "indexer")
         expiry = Expiry(self.graph, self.registry, self.indexer)
         keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
+        if self._uses is not None:
+            keep_doing(self._uses.keep_noting(self.graph), self._stack, "uses")
         for name, work in self._nights.work(self):
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
@@ -259,6 +263,7 @@ class Standalone:
             registry=self.registry,
             prototypes=self._prototypes,
             reranker=self._reranker,
+            uses=self._uses,
         )
 
     async def probe_embedding(self) -> None:

@@ -36,6 +36,7 @@ from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import Outcome, SleepLog, Step
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
+from vicw_shared.ports.uses import Use, Uses
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
 from vicw_shared.ports.whole import PassageChange, WholeItem, WholeItems
 from vicw_shared.ports.words import WordIndex
@@ -100,6 +101,8 @@ __all__ = [
     "UnreadItem",
     "UnreadItems",
     "Unsettled",
+    "Use",
+    "Uses",
     "VectorHit",
     "VectorQuery",
     "VectorStore",

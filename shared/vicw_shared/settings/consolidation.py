@@ -24,6 +24,9 @@ class ConsolidationSettings(BaseSettings):
     size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")
     pause_minutes: float = Field(30.0, gt=0, description="A longer pause in a thread ends what goes together")
     importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are never folded")
+    used_hours: float = Field(
+        24.0, ge=0, description="What an answer has shown within so many hours is not folded; 0: it is, too"
+    )
     levels: int = Field(2, ge=1, le=10, description="How often what was folded may be folded again")
     rest_hours: float = Field(24.0, ge=0, description="Rest of a Macro-Event before it is folded again, in hours")
     batches: int = Field(
@@ -40,6 +43,10 @@ class ConsolidationSettings(BaseSettings):
     def grace(self) -> timedelta:
         """How long a step can be taken back."""
         return timedelta(days=self.undo_days)
+
+    def used_since(self, now: datetime) -> datetime | None:
+        """Return the instant since which what was shown is left alone ``now``; None: it is not."""
+        return now - timedelta(hours=self.used_hours) if self.used_hours else None
 
     def before(self, now: datetime) -> datetime:
         """Return the instant before which an Event was learnt that may be folded ``now``."""

@@ -47,6 +47,9 @@ class RetrievalSettings(BaseSettings):
     dreams: bool = Field(
         False, description="Let auto-tags and the RELATED_TO edges of dreams lead to results as those that people made"
     )
+    count_uses: bool = Field(
+        True, description="Count which items answers show: consolidation leaves alone what was shown a short while ago"
+    )
     spread_ms: int = Field(
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )

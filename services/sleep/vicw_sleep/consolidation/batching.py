@@ -26,7 +26,8 @@ class Rules:
 
     The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
     less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
-    is protected as what is marked so. Macro-Events are folded again up to ``levels``, each after a further ``rest``.
+    is protected as what is marked so, and what an answer showed after
+    ``used_since``. Macro-Events are folded again up to ``levels``, each after a further ``rest``.
     """
 
     before: datetime
@@ -38,6 +39,7 @@ class Rules:
     weight: float = 0.7
     levels: int = 2
     rest: timedelta = timedelta(days=1)
+    used_since: datetime | None = None
 
 
 def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> Iterator[list[Material]]:
@@ -56,7 +58,8 @@ def may_be_folded(one: Material, rules: Rules) -> bool:
     event = one.event
     weighty = event.importance is not None and event.importance >= rules.weight
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
-    free = not (event.protected or weighty or one.busy or event.is_echo)
+    asked_for = rules.used_since is not None and one.used_at is not None and one.used_at >= rules.used_since
+    free = not (event.protected or weighty or one.busy or event.is_echo or asked_for)
     old = event.created_at < rules.before - level(event) * rules.rest
     return free and whole and old and level(event) < rules.levels
 

@@ -33,6 +33,7 @@ from vicw_shared.ports import (
     SleepLog,
     Step,
     UnreadItems,
+    Uses,
     WorkQueue,
 )
 from vicw_shared.uids import make_uid
@@ -56,7 +57,7 @@ type Told = Callable[[Flow, Fold | None, str], None]
 """Is told of each batch: what it is folded into, or why it is not."""
 
 
-class Graph(GraphStore, SleepLog, Protocol):
+class Graph(GraphStore, SleepLog, Uses, Protocol):
     """What consolidation needs of a graph."""
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import batched
+from typing import Protocol
 
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphStore, Neighbour, UnreadItems
+from vicw_shared.ports import Direction, GraphStore, Neighbour, UnreadItems, Use, Uses
 from vicw_sleep.consolidation.material import Material
 
 _AT_ONCE = 200
@@ -16,7 +17,11 @@ _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
 
-async def read_material(graph: GraphStore, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+class Graph(GraphStore, Uses, Protocol):
+    """What is read of."""
+
+
+async def read_material(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
     """Return the material of these Events of one context, in their order."""
     found: list[Material] = []
     for batch in batched(events, _AT_ONCE):
@@ -24,7 +29,7 @@ async def read_material(graph: GraphStore, unread: UnreadItems, events: Sequence
     return found
 
 
-async def _read(graph: GraphStore, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+async def _read(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
     passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], _MOST_PASSAGES))
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
@@ -34,8 +39,9 @@ async def _read(graph: GraphStore, unread: UnreadItems, events: Sequence[Node]) 
     statements = {uid: [node for node in nodes if node.is_statement] for uid, nodes in said.items()}
     causal = await _causal(graph, tenant, [node.uid for nodes in statements.values() for node in nodes])
     waiting = await unread.of(tenant, uids)
+    uses = await graph.uses(tenant, uids)
     return [
-        _material(event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting)
+        _material(event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting, uses)
         for event in events
     ]
 
@@ -48,6 +54,7 @@ def _material(
     people: Sequence[Node],
     named: Sequence[Node],
     waiting: Collection[str],
+    uses: Mapping[str, Use],
 ) -> Material:
     proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
     told = [node for passage in proofs for node in statements.get(passage.uid, ())]
@@ -59,6 +66,7 @@ def _material(
         tuple(sorted({node.name for node in named})),
         tuple(sorted({(node.text or "").strip() for node in told if node.uid in causal})),
         busy=event.uid in waiting,
+        used_at=use.last if (use := uses.get(event.uid)) else None,
     )
 
 

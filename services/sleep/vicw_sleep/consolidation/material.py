@@ -13,7 +13,8 @@ class Material:
     """An Event of a caller, or a Macro-Event, with its ``passages`` in order.
 
     ``about`` are the uids of whom it is about, ``named`` the names of what it mentions, ``caused`` the texts of its
-    statements that cause something or are caused. ``busy``: somebody is not done with it.
+    statements that cause something or are caused. ``busy``: somebody is not done with it. ``used_at``: when an answer
+    showed it last, if one did.
     """
 
     event: Node
@@ -23,6 +24,7 @@ class Material:
     named: tuple[str, ...] = ()
     caused: tuple[str, ...] = ()
     busy: bool = False
+    used_at: datetime | None = None
 
     @property
     def text(self) -> str:

@@ -29,6 +29,7 @@ def rules_of(settings: ConsolidationSettings) -> Rules:
         weight=settings.importance,
         levels=settings.levels,
         rest=timedelta(hours=settings.rest_hours),
+        used_since=settings.used_since(now()),
     )
 
 

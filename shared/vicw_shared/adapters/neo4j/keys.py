@@ -173,6 +173,11 @@ def unread_record(item: str) -> str:
     return f"unread:{item}"
 
 
+def use_record(item: str) -> str:
+    """Return the key of the record that counts how often an item was shown."""
+    return f"use:{item}"
+
+
 def step_record(step_id: str) -> str:
     """Return the key of a step of the sleep cycle."""
     return f"step:{step_id}"

@@ -33,6 +33,7 @@ from vicw_shared.adapters.neo4j.steps import find_step, find_steps, forget_steps
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
+from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.adapters.neo4j.whole import Neo4jWholeItems
 from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
@@ -62,7 +63,7 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures):
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures, Neo4jUses):
     """All ports of a graph on one database: GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit, …
 
     Any number of processes may open it.
@@ -74,6 +75,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         Neo4jWholeItems.__init__(self, database)
         Neo4jArchive.__init__(self, database, types)
         Neo4jErasures.__init__(self, database)
+        Neo4jUses.__init__(self, database)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 

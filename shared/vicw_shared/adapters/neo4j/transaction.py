@@ -28,6 +28,7 @@ from vicw_shared.adapters.neo4j.keys import (
     step_record,
     steps_record,
     tenant_key,
+    use_record,
 )
 from vicw_shared.adapters.neo4j.names import find_named, keep_terms
 from vicw_shared.adapters.neo4j.rows import Properties, edge_of, edge_row, gathered, node_of, node_row
@@ -198,6 +199,7 @@ class Neo4jTransaction:
             repeating = await self._run(of_nodes.REPEATING, **values)
             await self._run(of_nodes.DROP, **values)
             await self._run(outbox.RENEW, sources=[row["source"] for row in repeating])
+            await self._run(records.DROP, records=[use_record(uid) for uid in batch])
             for uid in batch:
                 await take_unread(self._run, self._tenant, uid)
                 self._keys.pop(uid, None)

@@ -345,6 +345,14 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (id, number)
     ) STRICT, WITHOUT ROWID;
     """,
+    # How often items were shown in answers.
+    """
+    CREATE TABLE item_use (
+        item BLOB PRIMARY KEY,
+        times INTEGER NOT NULL,
+        last_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 
 

@@ -40,6 +40,7 @@ from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.steps import forget_steps, read_step, read_steps_logged
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
+from vicw_shared.adapters.sqlite.uses import SqliteUses
 from vicw_shared.adapters.sqlite.whole import SqliteWholeItems
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
@@ -69,7 +70,7 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures):
+class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures, SqliteUses):
     """All ports of a graph in one file of a folder: GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, …"""
 
     def __init__(
@@ -103,6 +104,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItem
         SqliteWholeItems.__init__(self, database)
         SqliteArchive.__init__(self, database)
         SqliteErasures.__init__(self, database)
+        SqliteUses.__init__(self, database, self._write_atomically)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

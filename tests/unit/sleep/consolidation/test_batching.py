@@ -104,3 +104,10 @@ def test_macro_events_rest_before_they_are_folded_again() -> None:
 def test_the_end_of_a_thread_that_goes_on_is_left_alone() -> None:
     assert steps(flow(10), ended=False) == [[0, 1, 2, 3, 4]]
     assert steps(flow(4), ended=False) == []
+
+
+def test_what_an_answer_has_shown_of_late_is_left_and_parts_a_run() -> None:
+    shown = flow(7, n3={"used_at": AT})
+    assert steps(shown, replace(RULES, used_since=AT)) == [[0, 1, 2], [4, 5, 6]]
+    assert steps(shown, replace(RULES, used_since=AT + timedelta(seconds=1))) == [[0, 1, 2, 3], [4, 5, 6]]
+    assert steps(shown) == [[0, 1, 2, 3], [4, 5, 6]]

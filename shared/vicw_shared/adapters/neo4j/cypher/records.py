@@ -5,7 +5,7 @@ Nothing finds them that looks for what callers stored: not by uid, page, chain, 
 
 from __future__ import annotations
 
-from vicw_shared.adapters.neo4j.cypher.parts import NOW, locked, seek
+from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, seek
 
 _STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
@@ -149,3 +149,15 @@ END_ERASURE = f"MATCH (e:Entity) {seek('e', 'Entity', 'record')} WHERE e.record 
 COUNT_ERASURE = f"{_STORE} {locked('s')} SET s.erased = coalesce(s.erased, 0) + 1"
 
 ERASED = f"{_STORE} RETURN coalesce(s.erased, 0) AS count"
+
+NOTE_USES = (
+    f"UNWIND $uses AS use MATCH (n:{ITEM}) WHERE n.uid = use.uid AND n.tenant = $tenant "
+    "MERGE (u:Entity {record: use.record}) "
+    "ON CREATE SET u.subtype = 'use', u.used = n.uid, u.use_of = $tenant, u.times = use.times, u.used_at = $at "
+    "ON MATCH SET u.times = u.times + use.times, u.used_at = CASE WHEN u.used_at > $at THEN u.used_at ELSE $at END"
+)
+
+USES = (
+    f"MATCH (u:Entity) {seek('u', 'Entity', 'record')} WHERE u.record IN $records AND u.use_of = $tenant "
+    "RETURN u.used AS item, u.times AS times, u.used_at AS last"
+)

@@ -1,0 +1,28 @@
+"""How often items were shown, as records beside them: an item that is written anew keeps its uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from vicw_shared.adapters.neo4j.cypher import records
+from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.keys import use_record
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.ports import Use
+
+
+class Neo4jUses:
+    """Uses on one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+        # In one order, whoever writes: two that counted the same items do not wait for each other in a circle.
+        rows = [{"record": use_record(uid), "uid": uid, "times": count} for uid, count in sorted(times.items())]
+        await self._database.write(lambda run: run(records.NOTE_USES, uses=rows, tenant=tenant, at=to_us(at)))
+
+    async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
+        rows = await self._database.read(records.USES, records=[use_record(uid) for uid in uids], tenant=tenant)
+        return {row["item"]: Use(row["times"], from_us(row["last"])) for row in rows}

@@ -1,0 +1,51 @@
+"""How often items were shown, in the graph's file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from itertools import batched
+from typing import Protocol
+
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.ports import Use
+
+_BATCH = 500
+_NOTE = (
+    "INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? "
+    "ON CONFLICT (item) DO UPDATE SET times = times + excluded.times, last_at = max(last_at, excluded.last_at)"
+)
+
+
+class _Atomically(Protocol):
+    def __call__[T](self, work: Callable[[sqlite3.Connection], T]) -> Awaitable[T]: ...
+
+
+class SqliteUses:
+    """Uses over the database of a graph."""
+
+    def __init__(self, database: Database, write_atomically: _Atomically) -> None:
+        self._database = database
+        self._write_uses = write_atomically
+
+    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+        instant = to_us(at)
+        rows = [(count, instant, pack(uid), tenant) for uid, count in times.items()]
+        await self._write_uses(lambda c: c.executemany(_NOTE, rows))
+
+    async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
+        def work(connection: sqlite3.Connection) -> dict[str, Use]:
+            found: dict[str, Use] = {}
+            for part in batched(map(pack, uids), _BATCH):
+                rows = connection.execute(
+                    "SELECT u.item, u.times, u.last_at FROM item_use u JOIN node n ON n.uid = u.item "  # noqa: S608
+                    f"WHERE u.item IN ({marks(len(part))}) AND n.tenant = ?",
+                    (*part, tenant),
+                )
+                found |= {unpack(uid): Use(times, from_us(last)) for uid, times, last in rows}
+            return found
+
+        return await self._database.read(work)

@@ -1,0 +1,28 @@
+"""The port to how often items were shown in answers: what is asked for is kept as it is (design: "Sleep cycle")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How many ``times`` an item was shown, and when it was ``last``."""
+
+    times: int
+    last: datetime
+
+
+class Uses(Protocol):
+    """The uses of all tenants. They go with their items, and travel with no export."""
+
+    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+        """Count that items (uids) were shown so many times more, the last time ``at``. Unknown ones are ignored."""
+        ...
+
+    async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
+        """Return the uses of these items; what was never shown is left out."""
+        ...

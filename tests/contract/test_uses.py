@@ -1,0 +1,60 @@
+"""What every graph must do with how often items were shown."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from contract.graphs import AT, Graph, node, put
+from vicw_shared.model import Label
+from vicw_shared.ports import Use
+from vicw_shared.uids import make_uid
+
+A, B, OTHERS = make_uid("a"), make_uid("b"), make_uid("others")
+
+
+async def fill(graph: Graph) -> None:
+    await put(graph, [node("a"), node("b", Label.EVENT)])
+    await put(graph, [node("others", tenant="u")], tenant="u")
+
+
+async def test_uses_add_up_and_the_latest_stays(graph: Graph) -> None:
+    await fill(graph)
+    assert await graph.uses("t", [A, B]) == {}
+    later = AT + timedelta(hours=1)
+    await graph.note_uses("t", {A: 2, B: 1}, later)
+    await graph.note_uses("t", {A: 3}, AT)
+    assert await graph.uses("t", [A, B]) == {A: Use(5, later), B: Use(1, later)}
+    assert await graph.uses("t", []) == {}
+    await graph.note_uses("t", {}, later)
+
+
+async def test_nothing_is_noted_of_what_there_is_not_or_is_anothers(graph: Graph) -> None:
+    await fill(graph)
+    await graph.note_uses("t", {make_uid("nothing"): 1, OTHERS: 1, A: 1}, AT)
+    assert await graph.uses("t", [make_uid("nothing"), OTHERS, A]) == {A: Use(1, AT)}
+    assert await graph.uses("u", [OTHERS, A]) == {}
+
+
+async def test_uses_outlive_a_change_and_go_with_their_item(graph: Graph) -> None:
+    await fill(graph)
+    await graph.note_uses("t", {A: 1, B: 1}, AT)
+    await put(graph, [node("a", speaker="Ana")])
+    assert await graph.uses("t", [A]) == {A: Use(1, AT)}
+    await graph.write("t", "c", lambda transaction: transaction.drop_nodes([A]))
+    await put(graph, [node("a")])
+    assert await graph.uses("t", [A, B]) == {B: Use(1, AT)}
+
+
+async def test_those_who_note_the_same_at_once_lose_nothing(graph: Graph) -> None:
+    await fill(graph)
+    await asyncio.gather(*(graph.note_uses("t", {A: 1, B: 1} if n % 2 else {B: 1, A: 1}, AT) for n in range(20)))
+    assert await graph.uses("t", [A, B]) == {A: Use(20, AT), B: Use(20, AT)}
+
+
+async def test_uses_are_no_nodes(graph: Graph) -> None:
+    await fill(graph)
+    before = await graph.count(Label.ENTITY)
+    await graph.note_uses("t", {A: 1}, AT)
+    assert await graph.count(Label.ENTITY) == before
+    assert [one.uid for one in await graph.page(Label.ENTITY, after=None, limit=9)] == sorted([A, OTHERS])
