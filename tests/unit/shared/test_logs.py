@@ -35,8 +35,8 @@ import logging
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 
-configure_logs(LogSettings(format="json", level="info"))
-configure_logs(LogSettings(format="json", level="info"))
+configure_logs(LogSettings(format="json"))
+configure_logs(LogSettings(format="json"))
 logging.getLogger("neo4j").info("not told")
 logging.getLogger("neo4j").warning("tried %s", "again")
 logging.getLogger("neo4j.session").warning("Transaction failed and will be retried in %ss (%s)", 0.05, "a deadlock")
