@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from vicw_ingest.extraction.rules.truth import Claim, agrees, claims, supersedes
+from vicw_ingest.extraction.rules.truth.topics import PATTERNS
 from vicw_shared.language.analysis import Analyst
 
 
@@ -224,3 +225,9 @@ def test_the_same_in_other_words_agrees() -> None:
     assert agrees(one, other)
     assert not agrees(Claim("s", "port", "9090"), one)
     assert not agrees(Claim("s", "port", "", ended=True), one)
+
+
+def test_every_pattern_is_an_expression_with_words_to_find_it_by() -> None:
+    for one in PATTERNS:
+        assert one.words
+        assert one.form is one.form, "it is compiled once"

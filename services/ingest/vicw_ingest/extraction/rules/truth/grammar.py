@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from vicw_ingest.extraction.rules.truth.model import Claim
 from vicw_ingest.extraction.rules.truth.subjects import NAME
@@ -51,19 +52,24 @@ OBJECT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """A form of clause. It is tried only where one of its ``words`` is: that is what keeps hundreds of them cheap."""
 
     words: frozenset[str]
-    form: re.Pattern[str]
+    expression: str
     made: Made
     planned: bool = False
+
+    @cached_property
+    def form(self) -> re.Pattern[str]:
+        """The expression, compiled when it is first tried: all of them would be a second of every start."""
+        return re.compile(self.expression)
 
 
 def pattern(words: str, form: str, made: Made, *, planned: bool = False) -> Pattern:
     """Return a pattern. ``planned``: also of what is yet to come, since the date of a plan is so already."""
-    return Pattern(frozenset(words.split()), re.compile(form), made, planned)
+    return Pattern(frozenset(words.split()), form, made, planned)
 
 
 BEING = "is are am been become became 's 're 'm remains remain"
