@@ -23,7 +23,7 @@ from vicw_shared.settings import RedisSettings
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 
-KILLS = int(os.environ.get("VICW_TEST_KILLS", "40"))
+KILLS = int(os.environ.get("VICW_TEST_KILLS", "20"))
 _KINDS = ("fresh", "fresh", "late", "keyed", "updates")
 _TOKENS_PER_QUESTION = 40
 _AT_ONCE, _ITEMS = 400, 40

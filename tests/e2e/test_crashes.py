@@ -20,7 +20,7 @@ from e2e.writers import Ledger, Writer
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 
-KILLS = int(os.environ.get("VICW_TEST_KILLS", "60"))
+KILLS = int(os.environ.get("VICW_TEST_KILLS", "24"))
 SITES = 2
 """Servers that are killed side by side, each with a store of its own: a start keeps one core busy."""
 _KINDS = ("fresh", "fresh", "late", "keyed", "updates")
