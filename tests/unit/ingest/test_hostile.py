@@ -35,7 +35,7 @@ def test_code_is_cut_in_time_that_grows_with_its_length(text: str) -> None:
 def test_a_question_is_read_in_time_that_grows_with_its_length(part: str) -> None:
     started = time.thread_time()
     read_words(part * 20_000)
-    assert time.thread_time() - started < 0.5
+    assert time.thread_time() - started < 0.1
 
 
 async def test_many_names_in_a_long_text_do_not_stop_the_server(store: Path) -> None:

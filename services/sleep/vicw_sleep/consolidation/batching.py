@@ -26,8 +26,8 @@ class Rules:
 
     The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
     less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
-    is protected as what is marked so, and what an answer showed after
-    ``used_since``. Macro-Events are folded again up to ``levels``, each after a further ``rest``.
+    is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are folded again
+    up to ``levels``, each after a further ``rest``.
     """
 
     before: datetime

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import batched
-from typing import Protocol
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import Atomically, Database
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.ports import Backlog, Failure, UnreadItem
@@ -28,15 +27,11 @@ _POSTPONE = (
 _REPLAY = "UPDATE unread SET due_at = 0, tries = 0, error = NULL, failed_at = NULL WHERE tries > 0"
 
 
-class _Atomically(Protocol):
-    def __call__[T](self, work: Callable[[sqlite3.Connection], T]) -> Awaitable[T]: ...
-
-
 @measured("sqlite", inside="unread")
 class SqliteUnreadItems:
     """UnreadItems over the database of a graph that one process has open."""
 
-    def __init__(self, database: Database, write_atomically: _Atomically) -> None:
+    def __init__(self, database: Database, write_atomically: Atomically) -> None:
         self._database = database
         self._write = write_atomically
         # Claims are of this process alone, and end with it: nobody else has the store open.

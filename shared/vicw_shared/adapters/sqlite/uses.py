@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import batched
-from typing import Protocol
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import Atomically, Database
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import Use
@@ -20,14 +19,10 @@ _NOTE = (
 )
 
 
-class _Atomically(Protocol):
-    def __call__[T](self, work: Callable[[sqlite3.Connection], T]) -> Awaitable[T]: ...
-
-
 class SqliteUses:
     """Uses over the database of a graph."""
 
-    def __init__(self, database: Database, write_atomically: _Atomically) -> None:
+    def __init__(self, database: Database, write_atomically: Atomically) -> None:
         self._database = database
         self._write_uses = write_atomically
 

@@ -150,7 +150,7 @@ def test_ordinary_text_is_read_fast() -> None:
     text = " ".join(lot.choices([*words, "key", "pass", "It's", "https://example.org/a,", "2024."], k=1_000_000 // 6))
     started = time.thread_time()
     assert find_secrets(text) == []
-    assert time.thread_time() - started < 1
+    assert time.thread_time() - started < 0.5
 
 
 def test_a_long_value_is_masked_whole_or_not_at_all() -> None:
