@@ -80,6 +80,25 @@ async def test_whoever_dies_while_defining_holds_up_the_others_for_a_while_only(
     assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
 
 
+async def test_whoever_starts_outlasts_the_locks_of_another_that_defines(server: Neo4jServer) -> None:
+    async with open_neo4j(server) as graph:
+        known = await graph.store_id()
+    run(server, "DROP INDEX vicw_chunk_tries")
+
+    async def start() -> str:
+        async with open_neo4j(server, query_seconds=0.3) as graph:
+            return await graph.store_id()
+
+    with server.driver() as driver, driver.session() as session:
+        with session.begin_transaction() as held:
+            held.run("MATCH (s:Entity {record: 'store'}) SET s.held = 1").consume()
+            starting = asyncio.create_task(start())
+            await asyncio.sleep(1.5)
+            assert not starting.done()
+        assert await starting == known
+    assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
+
+
 async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -> None:
     async with open_neo4j(server) as graph:
         known = await graph.store_id()

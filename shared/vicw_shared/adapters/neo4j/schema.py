@@ -6,6 +6,7 @@ Several services may start on an empty database at once: whatever one of them ma
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from vicw_shared.adapters.neo4j.heads import index_buckets
 from vicw_shared.adapters.neo4j.names import index_beginnings, index_names, index_titles
 from vicw_shared.adapters.neo4j.wording import index_wording
 from vicw_shared.clock import MICROSECONDS
-from vicw_shared.errors import SchemaVersionError
+from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
 
 Pass = Callable[[Database], Awaitable[None]]
@@ -74,6 +75,7 @@ _BUILD_SECONDS = 3600
 _HELD_SECONDS = 30.0
 """How long one that dies while it defines the schema keeps the others waiting."""
 _LOOK_AGAIN_SECONDS = 0.25
+_PATIENCE_SECONDS = 120.0
 _EDGE = "vicw_edge_"
 
 
@@ -99,7 +101,7 @@ async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
     Raises SchemaVersionError, before anything is changed, if it is newer than this program.
     """
     await database.define(_RECORD[1])
-    while (waiting := await database.write(_migrate)) is not None:
+    while (waiting := await _write_patiently(database, _migrate)) is not None:
         await _go_through(database, waiting)
     wanted, holder = statements(types), uuid4().hex
     while missing := wanted.keys() - (existing := await _existing(database)):
@@ -128,15 +130,28 @@ async def _define(database: Database, holder: str, missing: Mapping[str, str]) -
 
 async def _hold(database: Database, holder: str, *, seconds: float = _HELD_SECONDS) -> bool:
     length = round(seconds * MICROSECONDS)
-    (row,) = await database.write(lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length))
+    (row,) = await _write_patiently(
+        database, lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length)
+    )
     return bool(row["count"])
+
+
+async def _write_patiently[T](database: Database, work: Callable[[Run], Awaitable[T]]) -> T:
+    """Write, however long another takes that defines a constraint, whose locks stop whoever waits for them too long."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return await database.write(work)
+        except OverloadedError:
+            if time.monotonic() > until:
+                raise
 
 
 async def _go_through(database: Database, number: int) -> None:
     migration = MIGRATIONS[number]
     assert not isinstance(migration, tuple)
     await migration(database)
-    await database.write(lambda run: run(records.SET_SCHEMA, schema=number + 1))
+    await _write_patiently(database, lambda run: run(records.SET_SCHEMA, schema=number + 1))
 
 
 async def _migrate(run: Run) -> int | None:
