@@ -258,7 +258,7 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
 async def test_memory_does_not_grow_with_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages(monkeypatch, page=50, steps_at_once=200, block=16)
     peaks = []
-    for count in (1600, 4800):  # enough for each that as many pages as ever are read at once
+    for count in (800, 2400):  # enough for each that as many pages as ever are read at once
         async with embedded(store / str(count)) as side:
             await fill_with(side, count)
             measured = []

@@ -27,7 +27,7 @@ from vicw_shared.wire.ingest import IngestResponse
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(4 * 3600)]
 
-STORIES = 12 * TIMES
+STORIES = 6 * TIMES
 _STEPS = 25
 _BATCH = 1000
 

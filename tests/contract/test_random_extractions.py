@@ -12,7 +12,7 @@ from qdrant_servers import server_if_any
 from random_extractions import throw
 from servers.neo4j.server import Neo4jServer
 
-COUNT = int(os.environ.get("VICW_TEST_EXTRACTIONS", "5000")) // 10
+COUNT = int(os.environ.get("VICW_TEST_EXTRACTIONS", "1500")) // 10
 _AT_ONCE = 100
 """Requests between two rounds of the indexer, which then reads passages of items that have been replaced."""
 

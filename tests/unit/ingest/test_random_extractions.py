@@ -11,7 +11,7 @@ from memory import Memory
 from random_extractions import throw
 from vicw_shared.errors import InvalidInputError
 
-COUNT = int(os.environ.get("VICW_TEST_EXTRACTIONS", "5000"))
+COUNT = int(os.environ.get("VICW_TEST_EXTRACTIONS", "1500"))
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -121,10 +121,15 @@ async def _existing(database: Database) -> set[str]:
 
 async def _define(database: Database, holder: str, missing: Mapping[str, str]) -> None:
     """Make what is missing. One process at a time: several would wait for each other's locks in a circle."""
+    renewed = time.monotonic()
     for statement in missing.values():
         await database.define(statement)
+        # Each definition has the server plan every query anew: the hold is renewed when it is time, not each time.
+        if time.monotonic() < renewed + _HELD_SECONDS / 3:
+            continue
         if not await _hold(database, holder):
             return  # it took too long, and another goes on
+        renewed = time.monotonic()
     await _hold(database, holder, seconds=0)
 
 
