@@ -37,7 +37,7 @@ server.memory.pagecache.size={page_cache}
 dbms.usage_report.enabled=false
 # Else each database takes 256 MiB of disk for a log of a few kilobytes.
 db.tx_log.preallocate=false
-# Between tests the store is emptied: to a planner that looks every 10 seconds each of its counts has changed by all of it.
+# Between tests the store is emptied, and a planner that looks every 10 seconds would plan all queries anew each time.
 dbms.cypher.min_replan_interval=5m
 """
 # Up in half the time: the servers of tests do not live long enough to gain from more.

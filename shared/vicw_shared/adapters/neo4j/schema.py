@@ -135,9 +135,7 @@ async def _define(database: Database, holder: str, missing: Mapping[str, str]) -
 
 async def _hold(database: Database, holder: str, *, seconds: float = _HELD_SECONDS) -> bool:
     length = round(seconds * MICROSECONDS)
-    (row,) = await _write_patiently(
-        database, lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length)
-    )
+    (row,) = await _write_patiently(database, lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length))
     return bool(row["count"])
 
 
