@@ -26,7 +26,7 @@ class Story:
     extractor: Extractor
 
     async def ingest(self, *items: dict[str, Any], context: str = "c", **fields: Any) -> IngestResponse:
-        body = {"context": context, "items": items, "extract": "llm", "wait": False, **fields}
+        body = {"context": context, "items": items, "extract": "llm", **fields}
         return await self.side.ingest(body, "t", None)
 
     async def settle(self) -> None:

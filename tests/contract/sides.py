@@ -49,7 +49,7 @@ from vicw_sleep.reconcile import reconcile
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The first instant of every story; each operation takes a minute."""
-_AT_ONCE: dict[str, Any] = {"wait": False}
+_UNWAITED: dict[str, Any] = {"wait": False}
 """By default: no indexer runs by itself, so that whoever waited for it would wait as long as he may."""
 _PAGE = 1000
 
@@ -95,12 +95,12 @@ class Side:
     model: ModelReading | None = None
 
     async def ingest(self, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
-        request = IngestRequest.model_validate(_AT_ONCE | body)
+        request = IngestRequest.model_validate(_UNWAITED | body)
         response, _ = await ingest(request, tenant, self._ports(), idempotency_key=key)
         return response
 
     async def retract(self, body: dict[str, Any], tenant: str) -> RetractResponse:
-        response, _ = await retract(RetractRequest.model_validate(_AT_ONCE | body), tenant, self._ports())
+        response, _ = await retract(RetractRequest.model_validate(_UNWAITED | body), tenant, self._ports())
         return response
 
     async def expire(self) -> int:

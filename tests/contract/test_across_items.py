@@ -26,7 +26,7 @@ async def tell(side: Side, *texts: str) -> None:
     for minute, text in enumerate(texts):
         item: dict[str, Any] = {"id": f"t{minute}", "text": text, "speaker": f"Speaker {'AB'[minute % 2]}"}
         item |= {"timestamp": f"2026-03-01T09:{minute:02d}:00+00:00", "flow_id": "chat"}
-        await side.ingest({"context": "c", "items": [item], "extract": "rules", "wait": False}, "t", None)
+        await side.ingest({"context": "c", "items": [item], "extract": "rules"}, "t", None)
         await side.indexer.drain()
     assert (await side.check()).violations == []
 

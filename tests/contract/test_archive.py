@@ -58,9 +58,9 @@ async def fill(side: Side) -> None:
     """Two tenants, late items, new versions, a retraction, a Macro-Event, receipts, what a model is to read."""
     await tell(side, [turn(n, _TEXTS[n % 3], tags=["trip"], about=["Ana"]) for n in range(9)])
     await tell(side, [turn(2, "Ben has left."), turn(20, "Nothing happened.", timestamp=None)])
-    await side.ingest({"context": "d", "wait": False, "items": [{"text": "Elsewhere. " * 40}]}, "u", "a key")
-    await side.ingest({"context": "d", "wait": False, "items": [{"text": "Of t.", "speaker": "Ana"}]}, "t", "a key")
-    await side.retract({"context": "c", "ids": ["4"], "wait": False}, "t")
+    await side.ingest({"context": "d", "items": [{"text": "Elsewhere. " * 40}]}, "u", "a key")
+    await side.ingest({"context": "d", "items": [{"text": "Of t.", "speaker": "Ana"}]}, "t", "a key")
+    await side.retract({"context": "c", "ids": ["4"]}, "t")
     macro = await fold(side, await draft(side, (await thread(side))[:3]))
     await side.graph.requeue([macro.qdrant_id or ""])
     last = (await thread(side))[-1]
@@ -117,10 +117,10 @@ async def test_life_goes_on_in_the_other_store(side: Side, store: Path, tmp_path
         await exported(source, tmp_path / "one")
         await imported(tmp_path / "one", side)
         for one in (source, side):
-            again = {"context": "d", "wait": False, "items": [{"text": "Elsewhere. " * 40}]}
+            again = {"context": "d", "items": [{"text": "Elsewhere. " * 40}]}
             assert (await one.ingest(again, "u", "a key")).items[0].status.value == "created"
             await tell(one, [turn(0, _TEXTS[0]), turn(5, "Changed."), turn(30, "The last.")])
-            await one.retract({"context": "c", "ids": ["1"], "wait": False}, "t")
+            await one.retract({"context": "c", "ids": ["1"]}, "t")
             await sound(one)
         ours, theirs = [[(n.source_id, n.version, n.flow_step) for n in await thread(one)] for one in (source, side)]
         assert ours == theirs
@@ -251,7 +251,7 @@ async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, s
     async def writing() -> None:
         for number in range(100, 1000):
             await tell(side, [turn(number % 7 + 50, f"Ana wrote {number}.", timestamp=None)])
-            await side.ingest({"context": "d", "wait": False, "items": [{"text": f"x {number}"}]}, "t", None)
+            await side.ingest({"context": "d", "items": [{"text": f"x {number}"}]}, "t", None)
             if over.is_set():
                 return
 

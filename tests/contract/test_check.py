@@ -62,12 +62,12 @@ async def fill(side: Side) -> None:
                 }
                 for number in range(6)
             ]
-            await side.ingest({"context": context, "flow_id": flow, "items": items, "wait": False}, "t", None)
+            await side.ingest({"context": context, "flow_id": flow, "items": items}, "t", None)
             changed = [{"id": f"{flow}{number}", "text": "changed", "speaker": "Ben"} for number in (1, 5)]
-            await side.ingest({"context": context, "flow_id": flow, "items": changed[:1], "wait": False}, "t", None)
-            await side.ingest({"context": context, "flow_id": other, "items": changed[1:], "wait": False}, "t", None)
+            await side.ingest({"context": context, "flow_id": flow, "items": changed[:1]}, "t", None)
+            await side.ingest({"context": context, "flow_id": other, "items": changed[1:]}, "t", None)
         document = {"id": "document", "text": "a long paper", "tags": ["sea"]}
-        await side.ingest({"context": context, "items": [document], "wait": False}, "t", None)
+        await side.ingest({"context": context, "items": [document]}, "t", None)
     await side.indexer.drain()
 
 
@@ -258,7 +258,7 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
 async def test_memory_does_not_grow_with_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages(monkeypatch, page=50, steps_at_once=200, block=16)
     peaks = []
-    for count in (800, 2400):  # enough for each that as many pages as ever are read at once
+    for count in (1600, 4800):  # enough for each that as many pages as ever are read at once
         async with embedded(store / str(count)) as side:
             await fill_with(side, count)
             measured = []

@@ -116,7 +116,7 @@ async def test_what_no_rule_sees_is_replaced_by_what_the_model_tells(story: Stor
 async def test_what_is_taken_back_has_replaced_nothing(story: Story) -> None:
     await tell(story, turn("a", 1, ACME), turn("b", 5, GLOBEX))
     assert (await ends(story.side))[ACME] == at(5)
-    await story.side.retract({"context": "c", "ids": ["b"], "wait": False}, "t")
+    await story.side.retract({"context": "c", "ids": ["b"]}, "t")
     await story.settle()
     assert await ends(story.side) == {ACME: None}
     assert await found(story.side, "Who does Lena work for?") == {"a"}

@@ -89,7 +89,7 @@ async def crowd(neo4j_server: Neo4jServer, qdrant_server: QdrantServer) -> Async
     async with platform(neo4j_server, qdrant_server, query_seconds=600) as side:
         made = Crowd(side, side.collection, qdrant_server)
         turns = [{"id": f"m{n}", "text": f"A harbour at {n}.", "speaker": "Ana"} for n in range(FEW)]
-        await side.ingest({"context": "c", "flow_id": "f", "items": turns, "wait": False}, "small", None)
+        await side.ingest({"context": "c", "flow_id": "f", "items": turns}, "small", None)
         await side.indexer.drain()
         await asyncio.gather(_fill_graph(neo4j_server), _fill_vectors(side))
         yield made

@@ -58,7 +58,7 @@ def items(**fields: Any) -> list[dict[str, Any]]:
 
 
 async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", **fields: Any) -> None:
-    body = {"context": "c", "domain": "general", "extract": "none", "wait": False, "items": list(told)}
+    body = {"context": "c", "domain": "general", "extract": "none", "items": list(told)}
     await side.ingest(body | fields, tenant, None)
     await side.indexer.drain()
 
@@ -252,7 +252,7 @@ async def test_what_goes_takes_its_dreams_along_and_may_come_again(side: Side, h
     await tell(side, *items())
     await run(side)
     if how == "retracted":
-        await side.retract({"context": "c", "ids": ["0"], "wait": False}, "t")
+        await side.retract({"context": "c", "ids": ["0"]}, "t")
     else:
         await tell(side, item(0, "The ferry is late."))
     nodes = await side.nodes()

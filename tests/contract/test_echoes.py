@@ -29,7 +29,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 
 
 async def tell(side: Side, *items: dict[str, Any], context: str = "ops", tenant: str = "t") -> IngestResponse:
-    body = {"context": context, "domain": "general", "wait": False, "items": list(items)}
+    body = {"context": context, "domain": "general", "items": list(items)}
     response = await side.ingest(body, tenant, None)
     await side.indexer.drain()
     return response
@@ -41,7 +41,7 @@ async def say(side: Side, text: str, speaker: str | None = "assistant", **fields
 
 
 async def take_back(side: Side, name: str) -> None:
-    await side.retract({"context": "ops", "ids": [name], "wait": False}, "t")
+    await side.retract({"context": "ops", "ids": [name]}, "t")
     await side.indexer.drain()
 
 
@@ -239,7 +239,7 @@ async def test_a_source_that_goes_meanwhile_is_none(side: Side, monkeypatch: pyt
 
     monkeypatch.setattr("vicw_ingest.pipeline.find_echoes", find)
     texts = (CACHE, f"{answer}\n\nWhat else is there?")
-    body = {"context": "ops", "wait": False, "items": [{"text": text, "speaker": "assistant"} for text in texts]}
+    body = {"context": "ops", "items": [{"text": text, "speaker": "assistant"} for text in texts]}
     items = (await side.ingest(body, "t", None)).items
     assert [(item.status, [source.id for source in item.sources]) for item in items] == [
         ("created", []),
@@ -297,7 +297,7 @@ async def test_nothing_is_linked_to_what_others_may_not_see(
 
 async def test_a_job_and_a_retry_say_the_same(side: Side) -> None:
     await remember(side)
-    body = {"context": "ops", "wait": False, "items": [{"text": CACHE}, {"text": "Something new happened today."}]}
+    body = {"context": "ops", "items": [{"text": CACHE}, {"text": "Something new happened today."}]}
     first = await side.ingest(body, "t", "key")
     second = await side.ingest(body, "t", "key")
     assert first == second

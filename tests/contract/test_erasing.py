@@ -65,7 +65,7 @@ async def erase(side: Side, chosen: Chosen) -> Done:
 
 async def ingest(side: Side, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
     """Ingest, and index: nothing else does it here, so that nobody need wait."""
-    response = await side.ingest({**body, "wait": False}, tenant, key)
+    response = await side.ingest(body, tenant, key)
     await side.indexer.drain()
     return response
 

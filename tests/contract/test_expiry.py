@@ -61,7 +61,7 @@ async def tell(side: Side) -> None:
         ),
         turn("c", 2, "Nothing else happened in Lisbon."),
     ]
-    await side.ingest({"context": "c", "items": items, "extract": "rules", "wait": False}, "t", None)
+    await side.ingest({"context": "c", "items": items, "extract": "rules"}, "t", None)
     await side.indexer.drain()
 
 
@@ -127,7 +127,7 @@ async def test_whom_an_item_named_is_nobodys_sister_after_it(side: Side, at: Any
     await tell(side)
     at(AFTER)
     said = turn("d", 3, "My sister slept because she was tired.")
-    await side.ingest({"context": "c", "items": [said], "extract": "rules", "wait": False}, "t", None)
+    await side.ingest({"context": "c", "items": [said], "extract": "rules"}, "t", None)
     nodes = await side.nodes()
     (clara,) = [uid for uid, node in nodes.items() if node.name == "Clara"]
     (item,) = [uid for uid, node in nodes.items() if node.source_id == "d" and node.label is Label.EVENT]
@@ -140,7 +140,7 @@ async def test_what_comes_again_is_told_anew(side: Side, at: Any) -> None:
     at(AFTER)
     await sweep(side)
     again = turn("b", 1, "My sister Clara left Porto because the bridge burned.")
-    response = await side.ingest({"context": "c", "items": [again], "extract": "rules", "wait": False}, "t", None)
+    response = await side.ingest({"context": "c", "items": [again], "extract": "rules"}, "t", None)
     assert response.items[0].status == "created"
     assert {node.name for node in (await live(side)).values()} >= {"Clara", "Porto"}
     at(AFTER + timedelta(days=1))
@@ -152,7 +152,7 @@ async def test_what_comes_again_is_told_anew(side: Side, at: Any) -> None:
 async def test_items_of_all_tenants_go_in_time_however_many(side: Side, at: Any) -> None:
     items = [{"id": f"i{n}", "text": f"note {n}", "expires_at": OVER.isoformat()} for n in range(130)]
     for tenant, context in (("t", "c"), ("u", "c"), ("u", "d")):
-        await side.ingest({"context": context, "items": items, "extract": "none", "wait": False}, tenant, None)
+        await side.ingest({"context": context, "items": items, "extract": "none"}, tenant, None)
     at(OVER)
     assert await sweep(side) == 390
     assert not [node for node in (await live(side)).values() if node.label is not Label.CONTEXT]

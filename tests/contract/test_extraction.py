@@ -67,7 +67,7 @@ async def test_the_model_tells_what_replaced_what_where_no_rule_sees_it(story: O
             await s.ingest({"id": str(number), "text": text, "timestamp": f"2026-03-0{number}T09:00:00Z"})
         await s.settle()
         assert await s.replaced() == {(porto, "SUPERSEDES", lyon), (heard, "CONTRADICTS", porto)}
-        await s.side.retract({"context": "c", "ids": ["2"], "wait": False}, "t")
+        await s.side.retract({"context": "c", "ids": ["2"]}, "t")
         await s.settle()
         assert await s.replaced() == {(heard, "CONTRADICTS", lyon)}
 
@@ -351,7 +351,7 @@ async def test_items_of_tenants_are_read_in_turns_and_kept_apart(story: Open) ->
     async with story(NOTHING, at_once=1) as s:
         for n in range(3):
             await s.ingest({"text": f"of t {n}"})
-        body = {"context": "c", "items": [{"text": "of u"}], "extract": "llm", "wait": False}
+        body = {"context": "c", "items": [{"text": "of u"}], "extract": "llm"}
         await s.side.ingest(body, "u", None)
         await s.settle()
     assert s.chat.texts.index("of u") < 2

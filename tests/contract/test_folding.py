@@ -46,7 +46,7 @@ def turn(number: int, text: str, **fields: Any) -> dict[str, Any]:
 
 
 async def tell(side: Side, turns: Sequence[dict[str, Any]], **fields: Any) -> None:
-    await side.ingest({"context": "c", "extract": "rules", "wait": False, "items": list(turns)} | fields, "t", None)
+    await side.ingest({"context": "c", "extract": "rules", "items": list(turns)} | fields, "t", None)
     await side.indexer.drain()
 
 
@@ -111,7 +111,7 @@ async def test_five_become_one_in_their_place(side: Side) -> None:
 
 async def test_it_comes_back_as_it_was(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5], tags=["trip"], about=["Ana"]) for n in range(7)])
-    await side.ingest({"context": "d", "wait": False, "items": [turn(9, "Elsewhere.")]}, "t", None)
+    await side.ingest({"context": "d", "items": [turn(9, "Elsewhere.")]}, "t", None)
     await sound(side)
     nodes, edges, points = await side.nodes(), await side.edges(), await side.payloads()
     macro = await fold(side, await draft(side, (await thread(side))[:5]))
@@ -224,7 +224,7 @@ async def test_nothing_is_folded_that_has_changed_since(side: Side) -> None:
 
 
 async def status(side: Side, *turns: dict[str, Any]) -> list[str]:
-    response = await side.ingest({"context": "c", "extract": "rules", "wait": False, "items": list(turns)}, "t", None)
+    response = await side.ingest({"context": "c", "extract": "rules", "items": list(turns)}, "t", None)
     return [item.status.value for item in response.items]
 
 
@@ -233,7 +233,7 @@ async def test_a_folded_item_that_is_sent_again_is_known(side: Side) -> None:
     events = await thread(side)
     macro = await fold(side, await draft(side, events))
     nodes = await side.nodes()
-    again = {"context": "c", "extract": "rules", "wait": False, "items": [turn(2, _TEXTS[2])]}
+    again = {"context": "c", "extract": "rules", "items": [turn(2, _TEXTS[2])]}
     response = await side.ingest(again, "t", None)
     assert [(item.uid, item.status.value) for item in response.items] == [(events[2].uid, "unchanged")]
     assert await side.nodes() == nodes
@@ -261,7 +261,7 @@ async def test_a_folded_item_that_is_taken_back_comes_back_first(side: Side) -> 
     first = await fold(side, await draft(side, (await thread(side))[:3]))
     await fold(side, await draft(side, (await thread(side))[:3]))
     assert first.uid not in {event.uid for event in await thread(side)}
-    done = await side.retract({"context": "c", "ids": ["1", "nobody"], "wait": False}, "t")
+    done = await side.retract({"context": "c", "ids": ["1", "nobody"]}, "t")
     assert [item.status.value for item in done.items] == ["retracted", "unknown"]
     await sound(side)
     assert [event.source_id for event in await thread(side)] == ["0", "2", "3", "4", "5"], "level by level"
@@ -279,14 +279,13 @@ _STEP = (
             | {
                 "context": "c",
                 "extract": "rules",
-                "wait": False,
                 "items": [i | {"text": t, "flow_id": "f"} for i, t in zip(request["items"], texts, strict=False)],
             }
         ),
         UPDATES,
         st.lists(st.sampled_from(_TEXTS), min_size=3, max_size=3),
     )
-    | RETRACTIONS.map(lambda request: request | {"context": "c", "wait": False})
+    | RETRACTIONS.map(lambda request: request | {"context": "c"})
     | st.tuples(st.integers(0, 6), st.integers(2, 5))
 )
 

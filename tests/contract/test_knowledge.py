@@ -37,7 +37,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 
 
 async def tell(side: Side, context: str, *items: dict[str, Any]) -> None:
-    await side.ingest({"context": context, "items": items, "extract": "rules", "wait": False}, "t", None)
+    await side.ingest({"context": context, "items": items, "extract": "rules"}, "t", None)
     await side.indexer.drain()
 
 

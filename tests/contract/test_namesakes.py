@@ -27,7 +27,7 @@ def turn(number: int, speaker: str, text: str, **fields: Any) -> dict[str, Any]:
 
 async def tell(side: Side, *turns: dict[str, Any]) -> None:
     for one in turns:
-        body = {"context": "c", "domain": "general", "items": [one], "extract": "rules", "wait": False}
+        body = {"context": "c", "domain": "general", "items": [one], "extract": "rules"}
         await side.ingest(body, "t", None)
     await side.indexer.drain()
     assert (await side.check()).violations == []

@@ -35,7 +35,7 @@ def person(name: str, context: str = "chat", subtype: str = "person") -> str:
 
 
 async def tell(side: Side, *items: dict[str, Any], context: str = "chat", **fields: Any) -> None:
-    body = {"context": context, "items": items, "extract": "none", "wait": False, **fields}
+    body = {"context": context, "items": items, "extract": "none", **fields}
     if any("extraction" in item for item in items):
         body["extract"] = "caller"
     await side.ingest(body, "t", None)
@@ -136,7 +136,7 @@ async def test_a_user_is_whom_a_caller_tells_as_long_as_the_telling_stands(side:
     await tell(side, {"id": "x", "text": "an account", "extraction": extraction, "sensitivity": "personal"})
     await tell(side, says("a", "Ana"), says("b", "Ben", "u-17"), secret("of ana", "Ana"), secret("of ben", "Ben"))
     assert await seen(side, "u-17") == {"of ana", "of ben"}
-    await side.retract({"context": "chat", "ids": ["x"], "wait": False}, "t")
+    await side.retract({"context": "chat", "ids": ["x"]}, "t")
     assert await seen(side, "u-17") == {"of ben"}
     over = {**extraction, "entities": extraction["entities"]}
     await tell(side, {"id": "y", "text": "a guest", "extraction": over, "expires_at": "2020-01-01T00:00:00Z"})
@@ -145,12 +145,12 @@ async def test_a_user_is_whom_a_caller_tells_as_long_as_the_telling_stands(side:
 
 async def test_a_user_is_nobody_any_more_when_nothing_says_so(side: Side) -> None:
     await tell(side, says("a", "Ana", "u-17"), says("b", "Ana", "u-17"), says("c", "Ana"), secret("of ana", "Ana"))
-    await side.retract({"context": "chat", "ids": ["a"], "wait": False}, "t")
+    await side.retract({"context": "chat", "ids": ["a"]}, "t")
     assert await seen(side, "u-17") == {"of ana"}, "another item says so"
     await tell(side, says("b", "Ben", "u-17"))
     assert await seen(side, "u-17") == set()
     assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Ben"]
-    await side.retract({"context": "chat", "ids": ["b"], "wait": False}, "t")
+    await side.retract({"context": "chat", "ids": ["b"]}, "t")
     assert await side.graph.named("t", ["u-17", "ben"]) == {}, "neither keeps the other"
     await tell(side, says("d", "Clara", "u-17"))
     assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Clara"]
@@ -162,7 +162,7 @@ async def test_users_that_are_merged_are_judged_each_by_what_it_says(side: Side)
     await tell(side, says("c", "Clara", "u-17"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"), secret("of clara", "Clara"))
     assert await seen(side, "u-18") == {"of ana", "of ben", "of clara"}
-    await side.retract({"context": "chat", "ids": ["c"], "wait": False}, "t")
+    await side.retract({"context": "chat", "ids": ["c"]}, "t")
     assert await seen(side, "u-17") == {"of ana", "of ben"}
     await split(side.graph, DECISION, person("u-17", subtype="user"))
     assert await seen(side, "u-17") == {"of ana"}
@@ -182,7 +182,7 @@ async def test_who_somebody_is_can_be_said_and_taken_back(side: Side) -> None:
     assert await identify(side.graph, DECISION, u18, ana)
     assert not await identify(side.graph, DECISION, u18, ana)
     assert await seen(side, "u-18") == {"of ana"}
-    await side.retract({"context": "chat", "ids": ["b"], "wait": False}, "t")
+    await side.retract({"context": "chat", "ids": ["b"]}, "t")
     await tell(side, says("b", "Clara", "u-18"))
     assert await seen(side, "u-18") == {"of ana"}, "said by a person, it rests on no item"
 

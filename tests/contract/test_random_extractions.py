@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
 
 from contract.sides import platform
+from effort import TIMES
 from qdrant_servers import server_if_any
 from random_extractions import throw
 from servers.neo4j.server import Neo4jServer
 
-COUNT = int(os.environ.get("VICW_TEST_EXTRACTIONS", "1500")) // 10
+COUNT = 500 * TIMES
 _AT_ONCE = 100
 """Requests between two rounds of the indexer, which then reads passages of items that have been replaced."""
 
@@ -30,7 +30,7 @@ async def test_random_extractions_leave_the_stores_clean(
             sent += 1
             if sent % _AT_ONCE == 0:
                 await side.indexer.drain()
-            await side.ingest({"context": "ctx", "items": items, "extract": extract, "wait": False}, "t", None)
+            await side.ingest({"context": "ctx", "items": items, "extract": extract}, "t", None)
 
         await throw(COUNT, side.graph, ingest)
         await side.indexer.drain()

@@ -36,7 +36,7 @@ PRIVATE: dict[str, Any] = {"sensitivity": "personal", "about": ["Ana"], "tags": 
 
 
 async def ingest(side: Side, *items: dict[str, Any]) -> None:
-    await side.ingest({"context": "c", "items": list(items), "wait": False}, "t", None)
+    await side.ingest({"context": "c", "items": list(items)}, "t", None)
 
 
 async def spoil(side: Side, count: int = 1, **fields: object) -> list[str]:

@@ -27,7 +27,7 @@ def turn(key: str, day: int, text: str, speaker: str | None = "Lena", **fields: 
 
 
 async def tell(side: Side, *items: dict[str, Any], context: str = "c") -> None:
-    body = {"context": context, "domain": "general", "items": items, "extract": "rules", "wait": False}
+    body = {"context": context, "domain": "general", "items": items, "extract": "rules"}
     await side.ingest(body, "t", None)
     await side.indexer.drain()
     assert (await side.check()).violations == []
@@ -108,7 +108,7 @@ async def test_what_may_have_several_values_is_replaced_only_by_a_word_of_change
 
 async def test_what_is_taken_back_or_told_anew_has_replaced_nothing(side: Side) -> None:
     await tell(side, turn("a", 1, LYON), turn("b", 5, PORTO))
-    await side.retract({"context": "c", "ids": ["b"], "wait": False}, "t")
+    await side.retract({"context": "c", "ids": ["b"]}, "t")
     await side.indexer.drain()
     assert await ends(side) == {LYON: None}
     assert await found(side, "Where does Lena live?") == {"a"}

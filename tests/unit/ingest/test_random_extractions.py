@@ -1,17 +1,17 @@
-"""Thousands of random extractions leave the store clean; extractions that are far too large are told so."""
+"""Random extractions leave the store clean; extractions that are far too large are told so."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
 
+from effort import TIMES
 from memory import Memory
 from random_extractions import throw
 from vicw_shared.errors import InvalidInputError
 
-COUNT = int(os.environ.get("VICW_TEST_EXTRACTIONS", "1500"))
+COUNT = 1500 * TIMES
 
 pytestmark = pytest.mark.timeout(900)
 

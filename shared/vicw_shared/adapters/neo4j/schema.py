@@ -76,6 +76,7 @@ _HELD_SECONDS = 30.0
 """How long one that dies while it defines the schema keeps the others waiting."""
 _LOOK_AGAIN_SECONDS = 0.25
 _PATIENCE_SECONDS = 120.0
+"""How long one that starts outlasts the locks of another that defines."""
 _EDGE = "vicw_edge_"
 
 
@@ -148,6 +149,7 @@ async def _write_patiently[T](database: Database, work: Callable[[Run], Awaitabl
         except OverloadedError:
             if time.monotonic() > until:
                 raise
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
 
 async def _go_through(database: Database, number: int) -> None:

@@ -71,7 +71,7 @@ class Neo4jUnreadItems:
 
 async def put_unread(run: Run, tenant: str, context: str, items: Sequence[str]) -> None:
     """Have these items read."""
-    rows = [{"record": unread_record(item), "item": item} for item in items]
+    rows = [{"ordinal": number, "record": unread_record(item), "item": item} for number, item in enumerate(items)]
     await run(unread.PUT, rows=rows, tenant=tenant, tenant_key=tenant_key(tenant), context=context)
 
 

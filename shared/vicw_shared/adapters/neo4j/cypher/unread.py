@@ -19,10 +19,9 @@ _SAID = (
 _THIS = f"MATCH (u:Entity) {_BY_RECORD} WHERE u.record = $record AND u.unread_item IS NOT NULL {locked('u')}"
 
 PUT = (
-    "UNWIND range(0, size($rows) - 1) AS ordinal WITH ordinal, $rows[ordinal] AS row "
-    "MERGE (u:Entity {record: row.record}) "
+    "UNWIND $rows AS row MERGE (u:Entity {record: row.record}) "
     "SET u.subtype = 'unread', u.unread_item = row.item, u.unread_tenant = $tenant, u.unread_of = $tenant_key, "
-    f"u.unread_context = $context, u.unread_due = {NOW} - size($rows) + ordinal "
+    f"u.unread_context = $context, u.unread_due = {NOW} - (size($rows) - row.ordinal) "
     "REMOVE u.unread_tries, u.unread_error, u.unread_failed_at"
 )
 """Those of one transaction are due in their order: the clock is one of milliseconds."""
