@@ -27,7 +27,7 @@ from vicw_shared.wire.ingest import IngestResponse
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(4 * 3600)]
 
-STORIES = 6 * TIMES
+STORIES = 12 * TIMES
 _STEPS = 25
 _BATCH = 1000
 
