@@ -23,6 +23,7 @@ from servers.redis import RedisServer
 
 START_SECONDS = 90.0
 WORKER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-l", "info")
+SLEEPER = ("celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep")
 _WAITS = re.compile("(worker waits for tasks|beat waits for its lock)")
 _ANSWERS = re.compile(r"(?:answers on|vicw-embedding ready) (http://\S+)")
 
@@ -151,7 +152,7 @@ class Platform:
 
     def sleeper(self, **variables: str) -> Service:
         """Return a sleep worker, which is not started yet."""
-        return self.add("sleeper", "celery", "-A", "vicw_sleep.worker", "worker", "-Q", "sleep", **variables)
+        return self.add("sleeper", *SLEEPER, **variables)
 
     def beat(self, **variables: str) -> Service:
         """Return a clock, which is not started yet."""

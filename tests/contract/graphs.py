@@ -14,6 +14,7 @@ from vicw_shared.ports import (
     GraphAudit,
     GraphStore,
     GraphTransaction,
+    Growths,
     Outbox,
     SleepLog,
     StoreRecord,
@@ -24,7 +25,9 @@ from vicw_shared.ports import (
 from vicw_shared.uids import edge_id, make_uid
 
 
-class Graph(GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Erasures, Uses, Protocol):
+class Graph(
+    GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Erasures, Uses, Growths, Protocol
+):
     """All ports of a graph, as its adapters implement them."""
 
     @property

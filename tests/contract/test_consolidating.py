@@ -18,9 +18,13 @@ from contract.test_folding import REGISTRY, plain, said, sound, tell, thread, tu
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import NotFoundError, UnavailableError
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphTransaction, Outcome, Point
+from vicw_shared.ports import GraphTransaction, Growth, Outcome, Point
+from vicw_shared.settings import ConsolidationSettings
+from vicw_sleep.consolidation import walking
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
+from vicw_sleep.consolidation.turn import catch_up
+from vicw_sleep.consolidation.walking import Bookmark
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _RULES = Rules(before=_LATER, cohesion=0.0)
@@ -150,6 +154,59 @@ async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
     assert (await run(side, Rules(before=START - timedelta(days=9)))).macros == 0
     assert (await run(side, most=1)).macros == 1
     assert len(await thread(side)) == 6
+
+
+async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_twice(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "_EVENTS", 4)
+    for flow, told in (("f", "talked"), ("g", "wrote")):
+        texts = [f"We {told} about {_TOPICS[n % 5]} in round {n}." for n in range(12)]
+        await tell(side, [turn(n, text, id=f"{flow}{n}", flow_id=flow) for n, text in enumerate(texts)])
+    await tell(side, turns(4), context="d")
+    marks: list[Bookmark | None] = [None]
+    macros = 0
+    while (done := await run(side, most=1, start=marks[-1])).next is not None:
+        marks.append(Bookmark.read(json.loads(json.dumps(done.next.written))))
+        assert done.macros == 1
+        macros += 1
+    assert macros + done.macros == 7
+    assert len(set(marks)) == 7, "each begins further on"
+
+
+async def test_a_context_that_many_items_arrived_in_is_folded_alone(side: Side) -> None:
+    await tell(side, turns(12))
+    await tell(side, turns(5), context="d")
+    after = ConsolidationSettings(hours=0, used_hours=0, interactions=6, batches=2)
+    left = await catch_up(consolidation(side), after)
+    assert left is not None and left.grown == Growth("t", "c", 12), "a turn is over, the rest is left"
+    assert await catch_up(consolidation(side), after, left) is None
+    assert len(await thread(side)) == 3
+    assert len(await side.graph.thread("t", "d", "f", 9)) == 5, "the other context has not grown enough"
+    await tell(side, [turn(n, f"We spoke of Porto in round {n}.") for n in range(20, 25)])
+    assert await catch_up(consolidation(side), after) is None
+    assert len(await thread(side)) == 8, "5 more are not 6"
+    assert await catch_up(consolidation(side), after.model_copy(update={"interactions": 0})) is None
+    await tell(side, [turn(30, "We spoke of Lima.")])
+    assert await catch_up(consolidation(side), after) is None
+    assert len(await thread(side)) < 8
+
+
+async def test_what_fails_in_a_context_that_has_grown_is_left_to_the_night(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, turns(12))
+    after = ConsolidationSettings(hours=0, used_hours=0, interactions=6)
+
+    async def away(*_: object) -> None:
+        raise UnavailableError("vectors", "it is away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(side.vectors, "upsert", away)
+        assert await catch_up(consolidation(side), after) is None
+    assert await side.graph.grown(6, limit=9) == []
+    assert len(await thread(side)) == 12
+    assert (await run(side)).macros == 3
 
 
 async def test_two_at_once_fold_everything_once(side: Side) -> None:

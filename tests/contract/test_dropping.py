@@ -10,6 +10,7 @@ import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label, Node
+from vicw_shared.model.chain import next_key
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.ports import Flow, GraphTransaction, Outcome, Step
 from vicw_shared.uids import make_uid
@@ -189,6 +190,13 @@ async def test_flows_are_listed_once_each_and_paged(graph: Graph) -> None:
         found += page
     assert sorted((flow.tenant, flow.context, flow.flow_id) for flow in found) == flows
     assert len(await graph.flows(after=None, limit=1)) == 1
+    within = [Flow("t", "c", "a"), Flow("t", "c", "b")]
+    assert sorted(await graph.flows(after=None, within=("t", "c"), limit=9), key=lambda flow: flow.flow_id) == within
+    (first,) = await graph.flows(after=None, within=("t", "c"), limit=1)
+    (second,) = await graph.flows(after=first, within=("t", "c"), limit=9)
+    assert {first, second} == set(within)
+    assert await graph.flows(after=second, within=("t", "c"), limit=9) == []
+    assert await graph.flows(after=None, within=("u", "d"), limit=9) == []
 
 
 async def test_a_thread_goes_on_behind_an_item_that_is_gone(graph: Graph) -> None:
@@ -197,5 +205,5 @@ async def test_a_thread_goes_on_behind_an_item_that_is_gone(graph: Graph) -> Non
     order = await graph.thread("t", "c", "f", 9)
     assert [one.flow_step for one in order] == [4, 5, 6, 1, 2, 3], "the caller's own steps come first"
     await drop(graph, order[2].name)
-    assert await graph.thread("t", "c", "f", 2, after=order[2]) == order[3:5]
-    assert await graph.thread("t", "c", "f", 9, after=order[5]) == []
+    assert await graph.thread("t", "c", "f", 2, after=next_key(order[2])) == order[3:5]
+    assert await graph.thread("t", "c", "f", 9, after=next_key(order[5])) == []

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
+from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports import (
     Flow,
@@ -175,12 +176,12 @@ class PayloadGraph:
         _away()
 
     async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
     ) -> list[Node]:
         """Raise UnavailableError."""
         _away()
 
-    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
+    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
         """Raise UnavailableError."""
         _away()
 

@@ -25,6 +25,7 @@ from redis.exceptions import LockError, RedisError
 
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import (
+    CATCH_UP,
     CONSOLIDATE,
     DREAM,
     EXPIRES_SECONDS,
@@ -89,14 +90,16 @@ def ticks(settings: Settings) -> list[Tick]:
     hour = settings.sleep.reconcile_hours * 3600
     folding = Schedule(SCHEDULE, settings.consolidation.schedule, now())
     dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, now())
+    look = settings.sleep.look_seconds
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
         *([extract] if settings.llm.enabled else []),
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
-        Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
+        Tick(WATCH, SLEEP_QUEUE, look, EXPIRES_SECONDS),
         Tick(CONSOLIDATE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=folding),
         Tick(DREAM, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=dreaming),
+        *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

@@ -18,17 +18,22 @@ REST_SECONDS = 1.0
 """Rest between two turns: whoever asks goes first."""
 
 
-async def keep_taking_turns(schedule: Schedule, night: Callable[[], AsyncIterator[None]], what: str) -> NoReturn:
-    """Go through a ``night`` of ``what`` whenever it is due, for ever: it yields after each turn that is not its last.
+type Turns = Callable[[], AsyncIterator[None]]
+"""Something that is done in turns: it yields after each that is not its last."""
 
-    Whatever a night raises is logged, and the next one comes all the same.
+
+async def keep_taking_turns(schedule: Schedule, night: Turns, what: str, between: Turns | None = None) -> NoReturn:
+    """Go through a ``night`` of ``what`` whenever it is due, for ever; ``between`` nights, at every look.
+
+    Whatever they raise is logged, and the next one comes all the same.
     """
     while True:
         await asyncio.sleep(LOOK_SECONDS)
-        if not schedule.due(now()):
+        turns = night if schedule.due(now()) else between
+        if turns is None:
             continue
         try:
-            async for _ in night():
+            async for _ in turns():
                 await asyncio.sleep(REST_SECONDS)
         except Exception:
             _log.exception(f"{what} failed; what it has done stands")

@@ -11,7 +11,7 @@ share_metrics()  # before any other import brings Prometheus' client along
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from celery import Task
 from redis.exceptions import RedisError
 
 from vicw_shared.adapters.celery_queue import (
+    CATCH_UP,
     CONSOLIDATE,
     DREAM,
     MIRROR,
@@ -34,11 +35,14 @@ from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.model import Label
+from vicw_shared.ports import Growth
 from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.consolidation.consolidating import Consolidated
-from vicw_sleep.consolidation.turn import is_all
+from vicw_sleep.consolidation.turn import Errand, catch_up
 from vicw_sleep.consolidation.turn import turn as turn_of_folding
-from vicw_sleep.dream.dreaming import Bookmark, Done
+from vicw_sleep.consolidation.walking import Bookmark
+from vicw_sleep.dream.dreaming import Bookmark as DreamBookmark
+from vicw_sleep.dream.dreaming import Done
 from vicw_sleep.dream.turn import turn as turn_of_dreaming
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import turn
@@ -52,6 +56,7 @@ app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
 _chain = Chain(connect(_settings.redis), "vicw:reconcile")
 _folding = Chain(connect(_settings.redis), "vicw:consolidate")
+_catching_up = Chain(connect(_settings.redis), "vicw:catch-up")
 _dreaming = Chain(connect(_settings.redis), "vicw:dream")
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
@@ -132,20 +137,41 @@ def mirror(self: Task[Any, Any]) -> None:
 
 
 @app.task(name=CONSOLIDATE, bind=True)
-def consolidate(self: Task[Any, Any], of: str | None = None) -> None:
+def consolidate(self: Task[Any, Any], after: list[Any] | None = None, of: str | None = None) -> None:
     """Fold so many batches, and leave the rest to a task of its own, one ``of`` the same chain."""
 
     def work(chain: str) -> bool:
-        done = _runtime.run(self.request, _fold)
-        if is_all(done, _settings.consolidation):
+        done = _runtime.run(self.request, partial(_fold, start=Bookmark.read(after)))
+        if done is None or (mark := done.next) is None:
             return False
-        return send(app, CONSOLIDATE, expires=SECONDS, kwargs={"of": chain})
+        return send(app, CONSOLIDATE, expires=SECONDS, kwargs={"after": mark.written, "of": chain})
 
     _take_turn(_folding, of, work, "consolidation")
 
 
-async def _fold(wiring: Wiring) -> Consolidated | None:
-    return await turn_of_folding(wiring.consolidation(), _settings.consolidation)
+async def _fold(wiring: Wiring, *, start: Bookmark | None) -> Consolidated | None:
+    return await turn_of_folding(wiring.consolidation(), _settings.consolidation, start)
+
+
+@app.task(name=CATCH_UP, bind=True)
+def consolidate_grown(
+    self: Task[Any, Any], grown: list[Any] | None = None, after: list[Any] | None = None, of: str | None = None
+) -> None:
+    """Do the same in a context that many items arrived in, if there is one; its chain goes on with the next of them."""
+
+    def work(chain: str) -> bool:
+        errand = Errand(Growth(*grown), Bookmark.read(after)) if grown is not None else None
+        left = _runtime.run(self.request, partial(_catch_up, left=errand))
+        if left is None:
+            return False
+        rest = {"grown": list(astuple(left.grown)), "after": left.mark.written if left.mark is not None else None}
+        return send(app, CATCH_UP, expires=SECONDS, kwargs={**rest, "of": chain})
+
+    _take_turn(_catching_up, of, work, "consolidation of what has grown")
+
+
+async def _catch_up(wiring: Wiring, *, left: Errand | None) -> Errand | None:
+    return await catch_up(wiring.consolidation(), _settings.consolidation, left)
 
 
 @app.task(name=DREAM, bind=True)
@@ -153,7 +179,7 @@ def dream(self: Task[Any, Any], after: list[str] | None = None, of: str | None =
     """Look at so many items, and leave the rest to a task of its own, one ``of`` the same chain."""
 
     def work(chain: str) -> bool:
-        start = Bookmark(after[0], Label(after[1]), after[2]) if after is not None else None
+        start = DreamBookmark(after[0], Label(after[1]), after[2]) if after is not None else None
         done = _runtime.run(self.request, partial(_dream, start=start))
         if done is None or (mark := done.next) is None:
             return False
@@ -186,7 +212,7 @@ def _take_turn(turns: Chain, of: str | None, work: Callable[[str], bool], what: 
                 turns.end(chain)
 
 
-async def _dream(wiring: Wiring, *, start: Bookmark | None) -> Done | None:
+async def _dream(wiring: Wiring, *, start: DreamBookmark | None) -> Done | None:
     return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
 
 

@@ -34,7 +34,7 @@ from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, Pend
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scope import Audience, Scope
-from vicw_shared.ports.sleep import Outcome, SleepLog, Step
+from vicw_shared.ports.sleep import Growth, Growths, Outcome, SleepLog, Step
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.uses import Use, Uses
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
@@ -63,6 +63,8 @@ __all__ = [
     "GraphSnapshot",
     "GraphStore",
     "GraphTransaction",
+    "Growth",
+    "Growths",
     "ItemIndex",
     "ItemRef",
     "KeyRing",

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
+from vicw_shared.model.chain import ChainKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +73,17 @@ class ItemIndex(Protocol):
         ...
 
     async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
     ) -> list[Node]:
-        """Return the first ``limit`` live items of a flow, in the order of its NEXT chain.
+        """Return the first ``limit`` live items of a flow, in the order of its NEXT chain: those behind a place of it.
 
-        With ``after``: those that stand behind the place of this item, which may be gone itself.
+        What stood at that place (``next_key``) may be gone.
         """
         ...
 
-    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
-        """Return up to ``limit`` flows of all tenants that have live items, in the engine's order, those ``after``."""
+    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
+        """Return up to ``limit`` flows that have live items, in the engine's order, those ``after`` one.
+
+        Of all tenants, or ``within`` a tenant's context. ``after`` is one of them, which may be gone.
+        """
         ...

@@ -55,3 +55,27 @@ class SleepLog(Protocol):
     async def forget_steps(self, before: datetime, *, limit: int) -> int:
         """Remove the oldest steps of before an instant, ``limit`` at most; return how many."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How many items had arrived in a context, at one moment."""
+
+    tenant: str
+    context: str
+    arrivals: int
+
+
+class Growths(Protocol):
+    """How much of each context the sleep cycle has been through. No export has it."""
+
+    async def grown(self, by: int, *, limit: int) -> list[Growth]:
+        """Return up to ``limit`` contexts of all tenants that ``by`` items, 1 or more, arrived in since it was noted.
+
+        Where nothing is noted, since the context began. Those that come first are the engine's choice.
+        """
+        ...
+
+    async def note_growth(self, growth: Growth) -> None:
+        """Note that a context has been through with so many items; fewer than noted before are ignored."""
+        ...

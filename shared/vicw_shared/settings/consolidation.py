@@ -18,7 +18,10 @@ class ConsolidationSettings(BaseSettings):
     schedule: str = Field(
         "0 3 * * *",
         description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
-        "`never`: only `vicw sleep consolidate` does",
+        "`never`: by no clock",
+    )
+    interactions: int = Field(
+        500, ge=0, description="A context that so many new items arrived in is consolidated at once; 0: none is"
     )
     hours: float = Field(1.0, ge=0, description="How old an Event is before it is folded, in hours")
     size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")

@@ -115,3 +115,27 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
         assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 3)
     finally:
         await standalone.close()
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_server_folds_a_context_that_has_grown_by_day(
+    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
+    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    await fill(store)
+    often = ConsolidationSettings(schedule="never", interactions=12, hours=0, batches=1)
+    standalone = Standalone(
+        replace(settings_for(store), sleep=SleepSettings(paused=paused), consolidation=often), HashEmbedder()
+    )
+    await standalone.open()
+    try:
+        standalone.start_indexer()
+        for _ in range(20 if paused else 100):
+            await asyncio.sleep(0.05)
+            if len(await standalone.graph.steps(None, limit=9)) == 3 and not await standalone.graph.grown(1, limit=9):
+                break
+        assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 3)
+        assert bool(await standalone.graph.grown(1, limit=9)) == paused
+    finally:
+        await standalone.close()

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from vicw_shared import sparse
 from vicw_shared.folding.fold import level
+from vicw_shared.model import Node
 from vicw_sleep.consolidation.material import Material
 
 _WINDOW = 3
@@ -53,15 +54,28 @@ def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> It
         yield from _shared_out(run, rules)
 
 
+def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
+    """Tell whether neighbours may be folded at all, as far as they tell that themselves: the rest costs reading."""
+    ripe = 0
+    for event in events:
+        ripe = ripe + 1 if is_ripe(event, rules) else 0
+        if ripe >= rules.least:
+            return True
+    return False
+
+
+def is_ripe(event: Node, rules: Rules) -> bool:
+    """Tell whether an Event is old enough to be folded, and nobody wants it kept."""
+    weighty = event.importance is not None and event.importance >= rules.weight
+    old = event.created_at < rules.before - level(event) * rules.rest
+    return old and level(event) < rules.levels and not (event.protected or weighty or event.is_echo)
+
+
 def may_be_folded(one: Material, rules: Rules) -> bool:
     """Tell whether an Event may be folded at all."""
-    event = one.event
-    weighty = event.importance is not None and event.importance >= rules.weight
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
     asked_for = rules.used_since is not None and one.used_at is not None and one.used_at >= rules.used_since
-    free = not (event.protected or weighty or one.busy or event.is_echo or asked_for)
-    old = event.created_at < rules.before - level(event) * rules.rest
-    return free and whole and old and level(event) < rules.levels
+    return is_ripe(one.event, rules) and whole and not (one.busy or asked_for)
 
 
 def together(left: Material, right: Material, rules: Rules) -> bool:

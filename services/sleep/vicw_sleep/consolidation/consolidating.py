@@ -8,7 +8,7 @@ same and the log has it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import batched
@@ -27,6 +27,7 @@ from vicw_shared.ports import (
     Flow,
     GraphStore,
     GraphTransaction,
+    Growths,
     Lane,
     LanguageModel,
     Outcome,
@@ -38,16 +39,14 @@ from vicw_shared.ports import (
 )
 from vicw_shared.uids import make_uid
 from vicw_sleep.consolidation.authoring import Author
-from vicw_sleep.consolidation.batching import Rules, batches
+from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
 from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.walking import Bookmark, ContextRef, pages
 from vicw_sleep.undoing import undoable, undone
 
 _log = structlog.get_logger()
-_FLOWS = 100
-_EVENTS = 200
-"""Events of a flow that are looked at together: their passages are read at once."""
 _DRAFTS = 20
 """Batches that are drafted together: what a run that may make no more has drafted is lost."""
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
@@ -57,14 +56,14 @@ type Told = Callable[[Flow, Fold | None, str], None]
 """Is told of each batch: what it is folded into, or why it is not."""
 
 
-class Graph(GraphStore, SleepLog, Uses, Protocol):
+class Graph(GraphStore, SleepLog, Uses, Growths, Protocol):
     """What consolidation needs of a graph."""
 
 
 @dataclass(slots=True)
 class Consolidated:
     """What a run did: ``flows`` looked at, ``events`` folded into ``macros``, batches ``refused`` or ``changed``
-    meanwhile, and those ``left`` that were refused or undone before.
+    meanwhile, and those ``left`` that were refused or undone before. It goes on at ``next``; None: it is through.
     """
 
     flows: int = 0
@@ -73,6 +72,18 @@ class Consolidated:
     refused: int = 0
     changed: int = 0
     left: int = 0
+    next: Bookmark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    rules: Rules
+    now: datetime
+    dry: bool
+    most: int | None
+    again: bool
+    drafter: Drafter
+    done: Consolidated = field(default_factory=Consolidated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,37 +107,48 @@ class Consolidation:
     told: Told = field(default=lambda flow, fold, reason: None)
 
     async def run(
-        self, rules: Rules, *, now: datetime, dry: bool = False, most: int | None = None, again: bool = False
+        self,
+        rules: Rules,
+        *,
+        now: datetime,
+        dry: bool = False,
+        most: int | None = None,
+        again: bool = False,
+        start: Bookmark | None = None,
+        within: ContextRef | None = None,
     ) -> Consolidated:
         """Fold what may be folded, ``most`` batches at most; ``dry``: only tell. Raises what the engines raise.
 
         ``again``: what was refused or undone before is judged anew; by a dry run, too, so that it tells all.
+        ``start``: where the run before this one left off; ``within``: in this context alone.
         """
-        done = Consolidated()
+        author = Author(self.model, self.max_tokens, self.at_once) if self.model is not None else None
+        drafter = Drafter(self.indexes, self.chunk_chars, self.share, author)
+        run = _Run(rules, now, dry, most, again or dry, drafter)
+        done = run.done
         try:
-            await self._run(rules, done, now=now, dry=dry, most=most, again=again or dry)
+            async for mark, page in pages(self.graph, start, within):
+                done.flows += mark.after is None
+                if worth_reading(page, rules) and not await self._page(page, run):
+                    done.next = mark
+                    break
         finally:
             if done.macros and not dry:
                 await self.queue.wake()
         return done
 
-    async def _run(
-        self, rules: Rules, done: Consolidated, *, now: datetime, dry: bool, most: int | None, again: bool
-    ) -> None:
-        author = Author(self.model, self.max_tokens, self.at_once) if self.model is not None else None
-        drafter = Drafter(self.indexes, self.chunk_chars, self.share, author)
-        async for flow in self._flows():
-            done.flows += 1
-            async for page in self._pages(flow):
-                material = await read_material(self.graph, self.unread, page)
-                ended = page[-1].created_at < rules.before
-                for some in batched(batches(material, rules, ended=ended), _DRAFTS):
-                    fresh = [batch for batch in some if again or not await self._is_settled(batch)]
-                    done.left += len(some) - len(fresh)
-                    for draft in await drafter.drafts(fresh):
-                        if most is not None and done.macros >= most:
-                            return
-                        await self._settle(flow, draft, done, now=now, dry=dry)
+    async def _page(self, page: Sequence[Node], run: _Run) -> bool:
+        """Fold what may be folded of a page; tell whether that was all of it."""
+        material = await read_material(self.graph, self.unread, page)
+        ended = page[-1].created_at < run.rules.before
+        for some in batched(batches(material, run.rules, ended=ended), _DRAFTS):
+            fresh = [batch for batch in some if run.again or not await self._is_settled(batch)]
+            run.done.left += len(some) - len(fresh)
+            for draft in await run.drafter.drafts(fresh):
+                if run.most is not None and run.done.macros >= run.most:
+                    return False
+                await self._settle(draft, run)
+        return True
 
     async def _is_settled(self, batch: Sequence[Material]) -> bool:
         """Tell whether a batch was refused, or brought back by a person: what is updated since is another."""
@@ -150,32 +172,20 @@ class Consolidation:
         await self.queue.wake()
         return done
 
-    async def _flows(self) -> AsyncIterator[Flow]:
-        after: Flow | None = None
-        while page := await self.graph.flows(after=after, limit=_FLOWS):
-            after = page[-1]
-            for flow in page:
-                yield flow
-
-    async def _pages(self, flow: Flow) -> AsyncIterator[list[Node]]:
-        after: Node | None = None
-        while page := await self.graph.thread(flow.tenant, flow.context, flow.flow_id, _EVENTS, after=after):
-            after = page[-1]
-            yield page
-
-    async def _settle(self, flow: Flow, draft: Draft, done: Consolidated, *, now: datetime, dry: bool) -> None:
-        fold, refusal = draft.fold, draft.refusal
-        self.told(flow, None if refusal else fold, refusal)
+    async def _settle(self, draft: Draft, run: _Run) -> None:
+        fold, refusal, done = draft.fold, draft.refusal, run.done
+        macro = fold.macro
+        self.told(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else fold, refusal)
         if refusal:
             done.refused += 1
-            if not dry:
-                await self._refuse(fold, refusal, now)
+            if not run.dry:
+                await self._refuse(fold, refusal, run.now)
             return
-        if not dry:
+        if not run.dry:
             try:
-                await self._fold(draft, now)
+                await self._fold(draft, run.now)
             except ChangedError as error:
-                _log.info("a batch is left to the next run", reason=error.detail, context=flow.context)
+                _log.info("a batch is left to the next run", reason=error.detail, context=macro.context)
                 done.changed += 1
                 return
             FOLDED.inc(len(fold.sources))

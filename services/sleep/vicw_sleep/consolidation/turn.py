@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import NoReturn
 
@@ -10,9 +11,11 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
+from vicw_shared.ports import Growth
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
+from vicw_sleep.consolidation.walking import Bookmark, ContextRef
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.taking_turns import keep_taking_turns
 
@@ -33,10 +36,24 @@ def rules_of(settings: ConsolidationSettings) -> Rules:
     )
 
 
-async def turn(consolidation: Consolidation, settings: ConsolidationSettings) -> Consolidated | None:
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What is left of a context that has ``grown``: what stands behind ``mark``."""
+
+    grown: Growth
+    mark: Bookmark | None = None
+
+
+async def turn(
+    consolidation: Consolidation,
+    settings: ConsolidationSettings,
+    start: Bookmark | None = None,
+    within: ContextRef | None = None,
+) -> Consolidated | None:
     """Fold ``settings.batches`` batches at most; return what was done. What fails is logged: None."""
     try:
-        done = await consolidation.run(rules_of(settings), now=now(), most=settings.batches)
+        rules = rules_of(settings)
+        done = await consolidation.run(rules, now=now(), most=settings.batches, start=start, within=within)
     except VicwError as error:
         _log.warning("consolidation stopped; what it has done stands", error=error.detail)
         return None
@@ -46,18 +63,45 @@ async def turn(consolidation: Consolidation, settings: ConsolidationSettings) ->
     return done
 
 
-def is_all(done: Consolidated | None, settings: ConsolidationSettings) -> bool:
-    """Tell whether a turn has left nothing for the next one."""
-    return done is None or done.macros < settings.batches
+async def catch_up(
+    consolidation: Consolidation, settings: ConsolidationSettings, left: Errand | None = None
+) -> Errand | None:
+    """Take a turn in a context that ``settings.interactions`` items arrived in; return what is left, of any of them.
+
+    What fails is left to the night, or to as many items more. Raises what the graph raises that knows of growth.
+    """
+    errand = left or await _grown(consolidation, settings)
+    if errand is None:
+        return None
+    grown = errand.grown
+    done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
+    if done is not None and done.next is not None:
+        return Errand(grown, done.next)
+    await consolidation.graph.note_growth(grown)
+    return await _grown(consolidation, settings)
+
+
+async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) -> Errand | None:
+    if not settings.interactions:
+        return None
+    found = await consolidation.graph.grown(settings.interactions, limit=1)
+    return Errand(found[0]) if found else None
 
 
 async def keep_consolidating(
     opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule
 ) -> NoReturn:
-    """Take turns when they are due, for ever."""
+    """Take turns when they are due, by the clock and by what has arrived, for ever."""
 
     async def night() -> AsyncIterator[None]:
-        while not is_all(await turn(opened(), settings), settings):
+        mark: Bookmark | None = None
+        while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
+            mark = done.next
             yield
 
-    await keep_taking_turns(schedule, night, "consolidation")
+    async def between() -> AsyncIterator[None]:
+        left: Errand | None = None
+        while (left := await catch_up(opened(), settings, left)) is not None:
+            yield
+
+    await keep_taking_turns(schedule, night, "consolidation", between)

@@ -153,6 +153,8 @@ def status(
     for task, schedule in (("consolidation", folding), ("dream", dreaming)):
         when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
         out.print(f"{task}: {when}")
+    if (items := settings.consolidation.interactions) and not settings.sleep.paused:
+        out.print(f"consolidation of a context: at once when {items} items are new in it")
     last = f"{steps[0].at:%Y-%m-%d %H:%M} UTC" if steps else "never"
     out.print(f"last step: {last}; in the last day " + ", ".join(f"{recent[one]} {one.value}" for one in Outcome))
 

@@ -15,6 +15,7 @@ from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasing import Neo4jErasures
+from vicw_shared.adapters.neo4j.growths import Neo4jGrowths
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     chain_end,
@@ -39,7 +40,7 @@ from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.model.chain import latest_first, next_key
+from vicw_shared.model.chain import ChainKey, latest_first
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
     Direction,
@@ -63,7 +64,7 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures, Neo4jUses):
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures, Neo4jUses, Neo4jGrowths):
     """All ports of a graph on one database: GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit, …
 
     Any number of processes may open it.
@@ -76,6 +77,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         Neo4jArchive.__init__(self, database, types)
         Neo4jErasures.__init__(self, database)
         Neo4jUses.__init__(self, database)
+        Neo4jGrowths.__init__(self, database)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 
@@ -238,14 +240,19 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         return [node_of(row["node"]) for row in rows]
 
     async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
     ) -> list[Node]:
         prefix = chain_prefix(tenant, context, flow)
-        start = place(prefix, next_key(after)) if after is not None else prefix
+        start = place(prefix, after) if after is not None else prefix
         values = {"prefix": start, "end": chain_end(prefix), "tenant": tenant, "limit": limit}
         return [node_of(row["node"]) for row in await self._database.read(nodes.THREAD, **values)]
 
-    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
+    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
+        if within is not None:
+            prefix = chain_prefix(*within, None)
+            values = {"start": prefix, "end": chain_end(prefix), "after": after.flow_id if after is not None else ""}
+            rows = await self._database.read(nodes.FLOWS_WITHIN, limit=limit, **values)
+            return [Flow(*within, row["flow_id"]) for row in rows]
         start = chain_end(chain_prefix(after.tenant, after.context, after.flow_id)) if after is not None else ""
         found: list[Flow] = []
         while len(found) < limit and (rows := await self._database.read(nodes.FLOW, start=start)):

@@ -19,7 +19,7 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
-from vicw_shared.model.chain import latest_first, next_key
+from vicw_shared.model.chain import ChainKey, latest_first
 from vicw_shared.model.core5 import OF_NOBODY
 from vicw_shared.ports import Flow, ItemRef
 
@@ -75,17 +75,15 @@ def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -
 
 
 def read_thread(
-    connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int, after: Node | None
+    connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int, after: ChainKey | None
 ) -> list[Node]:
     """Return a flow's items in the order of the index that its chain is kept by."""
-    behind, place = "", next_key(after) if after is not None else ()
-    if place:
-        behind = "AND (unstepped, step, timestamp, flow_step) > (?, ?, ?, ?) "
+    behind = "AND (unstepped, step, timestamp, flow_step) > (?, ?, ?, ?) " if after is not None else ""
     rows = connection.execute(
         f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND flow_id = ? "  # noqa: S608
         f"AND arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL {behind}"
         "ORDER BY unstepped, step, timestamp, flow_step LIMIT ?",
-        (tenant, context, flow, *place, limit),
+        (tenant, context, flow, *(after or ()), limit),
     )
     return list(map(node_of, rows))
 
@@ -96,12 +94,16 @@ _FLOW = (
 )
 
 
-def read_flows(connection: sqlite3.Connection, after: Flow | None, limit: int) -> list[Flow]:
+def read_flows(
+    connection: sqlite3.Connection, after: Flow | None, limit: int, within: tuple[str, str] | None
+) -> list[Flow]:
     """Return flows in the order of the index that has their items: one look-up a flow, however long it is."""
     found: list[Flow] = []
-    place = (after.tenant, after.context, after.flow_id) if after is not None else ("", "", "")
+    place = (after.tenant, after.context, after.flow_id) if after is not None else (*(within or ("", "")), "")
     while len(found) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
         place = row
+        if within is not None and row[:2] != within:
+            break
         found.append(Flow(*row))
     return found
 

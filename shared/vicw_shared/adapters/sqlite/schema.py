@@ -353,6 +353,11 @@ MIGRATIONS: tuple[str, ...] = (
         last_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     """,
+    # With how many items the sleep cycle has been through a context.
+    """
+    ALTER TABLE counter ADD COLUMN slept INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX counter_arrivals ON counter (tenant, context, value, slept) WHERE flow = '';
+    """,
 )
 
 

@@ -18,6 +18,7 @@ from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.erasing import SqliteErasures
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
+from vicw_shared.adapters.sqlite.growths import SqliteGrowths
 from vicw_shared.adapters.sqlite.hop import read_leads
 from vicw_shared.adapters.sqlite.items import (
     read_between,
@@ -46,6 +47,7 @@ from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
     Flow,
@@ -70,7 +72,9 @@ _BATCH = 500
 
 
 @measured("sqlite")
-class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures, SqliteUses):
+class SqliteGraphStore(
+    SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures, SqliteUses, SqliteGrowths
+):
     """All ports of a graph in one file of a folder: GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, …"""
 
     def __init__(
@@ -105,6 +109,7 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItem
         SqliteArchive.__init__(self, database)
         SqliteErasures.__init__(self, database)
         SqliteUses.__init__(self, database, self._write_atomically)
+        SqliteGrowths.__init__(self, database, self._write_atomically)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
@@ -229,12 +234,12 @@ class SqliteGraphStore(SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItem
         return await self._database.read(lambda c: read_expired(c, before, limit))
 
     async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: Node | None = None
+        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
     ) -> list[Node]:
         return await self._database.read(lambda c: read_thread(c, tenant, context, flow, limit, after))
 
-    async def flows(self, *, after: Flow | None, limit: int) -> list[Flow]:
-        return await self._database.read(lambda c: read_flows(c, after, limit))
+    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
+        return await self._database.read(lambda c: read_flows(c, after, limit, within))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

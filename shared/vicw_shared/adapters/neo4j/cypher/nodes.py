@@ -65,6 +65,13 @@ FLOW = (
 )
 """The first flow behind a place: its items are one run of the index, which is left at its end."""
 
+FLOWS_WITHIN = (
+    f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at >= $start AND n.clock_at < $end "
+    "AND n.flow_at IS NOT NULL AND n.flow_id > $after "
+    "RETURN DISTINCT n.flow_id AS flow_id ORDER BY flow_id LIMIT $limit"
+)
+"""The flows of a context, whose items its clock has: flows themselves stand in no order of contexts."""
+
 BETWEEN = (
     "UNWIND $spans AS span CALL (span) { "
     f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at >= span.start AND n.clock_at < span.end "

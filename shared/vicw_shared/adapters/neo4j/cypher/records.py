@@ -132,7 +132,17 @@ DROP_RECEIPTS = (
 
 DROP = f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record IN $records DELETE r"
 
-FORGET_COUNT = f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record = $record REMOVE c.value"
+FORGET_COUNT = f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record = $record REMOVE c.value, c.slept"
+
+GROWN = (
+    f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
+    "AND c.value - coalesce(c.slept, 0) >= $by RETURN c.record AS record, c.value AS value"
+)
+
+NOTE_GROWTH = (
+    f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} "
+    "WHERE c.record = $record AND coalesce(c.slept, 0) < $arrivals SET c.slept = $arrivals"
+)
 
 NOTE_ERASURE = (
     "MERGE (e:Entity {record: $record}) SET e.subtype = 'erasure', e.erasure = $erasure, e.number = $number, "

@@ -1,0 +1,61 @@
+"""Where a run of consolidation goes: flow by flow, a page of Events at a time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, cast
+
+from vicw_shared.model import Node
+from vicw_shared.model.chain import ChainKey, next_key
+from vicw_shared.ports import Flow, ItemIndex
+
+_FLOWS = 100
+_EVENTS = 200
+"""Events of a flow that are looked at together: their passages are read at once."""
+
+type ContextRef = tuple[str, str]
+"""A tenant and its context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Where a run goes on: in a ``flow``, behind a place of its NEXT chain; None: from its beginning."""
+
+    flow: Flow
+    after: ChainKey | None = None
+
+    @property
+    def written(self) -> list[object]:
+        """What ``read`` takes, as JSON."""
+        return [*astuple(self.flow), *(self.after or ())]
+
+    @classmethod
+    def read(cls, written: Sequence[Any] | None) -> Bookmark | None:
+        """Return the bookmark that was written, or None of None."""
+        if written is None:
+            return None
+        tenant, context, flow, *after = written
+        return cls(Flow(tenant, context, flow), cast(ChainKey, tuple(after)) if after else None)
+
+
+async def pages(
+    index: ItemIndex, start: Bookmark | None, within: ContextRef | None
+) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
+    """Yield live Events behind ``start``, of all flows or those ``within`` a context, and where each page begins."""
+    if start is not None:
+        async for page in _of_flow(index, start):
+            yield page
+    after = start.flow if start is not None else None
+    while flows := await index.flows(after=after, within=within, limit=_FLOWS):
+        after = flows[-1]
+        for flow in flows:
+            async for page in _of_flow(index, Bookmark(flow)):
+                yield page
+
+
+async def _of_flow(index: ItemIndex, mark: Bookmark) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
+    flow = mark.flow
+    while page := await index.thread(flow.tenant, flow.context, flow.flow_id, _EVENTS, after=mark.after):
+        yield mark, page
+        mark = Bookmark(flow, next_key(page[-1]))

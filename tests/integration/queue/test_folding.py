@@ -1,0 +1,52 @@
+"""The platform's sleep worker folds at night and what has grown by day, turn by turn: real Redis and Neo4j."""
+
+from __future__ import annotations
+
+import pytest
+
+from apart.running import SLEEPER, WORKER
+from integration.queue.conftest import DATABASE, Start, until
+from servers.redis import RedisServer
+from vicw_ingest.pipeline import ingest
+from vicw_ingest.wiring import Wiring
+from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, make_celery
+from vicw_shared.settings import RedisSettings
+from vicw_shared.wire.ingest import IngestRequest
+
+pytestmark = pytest.mark.process
+THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()
+
+
+async def test_the_worker_folds_what_has_grown_and_at_night_everything(
+    start: Start, wiring: Wiring, redis_server: RedisServer
+) -> None:
+    graph = wiring.engines.graph
+    app = make_celery("test", RedisSettings.model_validate({"url": redis_server.database(DATABASE)}))
+
+    async def tell(context: str, town: str) -> None:
+        texts = [f"We talked about the {thing} of {town}." for thing in THINGS]
+        items = [{"id": f"{town}{n}", "text": text, "flow_id": town} for n, text in enumerate(texts)]
+        request = IngestRequest.model_validate({"context": context, "items": items, "extract": "rules", "wait": False})
+        await ingest(request, "t", wiring.ports)
+        await until(indexed, 60)
+
+    async def indexed() -> bool:
+        return (await graph.backlog()).waiting == 0
+
+    async def folded(count: int) -> bool:
+        return len(await graph.steps(None, limit=99)) == count
+
+    async def small_alone() -> bool:
+        return [one.context for one in await graph.grown(1, limit=9)] == ["small"]
+
+    start("worker", *WORKER)
+    await tell("large", "Porto")
+    await tell("large", "Lima")
+    await tell("small", "Oslo")
+    often = {"VICW_CONSOLIDATE_INTERACTIONS": "20", "VICW_CONSOLIDATE_HOURS": "0", "VICW_CONSOLIDATE_BATCHES": "2"}
+    start("sleeper", *SLEEPER, **often)
+    app.send_task(CATCH_UP)
+    await until(lambda: folded(6), 60)
+    await until(small_alone, 10)
+    app.send_task(CONSOLIDATE)
+    await until(lambda: folded(9), 60)
