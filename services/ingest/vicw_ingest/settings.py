@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
+    ForgetSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -28,6 +29,7 @@ class Settings:
     redis: RedisSettings
     limits: LimitSettings
     ingest: IngestSettings
+    forgetting: ForgetSettings
     llm: LlmSettings
     worker: WorkerSettings
     log: LogSettings
@@ -44,6 +46,7 @@ class Settings:
                 RedisSettings(),
                 LimitSettings(),
                 IngestSettings(),
+                ForgetSettings(),
                 LlmSettings(),
                 WorkerSettings(),
                 LogSettings(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from vicw_ingest.capacity.capacity import Capacity
+from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
@@ -50,6 +52,11 @@ class Wiring(PlatformWiring):
             queue=self.queue,
             model=self._open_model(),
         )
+
+    def capacity(self) -> Capacity:
+        """Return what forgets for want of room."""
+        graph = self.engines.graph
+        return Capacity(graph, Eraser(graph, self.engines.indexes, self.registry), self.queue)
 
     def _open_model(self) -> ModelReading | None:
         settings = self.settings

@@ -16,9 +16,10 @@ from typing import Any
 import structlog
 from celery import Task
 
+from vicw_ingest.capacity.turn import turn
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
-from vicw_shared.adapters.celery_queue import EXTRACT, INDEX, make_celery, send
+from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
 
@@ -80,3 +81,15 @@ def extract(self: Task[Any, Any]) -> None:
         return
     if more:
         send(app, EXTRACT)
+
+
+@app.task(name=FORGET, bind=True)
+def forget(self: Task[Any, Any]) -> None:
+    """Choose what is to go for want of room, and erase what was chosen a grace ago; come again if there is more."""
+    try:
+        more = _runtime.run(self.request, lambda wiring: turn(wiring.capacity(), _settings.forgetting))
+    except RetryableError as error:
+        _log.warning("forgetting failed, the next time tries again", error=error.detail)
+        return
+    if more:
+        send(app, FORGET)

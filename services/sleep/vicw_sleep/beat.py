@@ -31,6 +31,7 @@ from vicw_shared.adapters.celery_queue import (
     EXPIRES_SECONDS,
     EXTRACT,
     EXTRACT_QUEUE,
+    FORGET,
     INDEX,
     INGEST_QUEUE,
     MIRROR,
@@ -48,7 +49,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, SCHEDULE, Schedule
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
@@ -90,6 +91,8 @@ def ticks(settings: Settings) -> list[Tick]:
     hour = settings.sleep.reconcile_hours * 3600
     folding = Schedule(SCHEDULE, settings.consolidation.schedule, now())
     dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, now())
+    forgetting = Schedule(FORGET_SCHEDULE, settings.forgetting.schedule, now())
+    forget = Tick(FORGET, INGEST_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=forgetting)
     look = settings.sleep.look_seconds
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
@@ -100,6 +103,7 @@ def ticks(settings: Settings) -> list[Tick]:
         Tick(CONSOLIDATE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=folding),
         Tick(DREAM, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=dreaming),
         *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
+        *([forget] if settings.forgetting.items and not settings.sleep.paused else []),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

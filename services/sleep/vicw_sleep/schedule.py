@@ -11,6 +11,7 @@ from vicw_shared.errors import SettingsError
 NEVER = "never"
 SCHEDULE = "VICW_CONSOLIDATE_SCHEDULE"
 DREAM_SCHEDULE = "VICW_DREAM_SCHEDULE"
+FORGET_SCHEDULE = "VICW_FORGET_SCHEDULE"
 
 
 class Schedule:

@@ -8,6 +8,7 @@ from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
+    ForgetSettings,
     IngestSettings,
     LlmSettings,
     LogSettings,
@@ -32,6 +33,7 @@ class Settings:
     sleep: SleepSettings
     consolidation: ConsolidationSettings
     dream: DreamSettings
+    forgetting: ForgetSettings
     mirror: MirrorSettings
     worker: WorkerSettings
     log: LogSettings
@@ -50,6 +52,7 @@ class Settings:
                 SleepSettings(),
                 ConsolidationSettings(),
                 DreamSettings(),
+                ForgetSettings(),
                 MirrorSettings(),
                 WorkerSettings(),
                 LogSettings(),

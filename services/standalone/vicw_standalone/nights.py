@@ -1,16 +1,19 @@
-"""What runs by itself in this process while nobody asks: consolidation, dreams, the mirror."""
+"""What runs by itself in this process while nobody asks: consolidation, dreams, forgetting, the mirror."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
+from vicw_ingest.capacity.turn import turn as turn_of_forgetting
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.dream.turn import keep_dreaming
 from vicw_sleep.mirror.turn import keep_mirrored
-from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.taking_turns import keep_taking_turns
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ class Nights:
 
     consolidation: Schedule
     dream: Schedule
+    forgetting: Schedule
 
     @classmethod
     def of(cls, settings: Settings, began: datetime) -> Nights:
@@ -32,6 +36,7 @@ class Nights:
         return cls(
             Schedule(SCHEDULE, settings.consolidation.schedule, began),
             Schedule(DREAM_SCHEDULE, settings.dream.schedule, began),
+            Schedule(FORGET_SCHEDULE, settings.forgetting.schedule, began),
         )
 
     def work(self, standalone: Standalone) -> Iterator[Work]:
@@ -43,5 +48,12 @@ class Nights:
             folding, dreaming = settings.consolidation, settings.dream
             yield "consolidation", keep_consolidating(standalone.consolidation, folding, self.consolidation)
             yield "dream", keep_dreaming(standalone.dream, dreaming, self.dream)
+        if settings.forgetting.items:
+            yield "forgetting", keep_taking_turns(self.forgetting, partial(_forget, standalone), "forgetting")
         if settings.mirror.path is not None:
             yield "mirror", keep_mirrored(standalone.graph, settings.mirror)
+
+
+async def _forget(standalone: Standalone) -> AsyncIterator[None]:
+    while await turn_of_forgetting(standalone.capacity(), standalone.settings.forgetting):
+        yield

@@ -9,6 +9,7 @@ from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
     EmbeddingSettings,
+    ForgetSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -46,6 +47,7 @@ class Settings:
     sleep: SleepSettings = field(default_factory=SleepSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     dream: DreamSettings = field(default_factory=DreamSettings)
+    forgetting: ForgetSettings = field(default_factory=ForgetSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -66,6 +68,7 @@ class Settings:
             SleepSettings(),
             ConsolidationSettings(),
             DreamSettings(),
+            ForgetSettings(),
         )
 
     @property

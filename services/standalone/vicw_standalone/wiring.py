@@ -9,6 +9,8 @@ from datetime import timedelta
 
 import structlog
 
+from vicw_ingest.capacity.capacity import Capacity
+from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
@@ -238,6 +240,10 @@ class Standalone:
     def dream(self) -> Dream:
         """Return what dreams of items."""
         return Dream(self.graph, self.indexes, self.registry, self.indexer)
+
+    def capacity(self) -> Capacity:
+        """Return what forgets for want of room."""
+        return Capacity(self.graph, Eraser(self.graph, self.indexes, self.registry), self.indexer)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

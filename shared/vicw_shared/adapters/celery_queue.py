@@ -25,6 +25,7 @@ from vicw_shared.settings import RedisSettings
 from vicw_shared.telemetry.spans import Kind, span, trace_headers
 
 INDEX = "vicw.ingest.index"
+FORGET = "vicw.ingest.forget"
 EXTRACT = "vicw.extract.read"
 RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"

@@ -20,7 +20,7 @@ READ_WORDS = 250
 TIERS = {"constitutional": 1.0, "critical": 0.9, "important": 0.7, "normal": 0.5, "temporary": 0.2}
 """What each tier weighs as an importance in [0, 1]."""
 PROTECTED_TIERS = frozenset({"constitutional", "critical"})
-_UNSTATED = TIERS["normal"]
+UNSTATED = TIERS["normal"]
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: each of their characters is a word."""
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+[+#]*")  # C++ and C# are no C
@@ -66,7 +66,7 @@ def precedence(importance: float | None, protected: bool) -> int:
 
     Thousandths of importance tell two apart; one that nobody has weighed is as important as a normal one.
     """
-    weight = importance if importance is not None else _UNSTATED
+    weight = importance if importance is not None else UNSTATED
     return (0 if protected else 1001) + 1000 - round(1000 * weight)
 
 

@@ -26,7 +26,13 @@ class ConsolidationSettings(BaseSettings):
     hours: float = Field(1.0, ge=0, description="How old an Event is before it is folded, in hours")
     size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")
     pause_minutes: float = Field(30.0, gt=0, description="A longer pause in a thread ends what goes together")
-    importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are never folded")
+    importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are not folded")
+    half_life_days: float = Field(
+        365.0,
+        ge=0,
+        description="After how long what no answer shows has half its importance, in days; 0: it keeps it. What is "
+        "protected is never folded",
+    )
     used_hours: float = Field(
         24.0, ge=0, description="What an answer has shown within so many hours is not folded; 0: it is, too"
     )
@@ -46,6 +52,11 @@ class ConsolidationSettings(BaseSettings):
     def grace(self) -> timedelta:
         """How long a step can be taken back."""
         return timedelta(days=self.undo_days)
+
+    @property
+    def half_life(self) -> timedelta | None:
+        """After how long what no answer shows has half its importance; None: it keeps it."""
+        return timedelta(days=self.half_life_days) if self.half_life_days else None
 
     def used_since(self, now: datetime) -> datetime | None:
         """Return the instant since which what was shown is left alone ``now``; None: it is not."""

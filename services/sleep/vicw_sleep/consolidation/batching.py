@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vicw_shared import sparse
+from vicw_shared.decay import weight
 from vicw_shared.folding.fold import level
 from vicw_shared.model import Node
+from vicw_shared.ports import Use
 from vicw_sleep.consolidation.material import Material
 
 _WINDOW = 3
@@ -28,7 +30,8 @@ class Rules:
     The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
     less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
     is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are folded again
-    up to ``levels``, each after a further ``rest``.
+    up to ``levels``, each after a further ``rest``. What an Event weighs halves in each ``half_life`` of disuse; None:
+    it does not.
     """
 
     before: datetime
@@ -41,6 +44,7 @@ class Rules:
     levels: int = 2
     rest: timedelta = timedelta(days=1)
     used_since: datetime | None = None
+    half_life: timedelta | None = None
 
 
 def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> Iterator[list[Material]]:
@@ -66,16 +70,24 @@ def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
 
 def is_ripe(event: Node, rules: Rules) -> bool:
     """Tell whether an Event is old enough to be folded, and nobody wants it kept."""
-    weighty = event.importance is not None and event.importance >= rules.weight
     old = event.created_at < rules.before - level(event) * rules.rest
-    return old and level(event) < rules.levels and not (event.protected or weighty or event.is_echo)
+    wanted = event.protected or event.is_echo or is_weighty(event, None, rules)
+    return old and level(event) < rules.levels and not wanted
 
 
 def may_be_folded(one: Material, rules: Rules) -> bool:
     """Tell whether an Event may be folded at all."""
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
-    asked_for = rules.used_since is not None and one.used_at is not None and one.used_at >= rules.used_since
-    return is_ripe(one.event, rules) and whole and not (one.busy or asked_for)
+    asked_for = rules.used_since is not None and one.use is not None and one.use.last >= rules.used_since
+    wanted = one.busy or asked_for or is_weighty(one.event, one.use, rules)
+    return is_ripe(one.event, rules) and whole and not wanted
+
+
+def is_weighty(event: Node, use: Use | None, rules: Rules) -> bool:
+    """Tell whether an Event is too important to be folded: so it was said to be, and has been needed since."""
+    if event.importance is None or rules.half_life is None:
+        return event.importance is not None and event.importance >= rules.weight
+    return weight(event, use, rules.before, rules.half_life) >= rules.weight
 
 
 def together(left: Material, right: Material, rules: Rules) -> bool:

@@ -38,13 +38,13 @@ from vicw_shared.ports import (
     WorkQueue,
 )
 from vicw_shared.uids import make_uid
+from vicw_shared.undoing import undoable, undone
 from vicw_sleep.consolidation.authoring import Author
 from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
 from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
 from vicw_sleep.consolidation.walking import Bookmark, ContextRef, pages
-from vicw_sleep.undoing import undoable, undone
 
 _log = structlog.get_logger()
 _DRAFTS = 20

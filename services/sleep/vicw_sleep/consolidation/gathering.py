@@ -66,7 +66,7 @@ def _material(
         tuple(sorted({node.name for node in named})),
         tuple(sorted({(node.text or "").strip() for node in told if node.uid in causal})),
         busy=event.uid in waiting,
-        used_at=use.last if (use := uses.get(event.uid)) else None,
+        use=uses.get(event.uid),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_shared.model import Node
+from vicw_shared.ports import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +14,8 @@ class Material:
     """An Event of a caller, or a Macro-Event, with its ``passages`` in order.
 
     ``about`` are the uids of whom it is about, ``named`` the names of what it mentions, ``caused`` the texts of its
-    statements that cause something or are caused. ``busy``: somebody is not done with it. ``used_at``: when an answer
-    showed it last, if one did.
+    statements that cause something or are caused. ``busy``: somebody is not done with it. ``use``: how often answers
+    showed it, if any did.
     """
 
     event: Node
@@ -24,7 +25,7 @@ class Material:
     named: tuple[str, ...] = ()
     caused: tuple[str, ...] = ()
     busy: bool = False
-    used_at: datetime | None = None
+    use: Use | None = None
 
     @property
     def text(self) -> str:

@@ -33,6 +33,7 @@ def rules_of(settings: ConsolidationSettings) -> Rules:
         levels=settings.levels,
         rest=timedelta(hours=settings.rest_hours),
         used_since=settings.used_since(now()),
+        half_life=settings.half_life,
     )
 
 

@@ -21,12 +21,12 @@ from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import GraphAudit, GraphTransaction, Outcome, SleepLog, Step, WholeItem, WorkQueue
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
+from vicw_shared.undoing import undoable, undone
 from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
 from vicw_sleep.dream.alike import Likeness, WholeGraph
 from vicw_sleep.dream.relating import links_of
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
-from vicw_sleep.undoing import undoable, undone
 
 _PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)

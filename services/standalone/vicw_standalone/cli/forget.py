@@ -12,6 +12,7 @@ import typer
 from vicw_shared.errors import DataDirError
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
+from vicw_standalone.cli.capacity import capacity
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
@@ -40,6 +41,7 @@ CopiesOption = Annotated[
 
 def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
+    app.command()(capacity)
     parent.add_typer(app, name="forget")
 
 

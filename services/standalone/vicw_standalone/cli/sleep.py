@@ -13,7 +13,7 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Step
 from vicw_shared.ties import DREAM
-from vicw_standalone.cli import dreams
+from vicw_standalone.cli import capacity, dreams
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -89,10 +89,13 @@ def undo(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Take a step back: what it has folded is as it was, what it has dreamt is gone. No server may run.
+    """Take a step back: what it has folded is as it was, what it has dreamt is gone, what was to go stays.
 
-    That can be done until VICW_CONSOLIDATE_UNDO_DAYS, or VICW_DREAM_UNDO_DAYS, are over.
+    No server may run. That can be done until VICW_CONSOLIDATE_UNDO_DAYS, VICW_DREAM_UNDO_DAYS or VICW_FORGET_UNDO_DAYS
+    are over.
     """
+    from vicw_ingest.capacity.capacity import FORGET, keep
+
     settings = read_settings(data_dir=data_dir)
 
     async def work(sleeper: Sleeper) -> None:
@@ -100,6 +103,10 @@ def undo(
         if logged is not None and logged.task == DREAM:
             gone = await sleeper.dream().undo(step, now=now(), grace=settings.dream.grace)
             out.print(f"{gone} edges are gone; the item is not dreamt of again")
+            return
+        if logged is not None and logged.task == FORGET:
+            await keep(sleeper.dream().graph, step, now=now(), grace=settings.forgetting.grace)
+            out.print("it stays; it is not chosen again")
             return
         back = await sleeper.consolidation().undo(step, now=now(), grace=settings.consolidation.grace)
         out.print(f"{len(back.items)} Events are back as they were")
@@ -137,7 +144,7 @@ def status(
     platform: PlatformOption = False,
 ) -> None:
     """Say what runs when, and what was done in the last day."""
-    from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
+    from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, NEVER, SCHEDULE, Schedule
 
     settings = read_settings(data_dir=data_dir)
     began = now()
@@ -150,7 +157,8 @@ def status(
     recent = Counter(step.outcome for step in steps if step.at > began - timedelta(days=1))
     folding = Schedule(SCHEDULE, settings.consolidation.schedule, began)
     dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, began)
-    for task, schedule in (("consolidation", folding), ("dream", dreaming)):
+    forgetting = Schedule(FORGET_SCHEDULE, settings.forgetting.schedule if settings.forgetting.items else NEVER, began)
+    for task, schedule in (("consolidation", folding), ("dream", dreaming), ("forgetting", forgetting)):
         when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
         out.print(f"{task}: {when}")
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
@@ -164,9 +172,14 @@ def _when(schedule: Schedule, began: datetime) -> str:
     return "never by itself" if rest is None else f"next at {began + rest:%Y-%m-%d %H:%M} UTC"
 
 
+def _folded(step: Step) -> str:
+    return f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
+
+
 def _line(step: Step) -> str:
-    told = f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
-    told = dreams.told_of(step) if step.task == DREAM else told
+    from vicw_ingest.capacity.capacity import FORGET
+
+    told = {DREAM: dreams.told_of, FORGET: capacity.told_of}.get(step.task, _folded)(step)
     what = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {told}"
     lines = step.id, what, str(step.details.get("name", "")), step.reason
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)

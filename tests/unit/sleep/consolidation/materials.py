@@ -18,9 +18,7 @@ def said(number: int, *texts: str, speaker: str | None = "Ana", minute: float | 
     uid = make_uid(str(number))
     at = AT + timedelta(minutes=number if minute is None else minute)
     of_material = {
-        name: fields.pop(name)
-        for name in ("about", "named", "caused", "busy", "statements", "used_at")
-        if name in fields
+        name: fields.pop(name) for name in ("about", "named", "caused", "busy", "statements", "use") if name in fields
     }
     event = Node(
         uid=uid,

@@ -11,7 +11,8 @@ import pytest
 
 from unit.sleep.consolidation.materials import AT, said
 from vicw_shared.model import Sensitivity
-from vicw_sleep.consolidation.batching import Rules, batches
+from vicw_shared.ports import Use
+from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
 from vicw_sleep.consolidation.material import Material
 
 RULES = Rules(before=AT + timedelta(hours=1))
@@ -107,7 +108,28 @@ def test_the_end_of_a_thread_that_goes_on_is_left_alone() -> None:
 
 
 def test_what_an_answer_has_shown_of_late_is_left_and_parts_a_run() -> None:
-    shown = flow(7, n3={"used_at": AT})
+    shown = flow(7, n3={"use": Use(1, AT)})
     assert steps(shown, replace(RULES, used_since=AT)) == [[0, 1, 2], [4, 5, 6]]
     assert steps(shown, replace(RULES, used_since=AT + timedelta(seconds=1))) == [[0, 1, 2, 3], [4, 5, 6]]
     assert steps(shown) == [[0, 1, 2, 3], [4, 5, 6]]
+
+
+def test_importance_wears_off_unless_it_is_needed_or_protected() -> None:
+    half_life = timedelta(days=100)
+    old = replace(RULES, before=AT + timedelta(days=50), half_life=half_life)
+    assert steps(flow(7, n3={"importance": 0.9}), old) == [[0, 1, 2, 3], [4, 5, 6]], "0.64 are left of it"
+    assert steps(flow(7, n3={"importance": 0.9}), replace(old, half_life=None)) == [[0, 1, 2], [4, 5, 6]]
+    young = replace(old, before=AT + timedelta(days=20))
+    assert steps(flow(7, n3={"importance": 0.9}), young) == [[0, 1, 2], [4, 5, 6]]
+    shown = {"importance": 0.9, "use": Use(1, AT + timedelta(days=20))}
+    assert steps(flow(7, n3=shown), old) == [[0, 1, 2], [4, 5, 6]]
+    assert steps(flow(7, n3={"importance": 0.9, "protected": True}), old) == [[0, 1, 2], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("kept", "least", "worth"),
+    [({}, 3, True), ({"n2": {"protected": True}}, 3, False), ({"n0": {"protected": True}}, 4, True)],
+)
+def test_only_what_may_be_folded_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
+    events = [one.event for one in flow(5, **kept)]
+    assert worth_reading(events, replace(RULES, least=least)) == worth

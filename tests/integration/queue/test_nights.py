@@ -1,6 +1,8 @@
-"""The platform's sleep worker folds at night and what has grown by day, turn by turn: real Redis and Neo4j."""
+"""What the platform's workers do at night, and of what has grown by day, turn by turn: real Redis and Neo4j."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pytest
 
@@ -9,7 +11,7 @@ from integration.queue.conftest import DATABASE, Start, until
 from servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import Wiring
-from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, make_celery
+from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, FORGET, make_celery
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
 
@@ -50,3 +52,28 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
     await until(small_alone, 10)
     app.send_task(CONSOLIDATE)
     await until(lambda: folded(9), 60)
+
+
+async def test_the_worker_forgets_what_there_is_no_room_for(
+    start: Start, wiring: Wiring, redis_server: RedisServer
+) -> None:
+    graph = wiring.engines.graph
+    app = make_celery("test", RedisSettings.model_validate({"url": redis_server.database(DATABASE)}))
+    items = [{"id": thing, "text": f"We saw the {thing}.", "flow_id": "f"} for thing in THINGS]
+    request = IngestRequest.model_validate({"context": "c", "items": items, "extract": "rules", "wait": False})
+    await ingest(request, "t", wiring.ports)
+
+    async def indexed() -> bool:
+        return (await graph.backlog()).waiting == 0
+
+    async def left(count: int) -> bool:
+        return len(await graph.thread("t", "c", "f", 99)) == count
+
+    little = {"VICW_FORGET_ITEMS": "5", "VICW_FORGET_DAYS": "0", "VICW_FORGET_UNDO_DAYS": "0", "VICW_FORGET_BATCH": "4"}
+    start("worker", *WORKER, **little)
+    await until(indexed, 60)
+    for night in (8, 5):
+        app.send_task(FORGET)
+        await until(partial(left, night), 60)
+    await until(indexed, 60)
+    assert await graph.erasures() == []

@@ -1,0 +1,109 @@
+"""Which items are to go: of each tenant that has too many those that weigh least."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import batched
+from typing import Protocol
+
+from vicw_ingest.capacity.policy import Policy, is_kept_item
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Direction, GraphAudit, GraphStore, Use, Uses
+
+_LABELS = (Label.EVENT, Label.ENTITY, Label.CONCEPT)
+_PAGE = 1000
+_AT_ONCE = 200
+_SPARE = 2
+"""So many times what is wanted is weighed out: some of it may have to stay."""
+_MOST = 1000
+
+
+class Graph(GraphStore, GraphAudit, Uses, Protocol):
+    """What is chosen from."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Weighed:
+    """An item that may go, by what it weighs; of two that weigh alike first what happened first."""
+
+    weight: float
+    at: datetime
+    uid: str
+    context: str
+
+
+async def held_by_tenant(graph: GraphAudit) -> Counter[str]:
+    """Return how many items each tenant has."""
+    held: Counter[str] = Counter()
+    async for page in _pages(graph):
+        held.update(node.tenant for node in page)
+    return held
+
+
+async def weakest(
+    graph: Graph, policy: Policy, now: datetime, over: Mapping[str, int], passed_over: Collection[str]
+) -> dict[str, list[Weighed]]:
+    """Return so many items of each tenant as are ``over``, those that weigh least first, but none ``passed_over``.
+
+    Fewer, where what is left may not go.
+    """
+    lightest: dict[str, list[Weighed]] = defaultdict(list)
+    async for page in _pages(graph):
+        free = [node for node in page if node.tenant in over and node.uid not in passed_over]
+        for tenant, found in (await _weigh(graph, free, policy, now)).items():
+            lightest[tenant] = heapq.nsmallest(_SPARE * over[tenant], [*lightest[tenant], *found])
+    return {tenant: await _free(graph, tenant, found, over[tenant]) for tenant, found in sorted(lightest.items())}
+
+
+async def _weigh(graph: Graph, items: Sequence[Node], policy: Policy, now: datetime) -> dict[str, list[Weighed]]:
+    found: dict[str, list[Weighed]] = defaultdict(list)
+    uses = await uses_of(graph, items)
+    for item in items:
+        use = uses.get(item.uid)
+        if not policy.stays(item, use, now):
+            found[item.tenant].append(
+                Weighed(policy.weight(item, use, now), item.timestamp or item.created_at, item.uid, item.context)
+            )
+    return found
+
+
+async def uses_of(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
+    """Return the uses of these items, of whatever tenants."""
+    of: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        of[item.tenant].append(item.uid)
+    return {uid: use for tenant, uids in of.items() for uid, use in (await graph.uses(tenant, uids)).items()}
+
+
+async def _free(graph: GraphStore, tenant: str, weighed: Sequence[Weighed], wanted: int) -> list[Weighed]:
+    """Return the first ``wanted`` that correct nothing: without the correction the error would be true again."""
+    found: list[Weighed] = []
+    for batch in batched(weighed, _AT_ONCE):
+        correcting = await correcting_of(graph, tenant, [one.uid for one in batch])
+        found += [one for one in batch if one.uid not in correcting]
+        if len(found) >= wanted:
+            break
+    return found[:wanted]
+
+
+async def correcting_of(graph: GraphStore, tenant: str, items: Sequence[str]) -> set[str]:
+    """Return those of these items (uids) that tell a statement which took another's place."""
+    proofs = await graph.expand(tenant, list(items), [("EVIDENCED_BY", Direction.OUT)], _MOST)
+    owners = {proof.node.uid: proof.origin for proof in proofs if proof.node.label is Label.CHUNK}
+    told = await graph.expand(tenant, list(owners), [("EVIDENCED_BY", Direction.IN)], _MOST)
+    tellers = {one.node.uid: owners[one.origin] for one in told if one.node.is_statement}
+    newer = await graph.expand(tenant, list(tellers), [("SUPERSEDES", Direction.OUT)], 1)
+    return {tellers[one.origin] for one in newer}
+
+
+async def _pages(graph: GraphAudit) -> AsyncIterator[list[Node]]:
+    """Yield the kept items of all tenants."""
+    for label in _LABELS:
+        after: str | None = None
+        while page := await graph.page(label, after=after, limit=_PAGE):
+            after = page[-1].uid
+            yield [node for node in page if is_kept_item(node)]

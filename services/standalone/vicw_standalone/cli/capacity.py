@@ -1,0 +1,96 @@
+"""``vicw forget capacity``: forgetting for want of room, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.clock import now
+from vicw_shared.errors import DataDirError
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings
+from vicw_standalone.cli.console import fail, harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.settings import Settings
+
+if TYPE_CHECKING:
+    from vicw_ingest.capacity.capacity import Capacity, Done, Told
+    from vicw_shared.model import Node
+    from vicw_shared.ports import Step
+    from vicw_shared.settings import ForgetSettings
+
+_ALL = 1_000_000
+
+
+def capacity(
+    items: Annotated[
+        int | None, typer.Option(help="How many items a tenant keeps. \\[default: VICW_FORGET_ITEMS]", min=1)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen to go.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Of tenants that have more items than they may, choose those that weigh least; erase what was chosen before.
+
+    What is chosen stays as it is for VICW_FORGET_UNDO_DAYS; what an answer shows until then is kept, and so is what
+    `vicw sleep undo` names. What the next run after that erases is gone for good. A server does this by itself
+    (VICW_FORGET_SCHEDULE), so none may have the data directory open; of the platform, whatever runs.
+    """
+    settings = read_settings(data_dir=data_dir)
+    chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})
+    if not chosen.items:
+        fail("every item is kept: say how many with --items, or set VICW_FORGET_ITEMS", code=2)
+
+    def tell(item: Node, weight: float) -> None:
+        line = f"to go   {item.context} · {item.name} · weighs {weight:.3f}"
+        out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
+
+    configure_logs(LogSettings(level="warning"))
+    work = _on_platform if platform else _on_directory
+    done = asyncio.run(work(settings, chosen, dry_run, None if quiet else tell))
+    verb = "would be chosen to go" if dry_run else f"chosen to go in {chosen.undo_days:g} days"
+    out.print(f"{done.marked} items {verb}; {done.erased} erased, {done.kept} of those chosen before are kept")
+
+
+async def _on_directory(settings: Settings, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
+    from vicw_standalone.forgetting.embedded import opened
+
+    try:
+        async with opened(settings) as (standalone, _):
+            done = await _run(standalone.capacity(), chosen, dry, tell)
+            await standalone.indexer.drain()
+            return done
+    except DataDirError as error:
+        fail(f"{error.detail}. A server does this by itself (VICW_FORGET_SCHEDULE); stop it to do it now", code=2)
+
+
+async def _on_platform(settings: Settings, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
+    from vicw_ingest.settings import Settings as IngestSettings
+    from vicw_ingest.wiring import Wiring
+
+    wiring = Wiring(IngestSettings.read())
+    await wiring.open()
+    try:
+        return await _run(wiring.capacity(), chosen, dry, tell)
+    finally:
+        await wiring.close()
+
+
+async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
+    from vicw_ingest.capacity.turn import policy_of
+
+    capacity = replace(capacity, told=tell) if tell is not None else capacity
+    done = await capacity.run(policy_of(chosen), now=now(), dry=dry, most=_ALL if dry else chosen.batch)
+    while done.more:
+        done.add(await capacity.run(policy_of(chosen), now=now(), most=chosen.batch))
+    return done
+
+
+def told_of(step: Step) -> str:
+    """Return what a step has chosen, for a person."""
+    return f"weighs {step.details.get('weight', '?')}, goes {str(step.details.get('goes', '?'))[:16].replace('T', ' ')}"

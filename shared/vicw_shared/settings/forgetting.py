@@ -1,0 +1,47 @@
+"""Settings of forgetting for want of room: how much a tenant keeps, and what goes first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from vicw_shared.settings.concerns import config
+
+
+class ForgetSettings(BaseSettings):
+    """Capacity: of a tenant that has more items than it may, those are erased that weigh least (docs/forgetting.md)."""
+
+    model_config = config("VICW_FORGET_")
+
+    items: int = Field(0, ge=0, description="How many items a tenant keeps; 0: all. A Macro-Event counts as one")
+    schedule: str = Field(
+        "0 5 * * *",
+        description="When it is looked, as cron has it, in UTC; `never`: only `vicw forget capacity` does",
+    )
+    half_life_days: float = Field(
+        90.0, gt=0, description="After how long what nobody asked for weighs half, in days; longer by as much per use"
+    )
+    days: float = Field(
+        30.0, ge=0, description="What was learnt or shown within so many days stays, whatever it weighs"
+    )
+    undo_days: float = Field(
+        7.0, ge=0, description="How long what is to go can still be found, and be kept with `vicw sleep undo`, in days"
+    )
+    batch: int = Field(1000, ge=1, description="How many items are chosen, or erased, at a time")
+
+    @property
+    def half_life(self) -> timedelta:
+        """After how long what nobody asked for weighs half."""
+        return timedelta(days=self.half_life_days)
+
+    @property
+    def rest(self) -> timedelta:
+        """For how long after it was needed an item stays."""
+        return timedelta(days=self.days)
+
+    @property
+    def grace(self) -> timedelta:
+        """How long what is to go is still there."""
+        return timedelta(days=self.undo_days)
