@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from vicw_shared.model import Node
+from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphStore, Lookups
+from vicw_shared.ties import RESOLVE
 
 MERGED_INTO = "MERGED_INTO"
 DISTINCT_FROM = "DISTINCT_FROM"
@@ -22,6 +23,14 @@ _FEW = 10
 
 Step = Callable[[Sequence[str]], Awaitable[Iterable[tuple[str, str]]]]
 """Returns the MERGED_INTO edges out of some nodes, as (source, target)."""
+
+
+def is_guess(edge: Edge) -> bool:
+    """Tell whether nobody has said that two things are one: the sleep cycle takes it to be so, from what is told.
+
+    Who sees a memory, and what is erased together with somebody, never depends on it.
+    """
+    return edge.type == MERGED_INTO and edge.created_by == RESOLVE
 
 
 async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict[str, str]:

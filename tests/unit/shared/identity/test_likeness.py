@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from vicw_ingest.identity.likeness import Called, pairs_of
+from vicw_shared.identity.likeness import Called, pairs_of
 
 
 def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
