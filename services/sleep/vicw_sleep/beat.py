@@ -34,6 +34,7 @@ from vicw_shared.adapters.celery_queue import (
     INGEST_QUEUE,
     MIRROR,
     RECONCILE,
+    RESOLVE,
     SEND_FAILURES,
     SLEEP_QUEUE,
     WATCH,
@@ -47,7 +48,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.schedule import DREAM_SCHEDULE, RESOLVE_SCHEDULE, SCHEDULE, Schedule
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
@@ -89,6 +90,7 @@ def ticks(settings: Settings) -> list[Tick]:
     hour = settings.sleep.reconcile_hours * 3600
     folding = Schedule(SCHEDULE, settings.consolidation.schedule, now())
     dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, now())
+    resolving = Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, now())
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
@@ -97,6 +99,7 @@ def ticks(settings: Settings) -> list[Tick]:
         Tick(WATCH, SLEEP_QUEUE, settings.sleep.look_seconds, EXPIRES_SECONDS),
         Tick(CONSOLIDATE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=folding),
         Tick(DREAM, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=dreaming),
+        Tick(RESOLVE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=resolving),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

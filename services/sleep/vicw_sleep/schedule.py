@@ -11,6 +11,7 @@ from vicw_shared.errors import SettingsError
 NEVER = "never"
 SCHEDULE = "VICW_CONSOLIDATE_SCHEDULE"
 DREAM_SCHEDULE = "VICW_DREAM_SCHEDULE"
+RESOLVE_SCHEDULE = "VICW_RESOLVE_SCHEDULE"
 
 
 class Schedule:

@@ -14,6 +14,7 @@ from vicw_shared.settings import (
     MetricsSettings,
     MirrorSettings,
     RedisSettings,
+    ResolveSettings,
     SleepSettings,
     TraceSettings,
     WorkerSettings,
@@ -32,6 +33,7 @@ class Settings:
     sleep: SleepSettings
     consolidation: ConsolidationSettings
     dream: DreamSettings
+    resolve: ResolveSettings
     mirror: MirrorSettings
     worker: WorkerSettings
     log: LogSettings
@@ -50,6 +52,7 @@ class Settings:
                 SleepSettings(),
                 ConsolidationSettings(),
                 DreamSettings(),
+                ResolveSettings(),
                 MirrorSettings(),
                 WorkerSettings(),
                 LogSettings(),

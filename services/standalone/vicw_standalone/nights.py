@@ -1,4 +1,4 @@
-"""What runs by itself in this process while nobody asks: consolidation, dreams, the mirror."""
+"""What runs by itself in this process while nobody asks: consolidation, dreams, duplicates, the mirror."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.dream.turn import keep_dreaming
 from vicw_sleep.mirror.turn import keep_mirrored
-from vicw_sleep.schedule import DREAM_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.resolve.turn import keep_resolving
+from vicw_sleep.schedule import DREAM_SCHEDULE, RESOLVE_SCHEDULE, SCHEDULE, Schedule
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Nights:
 
     consolidation: Schedule
     dream: Schedule
+    resolve: Schedule
 
     @classmethod
     def of(cls, settings: Settings, began: datetime) -> Nights:
@@ -32,6 +34,7 @@ class Nights:
         return cls(
             Schedule(SCHEDULE, settings.consolidation.schedule, began),
             Schedule(DREAM_SCHEDULE, settings.dream.schedule, began),
+            Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, began),
         )
 
     def work(self, standalone: Standalone) -> Iterator[Work]:
@@ -43,5 +46,6 @@ class Nights:
             folding, dreaming = settings.consolidation, settings.dream
             yield "consolidation", keep_consolidating(standalone.consolidation, folding, self.consolidation)
             yield "dream", keep_dreaming(standalone.dream, dreaming, self.dream)
+        yield "resolve", keep_resolving(standalone.resolve, settings.resolve, self.resolve)
         if settings.mirror.path is not None:
             yield "mirror", keep_mirrored(standalone.graph, settings.mirror)

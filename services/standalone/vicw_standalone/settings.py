@@ -16,6 +16,7 @@ from vicw_shared.settings import (
     MirrorSettings,
     ReindexSettings,
     RerankSettings,
+    ResolveSettings,
     RetrievalSettings,
     ServerSettings,
     SleepSettings,
@@ -46,6 +47,7 @@ class Settings:
     sleep: SleepSettings = field(default_factory=SleepSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     dream: DreamSettings = field(default_factory=DreamSettings)
+    resolve: ResolveSettings = field(default_factory=ResolveSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -66,6 +68,7 @@ class Settings:
             SleepSettings(),
             ConsolidationSettings(),
             DreamSettings(),
+            ResolveSettings(),
         )
 
     @property

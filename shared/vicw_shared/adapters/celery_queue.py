@@ -31,6 +31,7 @@ WATCH = "vicw.sleep.watch"
 MIRROR = "vicw.sleep.mirror"
 CONSOLIDATE = "vicw.sleep.consolidate"
 DREAM = "vicw.sleep.dream"
+RESOLVE = "vicw.sleep.resolve"
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 

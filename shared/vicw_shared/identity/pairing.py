@@ -31,11 +31,12 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Two things, each standing for itself, that may be one: ``score`` and ``reason`` as ``likeness`` has them."""
+    """Two things, each standing for itself, that may be one, as ``likeness.Pair`` says of them."""
 
     things: tuple[Node, Node]
     score: float
     reason: str
+    spelt: bool
 
 
 async def names_of(
@@ -68,7 +69,7 @@ async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], th
     apart = await _told_apart(graph, tenant, pairs, order, stands)
     found = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
     return [
-        Alike((known[one], known[other]), pair.score, pair.reason)
+        Alike((known[one], known[other]), pair.score, pair.reason, pair.spelt)
         for pair, (one, other) in found
         if frozenset((one, other)) not in apart
     ]

@@ -18,6 +18,7 @@ from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSet
 from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.mirror import MirrorSettings
 from vicw_shared.settings.rerank import RerankSettings
+from vicw_shared.settings.resolve import ResolveSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
@@ -37,6 +38,7 @@ __all__ = [
     "RedisSettings",
     "ReindexSettings",
     "RerankSettings",
+    "ResolveSettings",
     "RetrievalSettings",
     "ServerSettings",
     "SleepSettings",

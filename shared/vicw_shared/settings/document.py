@@ -27,6 +27,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.SleepSettings,
     settings.ConsolidationSettings,
     settings.DreamSettings,
+    settings.ResolveSettings,
     settings.MirrorSettings,
     settings.LogSettings,
     settings.MetricsSettings,
