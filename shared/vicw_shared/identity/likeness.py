@@ -62,13 +62,14 @@ class Pair:
     spelt: bool = False
 
 
-def pairs_of(called: Sequence[Called], threshold: float) -> list[Pair]:
+def pairs_of(called: Sequence[Called], threshold: float | None) -> list[Pair]:
     """Return each pair of things that may be one, at its best score, best first.
 
-    Of spelling alone: those whose similarity reaches ``threshold``.
+    Of spelling alone: those whose similarity reaches ``threshold``; None: it is not compared, which is what takes time.
     """
     best: dict[tuple[int, int], Pair] = {}
-    for pair in (*_by_rules(called), *_by_spelling(called, threshold)):
+    spelt = _by_spelling(called, threshold) if threshold is not None else ()
+    for pair in (*_by_rules(called), *spelt):
         if pair.things not in best or pair.score > best[pair.things].score:
             best[pair.things] = pair
     return sorted(best.values(), key=lambda pair: (-pair.score, pair.things))

@@ -55,8 +55,8 @@ async def names_of(
             return Names(found, len(page) <= room, after)
 
 
-async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float) -> list[Alike]:
-    """Return the pairs most alike, the likeliest first; of spelling those of ``threshold`` and more.
+async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None) -> list[Alike]:
+    """Return the pairs most alike, the likeliest first; of spelling those of ``threshold`` and more (None: none).
 
     The names of what was merged count as those of what stands for it.
     """

@@ -31,7 +31,7 @@ class ResolveSettings(BaseSettings):
         2, ge=1, le=100, description="How many same things both are named with at least, each seen by the same people"
     )
     names: int = Field(
-        5000, ge=2, le=20_000, description="How many names of a context are compared with each other at a time"
+        10_000, ge=2, le=100_000, description="How many names of a context are compared with each other at a time"
     )
     pairs: int = Field(200, ge=1, description="How many pairs are judged at a time: then it is somebody else's turn")
     undo_days: float = Field(7.0, ge=0, description="How long `vicw sleep undo` can take a step back, in days")

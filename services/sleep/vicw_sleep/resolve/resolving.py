@@ -25,8 +25,6 @@ from vicw_sleep.resolve.judging import may_be_one
 from vicw_sleep.undoing import undoable
 
 _PAGE = 100
-_SPELT = 1.0
-"""Of spelling alone nothing is merged, so that none is compared."""
 MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
 LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judged, and left to a person")
 
@@ -47,7 +45,7 @@ class Rules:
 
     threshold: float = 0.95
     shared: int = 2
-    names: int = 5000
+    names: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,7 @@ class Resolve:
         """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
         tenant, context = root.tenant, root.name
         names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
-        found = await pairs_among(self.graph, tenant, names.things, _SPELT)
+        found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
         likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
         behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
         room = len(behind) if most is None else max(0, most - done.pairs)
