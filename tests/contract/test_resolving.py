@@ -25,7 +25,7 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.identity.joining import Decision
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Direction, GraphTransaction, Outcome
+from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.ties import CALLER, RESOLVE
 from vicw_shared.uids import named_uid
 from vicw_sleep.resolve.deciding import Decided, Deciding
@@ -381,12 +381,16 @@ async def test_a_guess_keeps_nothing_that_is_told_of_no_more(side: Side, gone: l
     await sound(side)
 
 
-async def test_what_is_told_later_goes_to_what_stands_for_it(side: Side) -> None:
+async def test_what_is_told_later_stays_with_the_name_it_is_told_of(side: Side) -> None:
     await tell(side, *two())
     await run(side)
-    await tell(side, item("later", JOSE))
-    found = await side.graph.expand("t", [uid(ACCENTED)], [("MENTIONS", Direction.IN)], 99)
-    assert "later" in {one.node.source_id for one in found}
+    await tell(side, item("later", JOSE), item("said", speaker=JOSE))
+    chosen = await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)
+    nodes = await side.nodes()
+    assert {nodes[one].source_id for one in chosen.items["c"]} == {"1", "later", "said"}
+    (step,) = await side.graph.steps("t", limit=9)
+    assert await undo(side, step.id)
+    assert (await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)).items == chosen.items
 
 
 async def test_what_is_merged_already_is_judged_with_all_its_names(side: Side) -> None:
