@@ -140,6 +140,7 @@ class Resolve:
         """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
         tenant, context = root.tenant, root.name
         names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
+        done.names += len(names.things) if at.judged is None else 0
         found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
         likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
         behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
@@ -148,7 +149,6 @@ class Resolve:
             await self._judge(pair, rules, done, now=now, dry=dry)
         if len(behind) > room:
             return replace(at, judged=_place(behind[room - 1]) if room else at.judged)
-        done.names += len(names.things)
         return None if names.complete else replace(at, behind=names.last, judged=None)
 
     async def _judge(self, pair: Alike, rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
