@@ -28,7 +28,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.ties import CALLER, RESOLVE
 from vicw_shared.uids import named_uid
-from vicw_sleep.resolve.deciding import Decided, Deciding
+from vicw_sleep.resolve.deciding import Decided, Deciding, Fate
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -88,7 +88,8 @@ async def left(side: Side, rules: Rules = RULES) -> list[str]:
     """Run, and return why the pairs that were judged are left."""
     told: list[Decided] = []
     await run(side, rules, told)
-    return [one.left for one in told]
+    assert all(one.fate is Fate.LEAVE for one in told)
+    return [one.reason.partition(": ")[2] for one in told]
 
 
 async def whole(side: Side) -> tuple[Mapping[str, Node], set[tuple[str, str, str, str]]]:
@@ -119,10 +120,9 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     before = await whole(side)
     told: list[Decided] = []
     assert (await run(side, told=told, dry=True)).merged == 1
-    ((one, other),) = [(d.merged, d.into) for d in told]
-    assert one is not None
-    assert other is not None
-    assert (one.name, other.name) == (JOSE, ACCENTED)
+    (decided,) = told
+    assert (decided.fate, [node.name for node in decided.things]) == (Fate.MERGE, [JOSE, ACCENTED])
+    assert decided.reason == "0.98 same name but for accents and punctuation: 2 things are named with both"
     assert await whole(side) == before
     assert await side.graph.steps(None, limit=9) == []
 
@@ -330,11 +330,12 @@ async def test_names_are_compared_so_many_at_a_time(side: Side) -> None:
 
 async def in_turns(side: Side, rules: Rules, most: int) -> list[Done]:
     """Run turn by turn, each from where the one before came to, as a message to a worker tells it."""
-    done = await run(side, rules, most=most)
+    done = await run(side, rules, most=most, names=rules.names)
     turns = [done]
     while done.next is not None:
         assert len(turns) < 50
-        done = await run(side, rules, start=Bookmark.load(json.loads(json.dumps(done.next.dump()))), most=most)
+        start = Bookmark.load(json.loads(json.dumps(done.next.dump())))
+        done = await run(side, rules, start=start, most=most, names=rules.names)
         turns.append(done)
     return turns
 
@@ -391,6 +392,34 @@ async def test_what_is_told_later_stays_with_the_name_it_is_told_of(side: Side) 
     (step,) = await side.graph.steps("t", limit=9)
     assert await undo(side, step.id)
     assert (await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)).items == chosen.items
+
+
+async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_good(side: Side) -> None:
+    await tell(side, *two())
+    before = await whole(side)
+    await run(side)
+    assert (await run(side)).split == 0
+    await tell(side, *(item(f"t{n}", speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(2)))
+    dry: list[Decided] = []
+    assert (await run(side, told=dry, dry=True)).split == 1
+    assert [(one.fate, one.reason) for one in dry] == [(Fate.SPLIT, "both speak in one conversation")]
+    assert len(await merges(side)) == 1
+    done = await asyncio.gather(run(side), run(side))
+    assert [sum(one.split for one in done), sum(one.merged for one in done)] == [1, 0]
+    assert await merges(side) == []
+    assert before[1] <= (await whole(side))[1]
+    (step,) = await side.graph.steps("t", limit=9)
+    assert (step.outcome, step.reason) == (Outcome.UNDONE, "both speak in one conversation")
+    await side.retract({"context": "c", "ids": ["t0", "t1"]}, "t")
+    assert (await run(side)).merged == 0, "what was wrong once is left to a person"
+    await sound(side)
+
+
+async def test_what_a_person_has_merged_is_not_doubted(side: Side) -> None:
+    await tell(side, *two(), item("both", JOSE, ACCENTED))
+    await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
+    assert (await run(side)).split == 0
+    assert len(await merges(side)) == 1
 
 
 async def test_what_is_merged_already_is_judged_with_all_its_names(side: Side) -> None:

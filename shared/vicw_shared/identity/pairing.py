@@ -60,6 +60,8 @@ async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], th
 
     The names of what was merged count as those of what stands for it.
     """
+    if len(things) < 2:
+        return []
     stands = await canonical(graph, tenant, [node.uid for node in things])
     order = list(dict.fromkeys(stands.values()))
     known = {node.uid: node for node in things}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 
 from vicw_shared.errors import NotFoundError
 from vicw_shared.identity.joining import Decision, join, merged_into, part
 from vicw_shared.identity.pairing import Alike
-from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.merging import is_guess
+from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphTransaction, Outcome, Step
 from vicw_shared.ties import RESOLVE
@@ -23,19 +26,26 @@ INTO = "into"
 """The detail of a step that names what stands for its subject. Names are not kept: who is erased has none."""
 
 
+class Fate(StrEnum):
+    """What becomes of two things."""
+
+    MERGE = "merge"
+    LEAVE = "leave"
+    SPLIT = "split"
+
+
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What became of a ``pair``: ``merged`` the one into the other; or ``left``, and why."""
+    """What became of two things: the first was merged into the second, or split from it, or left, and why."""
 
-    pair: Alike
-    merged: Node | None = None
-    into: Node | None = None
-    left: str = ""
+    fate: Fate
+    things: tuple[Node, Node]
+    reason: str
 
 
-def step_id(pair: Alike) -> str:
+def step_id(things: Iterable[Node]) -> str:
     """Return the id of the step of two things: they are merged once, whichever into the other."""
-    return make_uid(RESOLVE, *sorted(node.uid for node in pair.things))
+    return make_uid(RESOLVE, *sorted(node.uid for node in things))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,36 +63,53 @@ class Deciding:
         things = [node for node in nodes.values() if is_named_thing(node)]
         merges = [await merged_into(self.transaction, node.uid) for node in things]
         if len(things) < len(pair.things) or any(merges):
-            return Decided(pair, left="they have changed meanwhile")
+            return Decided(Fate.LEAVE, pair.things, "they have changed meanwhile")
         known = await Gathering(self.transaction, self.registry).of(*things)
         if known is None:
-            return Decided(pair, left="too much is told of them to go through")
+            return Decided(Fate.LEAVE, pair.things, "too much is told of them to go through")
         reason, company = against(*known), shared_company(*known)
         if not reason and len(company) < self.shared:
             reason = f"only the names say so: {len(company)} things are named with both, {self.shared} have to be"
         if reason:
-            return Decided(pair, left=reason)
+            return Decided(Fate.LEAVE, pair.things, reason)
         source, target = (one.thing for one in sorted(known, key=_rank))
         if not dry:
             await self._merge(pair, source, target, len(company))
-        return Decided(pair, merged=source, into=target)
+        return Decided(Fate.MERGE, (source, target), f"{len(company)} things are named with both")
+
+    async def doubt(self, guess: Edge, *, dry: bool) -> Decided | None:
+        """Split two things that were merged by a guess, if something speaks against it by now; ``dry``: only say so."""
+        nodes = await self.transaction.nodes([guess.source, guess.target])
+        merged = await merged_into(self.transaction, guess.source)
+        if len(nodes) < 2 or merged is None or not is_guess(merged) or merged.target != guess.target:
+            return None
+        source, target = nodes[guess.source], nodes[guess.target]
+        known = await Gathering(self.transaction, self.registry).of(source, target)
+        reason = against(*known) if known is not None else ""
+        if reason and not dry:
+            decision = Decision(source.tenant, self.now, self.registry, by=RESOLVE)
+            await part(self.transaction, decision, source, target)
+            step = self._step(source, target, {"score": merged.properties.get("certainty")})
+            await self.transaction.log_step(replace(step, outcome=Outcome.UNDONE, reason=reason))
+        return Decided(Fate.SPLIT, (source, target), reason) if reason else None
 
     async def _merge(self, pair: Alike, source: Node, target: Node, company: int) -> None:
-        said = {STEP: step_id(pair), "certainty": pair.score}
-        await join(
-            self.transaction, Decision(source.tenant, self.now, self.registry, by=RESOLVE, said=said), source, target
-        )
-        await self.transaction.log_step(
-            Step(
-                id=step_id(pair),
-                tenant=source.tenant,
-                context=source.context,
-                task=RESOLVE,
-                outcome=Outcome.DONE,
-                at=self.now,
-                subject=source.uid,
-                details={INTO: target.uid, "score": pair.score, "names": pair.reason, "shared": company},
-            )
+        said = {STEP: step_id(pair.things), "certainty": pair.score}
+        decision = Decision(source.tenant, self.now, self.registry, by=RESOLVE, said=said)
+        await join(self.transaction, decision, source, target)
+        told = {"score": pair.score, "names": pair.reason, "shared": company}
+        await self.transaction.log_step(self._step(source, target, told))
+
+    def _step(self, source: Node, target: Node, told: Mapping[str, object]) -> Step:
+        return Step(
+            id=step_id((source, target)),
+            tenant=source.tenant,
+            context=source.context,
+            task=RESOLVE,
+            outcome=Outcome.DONE,
+            at=self.now,
+            subject=source.uid,
+            details={INTO: target.uid, **told},
         )
 
 

@@ -30,8 +30,11 @@ class Gathering:
     registry: EdgeRegistry
 
     async def of(self, *things: Node) -> list[Known] | None:
-        """Return what is known of each of these things; None where that is too much to go through."""
-        groups = [await self._group(thing) for thing in things]
+        """Return what is known of each of these things; None where that is too much to go through.
+
+        What is known of one that is merged into another of them is not known of that.
+        """
+        groups = [await self._group(thing, [node.uid for node in things]) for thing in things]
         uids = sorted({node.uid for group in groups for node in group})
         degrees = await self.transaction.degrees(uids)
         if max(sum(degrees.get(node.uid, 0) for node in group) for group in groups) > MOST:
@@ -45,15 +48,15 @@ class Gathering:
         around = _Around(edges, ends, said, named, await self._stands(edges, said), await self._generic(named))
         return [around.known(thing, group) for thing, group in zip(things, groups, strict=True)]
 
-    async def _group(self, thing: Node) -> list[Node]:
-        """Return a thing with what was merged into it."""
+    async def _group(self, thing: Node, apart: Collection[str]) -> list[Node]:
+        """Return a thing with what was merged into it, but for those ``apart``."""
         group = {thing.uid: thing}
         fresh = [thing.uid]
         while fresh and len(group) < _MOST_MERGED:
             merges = await self.transaction.edges(fresh, [MERGED_INTO], Direction.IN)
             nodes = await self.transaction.nodes([edge.source for edge in merges])
-            fresh = [uid for uid in nodes if uid not in group]
-            group |= nodes
+            fresh = [uid for uid in nodes if uid not in group and uid not in apart]
+            group |= {uid: nodes[uid] for uid in fresh}
         return list(group.values())
 
     async def _stands(self, *edges: Iterable[Edge]) -> dict[str, str]:

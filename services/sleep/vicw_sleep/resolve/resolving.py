@@ -7,7 +7,7 @@ work, and any may die: merges of a tenant go one at a time, and each is judged b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -16,20 +16,22 @@ from prometheus_client import Counter
 
 from vicw_shared.identity.joining import LOCK, Decision
 from vicw_shared.identity.pairing import Alike, Place, names_of, pairs_among
-from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import GraphAudit, GraphStore, GraphTransaction, Outcome, SleepLog
+from vicw_shared.merging import MERGED_INTO, is_guess
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.ports import Direction, GraphAudit, GraphStore, GraphTransaction, Outcome, SleepLog
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import RESOLVE
-from vicw_sleep.resolve.deciding import Decided, Deciding, step_id, take_back
+from vicw_sleep.resolve.deciding import Decided, Deciding, Fate, step_id, take_back
 from vicw_sleep.resolve.judging import may_be_one
 from vicw_sleep.undoing import undoable
 
 _PAGE = 100
 MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
 LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judged, and left to a person")
+SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since something spoke against the merge")
 
 type Told = Callable[[Decided], None]
-"""Is told of each pair that was judged."""
+"""Is told of each pair that was judged, and of each that was split."""
 
 
 class Graph(GraphStore, GraphAudit, SleepLog, Protocol):
@@ -73,11 +75,15 @@ class Bookmark:
 
 @dataclass(slots=True)
 class Done:
-    """What a run did: ``names`` compared, ``merged`` of the pairs of likely names, ``left``; where the next goes on."""
+    """What a run did: ``names`` compared, of the likely pairs ``merged`` and ``left``; where the next goes on.
+
+    Those ``split`` were merged before, and something has come to speak against it.
+    """
 
     names: int = 0
     merged: int = 0
     left: int = 0
+    split: int = 0
     next: Bookmark | None = None
 
     @property
@@ -96,11 +102,18 @@ class Resolve:
     progress: Progress = silent
 
     async def run(
-        self, rules: Rules, *, now: datetime, dry: bool = False, start: Bookmark | None = None, most: int | None = None
+        self,
+        rules: Rules,
+        *,
+        now: datetime,
+        dry: bool = False,
+        start: Bookmark | None = None,
+        most: int | None = None,
+        names: int | None = None,
     ) -> Done:
         """Go through contexts from ``start`` on; ``dry``: only tell. Raises what the engine raises.
 
-        With ``most`` pairs judged, or ``rules.names`` compared, it ends; without, when it is through.
+        With ``most`` pairs judged, or so many ``names`` compared, it ends; without, when it is through.
         """
         done = Done()
         async for root, mark in self._contexts(start):
@@ -108,7 +121,7 @@ class Resolve:
             while place is not None:
                 place = await self._compare(root, place, rules, done, now=now, dry=dry, most=most)
                 self.progress("comparing", done.names, 0)
-                if most is not None and (done.pairs >= most or done.names >= rules.names):
+                if (most is not None and done.pairs >= most) or (names is not None and done.names >= names):
                     done.next = place or Bookmark(done=root.uid)
                     return done
         return done
@@ -140,7 +153,9 @@ class Resolve:
         """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
         tenant, context = root.tenant, root.name
         names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
-        done.names += len(names.things) if at.judged is None else 0
+        if at.judged is None:
+            done.names += len(names.things)
+            await self._doubt(tenant, names.things, done, now=now, dry=dry)
         found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
         likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
         behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
@@ -151,20 +166,35 @@ class Resolve:
             return replace(at, judged=_place(behind[room - 1]) if room else at.judged)
         return None if names.complete else replace(at, behind=names.last, judged=None)
 
+    async def _doubt(self, tenant: str, things: Sequence[Node], done: Done, *, now: datetime, dry: bool) -> None:
+        """Judge anew what was merged by a guess: what was told since may speak against it."""
+        out = [(MERGED_INTO, Direction.OUT)]
+        merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
+        for guess in (one.edge for one in merges if is_guess(one.edge)):
+
+            async def work(transaction: GraphTransaction, guess: Edge = guess) -> Decided | None:
+                return await Deciding(transaction, self.registry, now, 0).doubt(guess, dry=dry)
+
+            if (decided := await self.graph.write(tenant, LOCK, work)) is not None:
+                self.told(decided)
+                done.split += 1
+                SPLIT.inc(not dry)
+
     async def _judge(self, pair: Alike, rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
         async def work(transaction: GraphTransaction) -> Decided:
             return await Deciding(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
 
-        step = await self.graph.step(step_id(pair))
+        step = await self.graph.step(step_id(pair.things))
         if step is not None and step.outcome is Outcome.UNDONE:
-            decided = Decided(pair, left="a merge of the two was undone")
+            decided = Decided(Fate.LEAVE, pair.things, "a merge of the two was undone")
         else:
             decided = await self.graph.write(pair.things[0].tenant, LOCK, work)
-        self.told(decided)
-        done.merged += decided.merged is not None
-        done.left += decided.merged is None
+        self.told(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
+        is_merged = decided.fate is Fate.MERGE
+        done.merged += is_merged
+        done.left += not is_merged
         if not dry:
-            (LEFT if decided.merged is None else MERGED).inc()
+            (MERGED if is_merged else LEFT).inc()
 
 
 def _place(pair: Alike) -> tuple[float, str, str]:

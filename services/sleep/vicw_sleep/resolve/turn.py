@@ -25,12 +25,12 @@ def rules_of(settings: ResolveSettings) -> Rules:
 async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | None) -> Done | None:
     """Judge ``settings.pairs`` pairs at most; return what was done. What fails is logged: None."""
     try:
-        done = await resolve.run(rules_of(settings), now=now(), start=start, most=settings.pairs)
+        done = await resolve.run(rules_of(settings), now=now(), start=start, most=settings.pairs, names=settings.names)
     except VicwError as error:
         _log.warning("resolving stopped; what it has merged stands", error=error.detail)
         return None
-    if done.merged:
-        _log.info("merged what is one", names=done.names, merged=done.merged, left=done.left)
+    if done.merged or done.split:
+        _log.info("merged what is one", names=done.names, merged=done.merged, left=done.left, split=done.split)
     return done
 
 

@@ -52,11 +52,9 @@ def resolve(
     chosen = rules if threshold is None else replace(rules, threshold=threshold)
 
     def tell(decided: Decided) -> None:
-        pair = decided.pair
-        one, other = (decided.merged, decided.into) if decided.merged and decided.into else pair.things
-        what = "leave" if decided.left else "merge"
-        line = f"{what}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
-        for told in (line, f"        {pair.score:.2f} {pair.reason}{': ' if decided.left else ''}{decided.left}"):
+        one, other = decided.things
+        line = f"{decided.fate.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
+        for told in (line, f"        {decided.reason}"):
             out.print(" ".join(harmless(told).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
     async def work(sleeper: Sleeper) -> None:
@@ -65,7 +63,8 @@ def resolve(
             made = made if quiet else replace(made, told=tell)
             done = await made.run(chosen, now=now(), dry=dry_run, most=most)
         verb = "would be" if dry_run else "were"
-        out.print(f"{done.merged} of {done.pairs} likely pairs of {done.names} names {verb} merged")
+        split = f", {done.split} {verb} split again" if done.split else ""
+        out.print(f"{done.merged} of {done.pairs} likely pairs of {done.names} names {verb} merged{split}")
 
     run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
 
@@ -84,4 +83,4 @@ def told_of(step: Step, names: Mapping[str, str]) -> str:
     """Return what a step has merged, in a line."""
     ends = (step.subject, str(step.details.get(_INTO)))
     one, other = (names.get(uid, uid) for uid in ends)
-    return f"{one} into {other} ({step.details.get('names')})"
+    return f"{one} into {other}"
