@@ -23,6 +23,11 @@ def connect(_: QdrantSettings) -> AsyncQdrantClient:
     return _client()
 
 
+def forget() -> None:
+    """Let the next connection be a new one: whoever had the last has closed it."""
+    _client.cache_clear()
+
+
 setattr(engines, connect.__name__, connect)
 
 if __name__ == "__main__":

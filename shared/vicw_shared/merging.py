@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from vicw_shared.model import Node
+from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphStore, Lookups
+from vicw_shared.ties import RESOLVE
 
 MERGED_INTO = "MERGED_INTO"
 DISTINCT_FROM = "DISTINCT_FROM"
@@ -24,6 +25,14 @@ Step = Callable[[Sequence[str]], Awaitable[Iterable[tuple[str, str]]]]
 """Returns the MERGED_INTO edges out of some nodes, as (source, target)."""
 
 
+def is_guess(edge: Edge) -> bool:
+    """Tell whether nobody has said that two things are one: the sleep cycle takes it to be so, from what is told.
+
+    Answers follow it. What is written, who sees a memory, and what is erased with somebody never depends on it.
+    """
+    return edge.type == MERGED_INTO and edge.created_by == RESOLVE
+
+
 async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict[str, str]:
     """Return, for each of these nodes, the one that stands for it: itself unless it was merged."""
 
@@ -34,22 +43,24 @@ async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict
     return await _follow(uids, step)
 
 
-async def canonical_in(lookups: Lookups, uids: Iterable[str]) -> dict[str, str]:
-    """Return what ``canonical`` does, inside a transaction."""
+async def canonical_in(lookups: Lookups, uids: Iterable[str], *, decided: bool = False) -> dict[str, str]:
+    """Return what ``canonical`` does, inside a transaction; ``decided``: guesses are not followed."""
 
     async def step(frontier: Sequence[str]) -> list[tuple[str, str]]:
-        return [(edge.source, edge.target) for edge in await lookups.edges(frontier, [MERGED_INTO], Direction.OUT)]
+        edges = await lookups.edges(frontier, [MERGED_INTO], Direction.OUT)
+        return [(edge.source, edge.target) for edge in edges if not (decided and is_guess(edge))]
 
     return await _follow(uids, step)
 
 
 async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: str | None = None) -> dict[str, Node]:
-    """Return, by the uid of each of these nodes, the node that stands for it, inside a transaction.
+    """Return, by the uid of each of these nodes, the node that new tellings of it go to, inside a transaction.
 
+    A guess moves none: what is told stays with the name that it was told of, so that its undoing is exact.
     ``within`` a context: the node itself where that one is of another, whose own edges stay there.
     """
     known = {node.uid: node for node in nodes}
-    stands = await canonical_in(lookups, known)
+    stands = await canonical_in(lookups, known, decided=True)
     found = known | await lookups.nodes([uid for uid in set(stands.values()) if uid not in known])
     return {
         uid: found[other] if other in found and within in {None, found[other].context} else known[uid]

@@ -10,8 +10,9 @@ from vicw_shared.model import Edge, EdgeRegistry
 from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
-INGEST, CALLER, ECHO, DREAM = "ingest", "caller", "echo", "dream"
-"""Who makes an edge: what follows from an item itself, what a caller says of it, that it repeats one, or a dream."""
+INGEST, CALLER, ECHO, DREAM, RESOLVE = "ingest", "caller", "echo", "dream", "resolve"
+"""Who makes an edge: what follows from an item itself, what a caller says of it, that it repeats one, a dream, or who
+looks at night for things that are one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,12 @@ from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
 from effort import TIMES
 from qdrant_servers import server_if_any
-from vicw_ingest.identity.merges import Decision, merge
+from vicw_ingest.identity.merges import merge
 from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
+from vicw_shared.identity.joining import Decision
 from vicw_shared.ports import GraphTransaction
 from vicw_sleep.archive import exporting, importing
 from vicw_sleep.archive.exporting import Wanted

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
-from vicw_ingest.identity.merges import Decision, merge
+from vicw_ingest.identity.merges import merge
 from vicw_shared.clock import now
+from vicw_shared.identity.joining import Decision
 from vicw_shared.model import EdgeRegistry, Label
 
 

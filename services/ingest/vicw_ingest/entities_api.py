@@ -10,13 +10,14 @@ from fastapi import APIRouter, Query, Request
 
 from vicw_ingest.identity.candidates import Compared, candidates
 from vicw_ingest.identity.identifying import identify
-from vicw_ingest.identity.merges import Decision, merge, split
+from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.renaming import rename
 from vicw_ingest.identity.things import list_things, show
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.privacy.screening import require_no_secret
 from vicw_shared.clock import now
 from vicw_shared.http import refusals, tenant_of
+from vicw_shared.identity.joining import Decision
 from vicw_shared.wire.entities import (
     CandidatePage,
     CandidateQuery,

@@ -16,8 +16,9 @@ from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
 from vicw_shared.chains import Chains
 from vicw_shared.dreams import by_dreams
+from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.edges import DESCRIPTION
+from vicw_shared.model.edges import DESCRIPTION, UNHOLDING
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
@@ -115,6 +116,7 @@ class Retirement:
         loose = [
             uid for uid, thing in things.items() if uid not in told_of and (not thing.aliases or is_knowledge(thing))
         ]
+        await self._let_go_of_guesses(loose)
         alone = await self.transaction.isolated(loose)
         await self.transaction.drop_edges(await self.transaction.edges(sorted(alone), BRIDGES))
         changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
@@ -125,6 +127,20 @@ class Retirement:
         if changed:
             await self.transaction.put_nodes(changed)
         await release_users(self.transaction, users, alone, told)
+
+    async def _let_go_of_guesses(self, things: Collection[str]) -> None:
+        """Drop the guesses that one of these is another, where nothing else joins it to anything live."""
+        merges = await self.transaction.edges(sorted(things), [MERGED_INTO])
+        guesses = [edge for edge in merges if is_guess(edge)]
+        loose = {end for edge in guesses for end in (edge.source, edge.target)} & set(things)
+        if not loose:
+            return
+        types = [edge_type.name for edge_type in self.registry if edge_type.name not in UNHOLDING]
+        edges = [edge for edge in await self.transaction.edges(sorted(loose), types) if not is_guess(edge)]
+        ends = await self.transaction.nodes(sorted({end for edge in edges for end in (edge.source, edge.target)}))
+        pairs = [pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))]
+        alone = loose - {one for one, other in pairs if other in ends and ends[other].retired_at is None}
+        await self.transaction.drop_edges([e for e in guesses if not alone.isdisjoint((e.source, e.target))])
 
     async def _described_anew(self, things: Sequence[Node]) -> list[Node]:
         """Return things with the first description that a live item gives of each, where it is another."""

@@ -1,7 +1,8 @@
 """Who a viewer is: his users, the persons that they are, and what these were merged with (seed 004, "Privacy Model").
 
 Names are found in any context of the tenant, since a memory of one may be about the same person as one of another.
-All is decided anew at each question, and from edges alone: a merge that is undone shows nothing any more.
+All is decided anew at each question, and from edges alone: a merge that is undone shows nothing any more, and one that
+nobody has decided never did.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.scope import is_expired
-from vicw_shared.merging import MERGED_INTO
+from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
@@ -73,7 +74,8 @@ class _Identity:
         return {neighbour.node.uid for neighbour in await self._holding(found)}
 
     async def _holding(self, found: Sequence[Neighbour]) -> list[Neighbour]:
-        """Leave out what an item told that is believed no more, or whose time is over."""
+        """Leave out guesses, and what an item told that is believed no more, or whose time is over."""
+        found = [n for n in found if not is_guess(n.edge)]
         told_by = {str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
         tellers = await self.graph.nodes(self.scope.tenant, sorted(told_by)) if told_by else {}
         held = {uid for uid, node in tellers.items() if node.retired_at is None and not is_expired(self.scope, node)}

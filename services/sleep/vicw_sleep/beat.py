@@ -36,6 +36,7 @@ from vicw_shared.adapters.celery_queue import (
     INGEST_QUEUE,
     MIRROR,
     RECONCILE,
+    RESOLVE,
     SEND_FAILURES,
     SLEEP_QUEUE,
     WATCH,
@@ -49,7 +50,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, RESOLVE_SCHEDULE, SCHEDULE, Schedule
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
@@ -94,6 +95,7 @@ def ticks(settings: Settings) -> list[Tick]:
     forgetting = Schedule(FORGET_SCHEDULE, settings.forgetting.schedule, now())
     forget = Tick(FORGET, INGEST_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=forgetting)
     look = settings.sleep.look_seconds
+    resolving = Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, now())
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
@@ -104,6 +106,7 @@ def ticks(settings: Settings) -> list[Tick]:
         Tick(DREAM, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=dreaming),
         *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
         *([forget] if settings.forgetting.items and not settings.sleep.paused else []),
+        Tick(RESOLVE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=resolving),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

@@ -15,6 +15,7 @@ from vicw_shared.settings import (
     MetricsSettings,
     MirrorSettings,
     RedisSettings,
+    ResolveSettings,
     SleepSettings,
     TraceSettings,
     WorkerSettings,
@@ -34,6 +35,7 @@ class Settings:
     consolidation: ConsolidationSettings
     dream: DreamSettings
     forgetting: ForgetSettings
+    resolve: ResolveSettings
     mirror: MirrorSettings
     worker: WorkerSettings
     log: LogSettings
@@ -53,6 +55,7 @@ class Settings:
                 ConsolidationSettings(),
                 DreamSettings(),
                 ForgetSettings(),
+                ResolveSettings(),
                 MirrorSettings(),
                 WorkerSettings(),
                 LogSettings(),

@@ -10,6 +10,7 @@ from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
+from vicw_sleep.resolve.resolving import Resolve
 from vicw_sleep.settings import Settings
 
 
@@ -45,6 +46,10 @@ class Wiring(PlatformWiring):
     def dream(self) -> Dream:
         """Return what dreams of items."""
         return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue)
+
+    def resolve(self) -> Resolve:
+        """Return what merges duplicates."""
+        return Resolve(self.engines.graph, self.registry)
 
     async def wake(self) -> None:
         """Tell the workers that passages have to follow."""

@@ -26,6 +26,7 @@ from vicw_shared.adapters.celery_queue import (
     DREAM,
     MIRROR,
     RECONCILE,
+    RESOLVE,
     WATCH,
     connect,
     make_celery,
@@ -48,6 +49,9 @@ from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import turn
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
+from vicw_sleep.resolve.resolving import Bookmark as Names
+from vicw_sleep.resolve.resolving import Done as Resolved
+from vicw_sleep.resolve.turn import turn as turn_of_resolving
 from vicw_sleep.settings import Settings
 from vicw_sleep.wiring import Wiring
 
@@ -58,6 +62,7 @@ _chain = Chain(connect(_settings.redis), "vicw:reconcile")
 _folding = Chain(connect(_settings.redis), "vicw:consolidate")
 _catching_up = Chain(connect(_settings.redis), "vicw:catch-up")
 _dreaming = Chain(connect(_settings.redis), "vicw:dream")
+_resolving = Chain(connect(_settings.redis), "vicw:resolve")
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
 """How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
@@ -189,6 +194,20 @@ def dream(self: Task[Any, Any], after: list[str] | None = None, of: str | None =
     _take_turn(_dreaming, of, work, "dreaming")
 
 
+@app.task(name=RESOLVE, bind=True)
+def resolve(self: Task[Any, Any], after: dict[str, Any] | None = None, of: str | None = None) -> None:
+    """Judge so many pairs, and leave the rest to a task of its own, one ``of`` the same chain."""
+
+    def work(chain: str) -> bool:
+        start = Names.load(after) if after is not None else None
+        done = _runtime.run(self.request, partial(_resolve, start=start))
+        if done is None or done.next is None:
+            return False
+        return send(app, RESOLVE, expires=SECONDS, kwargs={"after": done.next.dump(), "of": chain})
+
+    _take_turn(_resolving, of, work, "resolving")
+
+
 def _take_turn(turns: Chain, of: str | None, work: Callable[[str], bool], what: str) -> None:
     """Do ``work`` if it is the turn of the chain ``of``, which is told its name and tells whether it goes on."""
     if _settings.sleep.paused:
@@ -214,6 +233,10 @@ def _take_turn(turns: Chain, of: str | None, work: Callable[[str], bool], what: 
 
 async def _dream(wiring: Wiring, *, start: DreamBookmark | None) -> Done | None:
     return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
+
+
+async def _resolve(wiring: Wiring, *, start: Names | None) -> Resolved | None:
+    return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
 
 
 async def _watch(wiring: Wiring) -> tuple[bool, bool]:

@@ -1,4 +1,4 @@
-"""What runs by itself in this process while nobody asks: consolidation, dreams, forgetting, the mirror."""
+"""What runs by itself in this process while nobody asks: consolidation, dreams, duplicates, forgetting, the mirror."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from vicw_ingest.capacity.turn import turn as turn_of_forgetting
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.dream.turn import keep_dreaming
 from vicw_sleep.mirror.turn import keep_mirrored
-from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.resolve.turn import keep_resolving
+from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, RESOLVE_SCHEDULE, SCHEDULE, Schedule
 from vicw_sleep.taking_turns import keep_taking_turns
 from vicw_standalone.settings import Settings
 
@@ -29,6 +30,7 @@ class Nights:
     consolidation: Schedule
     dream: Schedule
     forgetting: Schedule
+    resolve: Schedule
 
     @classmethod
     def of(cls, settings: Settings, began: datetime) -> Nights:
@@ -37,6 +39,7 @@ class Nights:
             Schedule(SCHEDULE, settings.consolidation.schedule, began),
             Schedule(DREAM_SCHEDULE, settings.dream.schedule, began),
             Schedule(FORGET_SCHEDULE, settings.forgetting.schedule, began),
+            Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, began),
         )
 
     def work(self, standalone: Standalone) -> Iterator[Work]:
@@ -50,6 +53,7 @@ class Nights:
             yield "dream", keep_dreaming(standalone.dream, dreaming, self.dream)
         if settings.forgetting.items:
             yield "forgetting", keep_taking_turns(self.forgetting, partial(_forget, standalone), "forgetting")
+        yield "resolve", keep_resolving(standalone.resolve, settings.resolve, self.resolve)
         if settings.mirror.path is not None:
             yield "mirror", keep_mirrored(standalone.graph, settings.mirror)
 

@@ -17,6 +17,7 @@ from vicw_shared.settings import (
     MirrorSettings,
     ReindexSettings,
     RerankSettings,
+    ResolveSettings,
     RetrievalSettings,
     ServerSettings,
     SleepSettings,
@@ -48,6 +49,7 @@ class Settings:
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     dream: DreamSettings = field(default_factory=DreamSettings)
     forgetting: ForgetSettings = field(default_factory=ForgetSettings)
+    resolve: ResolveSettings = field(default_factory=ResolveSettings)
 
     @classmethod
     def read(cls) -> Settings:
@@ -69,6 +71,7 @@ class Settings:
             ConsolidationSettings(),
             DreamSettings(),
             ForgetSettings(),
+            ResolveSettings(),
         )
 
     @property

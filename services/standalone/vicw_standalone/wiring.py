@@ -38,6 +38,7 @@ from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.reconcile import reconcile
+from vicw_sleep.resolve.resolving import Resolve
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
@@ -244,6 +245,10 @@ class Standalone:
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""
         return Capacity(self.graph, Eraser(self.graph, self.indexes, self.registry), self.indexer)
+
+    def resolve(self) -> Resolve:
+        """Return what merges duplicates."""
+        return Resolve(self.graph, self.registry)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -33,6 +33,7 @@ MIRROR = "vicw.sleep.mirror"
 CONSOLIDATE = "vicw.sleep.consolidate"
 CATCH_UP = "vicw.sleep.catch_up"
 DREAM = "vicw.sleep.dream"
+RESOLVE = "vicw.sleep.resolve"
 INGEST_QUEUE, EXTRACT_QUEUE, SLEEP_QUEUE = "ingest", "extract", "sleep"
 REQUEST_ID = "vicw_request_id"
 

@@ -19,6 +19,7 @@ from vicw_shared.settings.forgetting import ForgetSettings
 from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.mirror import MirrorSettings
 from vicw_shared.settings.rerank import RerankSettings
+from vicw_shared.settings.resolve import ResolveSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
@@ -39,6 +40,7 @@ __all__ = [
     "RedisSettings",
     "ReindexSettings",
     "RerankSettings",
+    "ResolveSettings",
     "RetrievalSettings",
     "ServerSettings",
     "SleepSettings",

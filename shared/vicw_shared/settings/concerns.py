@@ -268,7 +268,8 @@ class SleepSettings(BaseSettings):
 
     paused: bool = Field(
         False,
-        description="Nothing of it runs by itself: no consolidation, no dream, no mirror. Stores are still compared",
+        description="Nothing of it runs by itself: no consolidation, no dream, no merge, no mirror. Stores are still "
+        "compared",
     )
     reconcile_hours: float = Field(
         1.0, gt=0, description="How often the two stores of the platform are compared, in hours"

@@ -28,6 +28,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.ConsolidationSettings,
     settings.DreamSettings,
     settings.ForgetSettings,
+    settings.ResolveSettings,
     settings.MirrorSettings,
     settings.LogSettings,
     settings.MetricsSettings,

@@ -10,7 +10,7 @@ import pytest
 from memory import Memory
 from unit.ingest.privacy.made_up import GITHUB_TOKEN
 from vicw_client import AsyncVicwClient, BadRequestError, ConflictError, NotFoundError
-from vicw_ingest.identity.likeness import EITHER
+from vicw_shared.identity.likeness import EITHER
 from vicw_shared.uids import named_uid
 from vicw_standalone.app import create_standalone_app
 

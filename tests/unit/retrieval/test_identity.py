@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memory import Memory
-from vicw_ingest.identity.merges import Decision, merge, split
+from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.renaming import rename
+from vicw_shared.identity.joining import Decision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.uids import named_uid
 from vicw_shared.wire.retrieve import RetrieveResponse

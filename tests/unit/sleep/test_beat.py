@@ -5,13 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from vicw_ingest.indexing import Indexer
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, RESOLVE
+from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings
+from vicw_sleep.beat import ticks
+from vicw_sleep.settings import Settings
 
 
 def test_it_loads_no_engine() -> None:
@@ -19,6 +24,17 @@ def test_it_loads_no_engine() -> None:
     program = f"import sys, vicw_sleep.beat; print([each for each in {heavy} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_task_of_the_night_is_sent_by_its_own_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    for task in ("CONSOLIDATE", "DREAM", "RESOLVE"):
+        monkeypatch.setenv(f"VICW_{task}_SCHEDULE", "never" if task == "DREAM" else "* * * * *")
+    later = now() + timedelta(minutes=2)
+    monkeypatch.setattr("vicw_sleep.beat.now", lambda: later)
+    nightly = {tick.task: tick for tick in ticks(Settings.read()) if tick.schedule is not None}
+    assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE}
+    monkeypatch.setattr("vicw_sleep.beat.now", lambda: later + timedelta(minutes=2))
+    assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}
 
 
 def test_what_a_killed_worker_held_is_looked_for_within_a_minute_whatever_is_set() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.folding.ledger import entries_of
-from vicw_shared.merging import MERGED_INTO
+from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
@@ -147,7 +147,8 @@ async def _people(graph: GraphStore, tenant: str, name: str, context: str | None
     one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
     fresh = list(one)
     while fresh:
-        around = await graph.expand(tenant, fresh, _ONE, _ALL)
+        # What is merged by a guess is another's, perhaps: it is erased by its own name.
+        around = [found for found in await graph.expand(tenant, fresh, _ONE, _ALL) if not is_guess(found.edge)]
         fresh = sorted({found.node.uid for found in around} - one.keys())
         one |= {found.node.uid: found.node for found in around}
     if others := [node for node in called if node.uid not in one]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from vicw_ingest.identity.ends import thing_of, things
-from vicw_ingest.identity.merges import Decision
 from vicw_ingest.identity.users import USER
 from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.identity.joining import Decision
 from vicw_shared.merging import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY

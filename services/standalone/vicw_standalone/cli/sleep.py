@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,8 @@ import typer
 
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Step
-from vicw_shared.ties import DREAM
-from vicw_standalone.cli import capacity, dreams
+from vicw_shared.ties import DREAM, RESOLVE
+from vicw_standalone.cli import capacity, dreams, resolving
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _COUNTED = 10_000
 app = typer.Typer(
-    help="What happens to memories while nobody asks: consolidation, dreams, their log, and taking a step back.",
+    help="What happens to memories while nobody asks: consolidation, dreams, duplicates, and taking a step back.",
     no_args_is_help=True,
 )
 
@@ -35,6 +36,7 @@ app = typer.Typer(
 def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
     dreams.register(app)
+    resolving.register(app)
     parent.add_typer(app, name="sleep")
 
 
@@ -89,10 +91,10 @@ def undo(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Take a step back: what it has folded is as it was, what it has dreamt is gone, what was to go stays.
+    """Take a step back: what it has folded is as it was, what it has dreamt is gone, what it has merged is two again,
+    what it has chosen to go stays.
 
-    No server may run. That can be done until VICW_CONSOLIDATE_UNDO_DAYS, VICW_DREAM_UNDO_DAYS or VICW_FORGET_UNDO_DAYS
-    are over.
+    No server may run. That can be done until the VICW_…_UNDO_DAYS of its task are over.
     """
     from vicw_ingest.capacity.capacity import FORGET, keep
 
@@ -107,6 +109,10 @@ def undo(
         if logged is not None and logged.task == FORGET:
             await keep(sleeper.dream().graph, step, now=now(), grace=settings.forgetting.grace)
             out.print("it stays; it is not chosen again")
+            return
+        if logged is not None and logged.task == RESOLVE:
+            split = await sleeper.resolve().undo(step, now=now(), grace=settings.resolve.grace)
+            out.print(f"{'the two are two again' if split else 'they were split by then'}; they are not merged again")
             return
         back = await sleeper.consolidation().undo(step, now=now(), grace=settings.consolidation.grace)
         out.print(f"{len(back.items)} Events are back as they were")
@@ -125,14 +131,15 @@ def log(
 ) -> None:
     """List what was done, the latest first; each step with the id that `vicw sleep undo` takes."""
 
-    async def read() -> list[Step]:
+    async def read() -> tuple[list[Step], dict[str, str]]:
         async with open_graph_of(data_dir, platform) as graph:
             steps = await graph.steps(tenant, limit=_COUNTED if refused else limit)
-            return [step for step in steps if not refused or step.outcome is Outcome.REFUSED][:limit]
+            steps = [step for step in steps if not refused or step.outcome is Outcome.REFUSED][:limit]
+            return steps, await resolving.names_in(graph, steps)
 
-    steps = asyncio.run(read())
+    steps, names = asyncio.run(read())
     for step in steps:
-        out.print(_json(step) if as_json else _line(step), markup=False, highlight=False, soft_wrap=True)
+        out.print(_json(step) if as_json else _line(step, names), markup=False, highlight=False, soft_wrap=True)
     if not steps:
         err.print("nothing was done yet")
 
@@ -144,7 +151,7 @@ def status(
     platform: PlatformOption = False,
 ) -> None:
     """Say what runs when, and what was done in the last day."""
-    from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, NEVER, SCHEDULE, Schedule
+    from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, NEVER, RESOLVE_SCHEDULE, SCHEDULE, Schedule
 
     settings = read_settings(data_dir=data_dir)
     began = now()
@@ -158,7 +165,9 @@ def status(
     folding = Schedule(SCHEDULE, settings.consolidation.schedule, began)
     dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, began)
     forgetting = Schedule(FORGET_SCHEDULE, settings.forgetting.schedule if settings.forgetting.items else NEVER, began)
-    for task, schedule in (("consolidation", folding), ("dream", dreaming), ("forgetting", forgetting)):
+    merging = Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, began)
+    tasks = {"consolidation": folding, "dream": dreaming, "resolve": merging, "forgetting": forgetting}
+    for task, schedule in tasks.items():
         when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
         out.print(f"{task}: {when}")
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
@@ -172,14 +181,20 @@ def _when(schedule: Schedule, began: datetime) -> str:
     return "never by itself" if rest is None else f"next at {began + rest:%Y-%m-%d %H:%M} UTC"
 
 
-def _folded(step: Step) -> str:
+def _told(step: Step, names: Mapping[str, str]) -> str:
+    from vicw_ingest.capacity.capacity import FORGET
+
+    if step.task == DREAM:
+        return dreams.told_of(step)
+    if step.task == RESOLVE:
+        return resolving.told_of(step, names)
+    if step.task == FORGET:
+        return capacity.told_of(step)
     return f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
 
 
-def _line(step: Step) -> str:
-    from vicw_ingest.capacity.capacity import FORGET
-
-    told = {DREAM: dreams.told_of, FORGET: capacity.told_of}.get(step.task, _folded)(step)
+def _line(step: Step, names: Mapping[str, str]) -> str:
+    told = _told(step, names)
     what = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {told}"
     lines = step.id, what, str(step.details.get("name", "")), step.reason
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)

@@ -16,6 +16,7 @@ from vicw_standalone.settings import Settings
 if TYPE_CHECKING:
     from vicw_sleep.consolidation.consolidating import Consolidation, Told
     from vicw_sleep.dream.dreaming import Dream
+    from vicw_sleep.resolve.resolving import Resolve
 
 
 class Sleeper(Protocol):
@@ -27,6 +28,10 @@ class Sleeper(Protocol):
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
+        ...
+
+    def resolve(self) -> Resolve:
+        """Return what merges duplicates."""
         ...
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from vicw_ingest.identity.merges import Decision, merge
+from vicw_ingest.identity.merges import merge
 from vicw_retrieval.pipeline import retrieve
+from vicw_shared.identity.joining import Decision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.uids import named_uid

@@ -55,7 +55,7 @@ class Relatives:
         edges = await self._holding(
             await self.lookups.edges(sorted(stands_for), [HAS_RELATIONSHIP], Direction.IN),
         )
-        owners = await canonical_in(self.lookups, {edge.source for edge in edges})
+        owners = await canonical_in(self.lookups, {edge.source for edge in edges}, decided=True)
         for edge in edges:
             told = owners[edge.source], canonical(_said(edge))
             self._owners.setdefault(stands_for[edge.target], set()).add(told)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from vicw_ingest.identity.likeness import Called, pairs_of
+from vicw_shared.identity.likeness import Called, pairs_of
 
 
 def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
@@ -79,6 +79,12 @@ def test_things_of_other_subtypes_are_proposed_by_their_very_name_only() -> None
 def test_the_threshold_is_that_of_the_spelling() -> None:
     assert alike("Katharine", "Katerina", threshold=0.95) == {}
     assert list(alike("Katharine", "Katerina", threshold=0.7).values()) == ["spelt alike (0.71)"]
+
+
+def test_spelling_need_not_be_compared() -> None:
+    called = [Called(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
+    assert [(pair.things, pair.spelt) for pair in pairs_of(called, None)] == [((0, 1), False)]
+    assert [pair.spelt for pair in pairs_of(called, 0.7)] == [False, True, True]
 
 
 def test_a_pair_comes_once_at_its_best_and_the_likeliest_pair_first() -> None:

@@ -54,20 +54,22 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two things, by number, the lower first, that may be one."""
+    """Two things, by number, the lower first, that may be one; ``spelt``: by nothing but their spelling."""
 
     things: tuple[int, int]
     score: float
     reason: str
+    spelt: bool = False
 
 
-def pairs_of(called: Sequence[Called], threshold: float) -> list[Pair]:
+def pairs_of(called: Sequence[Called], threshold: float | None) -> list[Pair]:
     """Return each pair of things that may be one, at its best score, best first.
 
-    Of spelling alone: those whose similarity reaches ``threshold``.
+    Of spelling alone: those whose similarity reaches ``threshold``; None: it is not compared, which is what takes time.
     """
     best: dict[tuple[int, int], Pair] = {}
-    for pair in (*_by_rules(called), *_by_spelling(called, threshold)):
+    spelt = _by_spelling(called, threshold) if threshold is not None else ()
+    for pair in (*_by_rules(called), *spelt):
         if pair.things not in best or pair.score > best[pair.things].score:
             best[pair.things] = pair
     return sorted(best.values(), key=lambda pair: (-pair.score, pair.things))
@@ -132,7 +134,7 @@ def _by_spelling(called: Sequence[Called], threshold: float) -> Iterator[Pair]:
                 one, other = group[start + int(row)], group[start + int(column)]
                 if row < column and one.thing != other.thing and one.words != other.words:
                     score = round(float(scores[row, column]) / 100, 4)
-                    yield _pair(one, other, min(score, ACCENTS), f"spelt alike ({score:.2f})")
+                    yield _pair(one, other, min(score, ACCENTS), f"spelt alike ({score:.2f})", spelt=True)
 
 
 def _sharing(keyed: Iterable[tuple[Called, str]]) -> Iterator[tuple[Called, Called]]:
@@ -157,6 +159,6 @@ def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
     return agree and any(len(a) != len(b) for a, b in before)
 
 
-def _pair(one: Called, other: Called, score: float, reason: str) -> Pair:
+def _pair(one: Called, other: Called, score: float, reason: str, *, spelt: bool = False) -> Pair:
     low, high = sorted((one.thing, other.thing))
-    return Pair((low, high), score, reason)
+    return Pair((low, high), score, reason, spelt)

@@ -1,0 +1,203 @@
+"""The use case: go through the names of each context → find those alike → merge what is one → log each merge's step.
+
+A merge is one edge, as a person's is, and marked as a guess (``vicw_shared.merging.is_guess``). What is below the
+threshold, or has something against it, is left: ``vicw entities candidates`` proposes it. Any number of these may be at
+work, and any may die: merges of a tenant go one at a time, and each is judged by the transaction that makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from prometheus_client import Counter
+
+from vicw_shared.identity.joining import LOCK, Decision
+from vicw_shared.identity.pairing import Alike, Place, names_of, pairs_among
+from vicw_shared.merging import MERGED_INTO, is_guess
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.ports import Direction, GraphAudit, GraphStore, GraphTransaction, Outcome, SleepLog
+from vicw_shared.progress import Progress, silent
+from vicw_shared.ties import RESOLVE
+from vicw_shared.undoing import undoable
+from vicw_sleep.resolve.deciding import Decided, Deciding, Fate, step_id, take_back
+from vicw_sleep.resolve.judging import may_be_one
+
+_PAGE = 100
+MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
+LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judged, and left to a person")
+SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since something spoke against the merge")
+
+type Told = Callable[[Decided], None]
+"""Is told of each pair that was judged, and of each that was split."""
+
+
+class Graph(GraphStore, GraphAudit, SleepLog, Protocol):
+    """What resolving needs of a graph."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is merged: names of a likeness of ``threshold`` and more, of things named with ``shared`` same others.
+
+    So many ``names`` of a context are compared with each other at a time.
+    """
+
+    threshold: float = 0.95
+    shared: int = 2
+    names: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Where a run has come to: all contexts up to ``done`` (uid) are gone through.
+
+    Of the next one, ``context``, the names up to ``behind`` are; of those that follow, the pairs up to ``judged``.
+    """
+
+    done: str | None = None
+    context: str | None = None
+    behind: Place | None = None
+    judged: tuple[float, str, str] | None = None
+
+    def dump(self) -> dict[str, object]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def load(cls, told: Mapping[str, Any]) -> Bookmark:
+        """Undo ``dump``: JSON knows no tuples."""
+        fields: dict[str, Any] = {name: tuple(it) if isinstance(it, list) else it for name, it in told.items()}
+        return cls(**fields)
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did: ``names`` compared, of the likely pairs ``merged`` and ``left``; where the next goes on.
+
+    Those ``split`` were merged before, and something has come to speak against it.
+    """
+
+    names: int = 0
+    merged: int = 0
+    left: int = 0
+    split: int = 0
+    next: Bookmark | None = None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were judged."""
+        return self.merged + self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Merges what is one, and takes back."""
+
+    graph: Graph
+    registry: EdgeRegistry
+    told: Told = field(default=lambda decided: None)
+    progress: Progress = silent
+
+    async def run(
+        self,
+        rules: Rules,
+        *,
+        now: datetime,
+        dry: bool = False,
+        start: Bookmark | None = None,
+        most: int | None = None,
+        names: int | None = None,
+    ) -> Done:
+        """Go through contexts from ``start`` on; ``dry``: only tell. Raises what the engine raises.
+
+        With ``most`` pairs judged, or so many ``names`` compared, it ends; without, when it is through.
+        """
+        done = Done()
+        async for root, mark in self._contexts(start):
+            place: Bookmark | None = mark
+            while place is not None:
+                place = await self._compare(root, place, rules, done, now=now, dry=dry, most=most)
+                self.progress("comparing", done.names, 0)
+                if (most is not None and done.pairs >= most) or (names is not None and done.names >= names):
+                    done.next = place or Bookmark(done=root.uid)
+                    return done
+        return done
+
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> bool:
+        """Split what a step has merged; return False if a person had decided of it since. It is not merged again.
+
+        Raises NotFoundError for a step that cannot be undone, with the reason.
+        """
+        step = await undoable(self.graph, step_id, RESOLVE, now=now, grace=grace)
+
+        async def work(transaction: GraphTransaction) -> bool:
+            return await take_back(transaction, step, Decision(step.tenant, now, self.registry))
+
+        return await self.graph.write(step.tenant, LOCK, work)
+
+    async def _contexts(self, start: Bookmark | None) -> AsyncIterator[tuple[Node, Bookmark]]:
+        """Yield the roots of contexts, of all tenants, each with the place to begin at."""
+        after = start.done if start is not None else None
+        while page := await self.graph.page(Label.CONTEXT, after=after, limit=_PAGE):
+            for root in page:
+                here = start is not None and start.context == root.uid
+                yield root, start if start is not None and here else Bookmark(after, root.uid)
+                after = root.uid
+
+    async def _compare(
+        self, root: Node, at: Bookmark, rules: Rules, done: Done, *, now: datetime, dry: bool, most: int | None
+    ) -> Bookmark | None:
+        """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
+        tenant, context = root.tenant, root.name
+        names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
+        if at.judged is None:
+            done.names += len(names.things)
+            await self._doubt(tenant, names.things, done, now=now, dry=dry)
+        found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
+        likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
+        behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
+        room = len(behind) if most is None else max(0, most - done.pairs)
+        for pair in behind[:room]:
+            await self._judge(pair, rules, done, now=now, dry=dry)
+        if len(behind) > room:
+            return replace(at, judged=_place(behind[room - 1]) if room else at.judged)
+        return None if names.complete else replace(at, behind=names.last, judged=None)
+
+    async def _doubt(self, tenant: str, things: Sequence[Node], done: Done, *, now: datetime, dry: bool) -> None:
+        """Judge anew what was merged by a guess: what was told since may speak against it."""
+        out = [(MERGED_INTO, Direction.OUT)]
+        merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
+        for guess in (one.edge for one in merges if is_guess(one.edge)):
+
+            async def work(transaction: GraphTransaction, guess: Edge = guess) -> Decided | None:
+                return await Deciding(transaction, self.registry, now, 0).doubt(guess, dry=dry)
+
+            if (decided := await self.graph.write(tenant, LOCK, work)) is not None:
+                self.told(decided)
+                done.split += 1
+                SPLIT.inc(not dry)
+
+    async def _judge(self, pair: Alike, rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
+        async def work(transaction: GraphTransaction) -> Decided:
+            return await Deciding(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
+
+        step = await self.graph.step(step_id(pair.things))
+        if step is not None and step.outcome is Outcome.UNDONE:
+            decided = Decided(Fate.LEAVE, pair.things, "a merge of the two was undone")
+        else:
+            decided = await self.graph.write(pair.things[0].tenant, LOCK, work)
+        self.told(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
+        is_merged = decided.fate is Fate.MERGE
+        done.merged += is_merged
+        done.left += not is_merged
+        if not dry:
+            (MERGED if is_merged else LEFT).inc()
+
+
+def _place(pair: Alike) -> tuple[float, str, str]:
+    """Return a pair's place among those of its context: the likeliest come first."""
+    one, other = sorted(node.uid for node in pair.things)
+    return -pair.score, one, other

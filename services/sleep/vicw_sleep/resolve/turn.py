@@ -1,0 +1,46 @@
+"""A turn of resolving: so many names are compared, then it is somebody else's turn; again while there is more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import NoReturn
+
+import structlog
+
+from vicw_shared.clock import now
+from vicw_shared.errors import VicwError
+from vicw_shared.settings import ResolveSettings
+from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
+from vicw_sleep.schedule import Schedule
+from vicw_sleep.taking_turns import keep_taking_turns
+
+_log = structlog.get_logger()
+
+
+def rules_of(settings: ResolveSettings) -> Rules:
+    """Return what may be merged."""
+    return Rules(threshold=settings.threshold, shared=settings.shared, names=settings.names)
+
+
+async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | None) -> Done | None:
+    """Judge ``settings.pairs`` pairs at most; return what was done. What fails is logged: None."""
+    try:
+        done = await resolve.run(rules_of(settings), now=now(), start=start, most=settings.pairs, names=settings.names)
+    except VicwError as error:
+        _log.warning("resolving stopped; what it has merged stands", error=error.detail)
+        return None
+    if done.merged or done.split:
+        _log.info("merged what is one", names=done.names, merged=done.merged, left=done.left, split=done.split)
+    return done
+
+
+async def keep_resolving(opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule) -> NoReturn:
+    """Take turns when they are due, for ever."""
+
+    async def night() -> AsyncIterator[None]:
+        mark: Bookmark | None = None
+        while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
+            mark = done.next
+            yield
+
+    await keep_taking_turns(schedule, night, "resolving")

@@ -1,0 +1,86 @@
+"""``vicw sleep resolve``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.clock import now
+from vicw_shared.ports import GraphStore, Step
+from vicw_shared.ties import RESOLVE
+from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.progress import progress_bar
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.sleeping import Sleeper, run_asleep
+
+if TYPE_CHECKING:
+    from vicw_sleep.resolve.deciding import Decided
+
+_INTO = "into"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand."""
+    app.command()(resolve)
+
+
+def resolve(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be merged, and what not.")] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="How alike names are at least. \\[default: VICW_RESOLVE_THRESHOLD]", min=0.85, max=1.0),
+    ] = None,
+    most: Annotated[int | None, typer.Option(help="Pairs judged at most. \\[default: all]", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Merge people and things that are known under two names, where more than the names says that they are one.
+
+    Nobody sees more by it, and `vicw sleep undo` takes a merge back. Other likely pairs are for you to judge: see
+    `vicw entities candidates`. A server that has the data directory open does this by itself (VICW_RESOLVE_SCHEDULE),
+    so none may run; of the platform, whatever runs. Killed half-way, what is done is done; run it again to go on.
+    """
+    from vicw_sleep.resolve.turn import rules_of
+
+    settings = read_settings(data_dir=data_dir)
+    rules = rules_of(settings.resolve)
+    chosen = rules if threshold is None else replace(rules, threshold=threshold)
+
+    def tell(decided: Decided) -> None:
+        one, other = decided.things
+        line = f"{decided.fate.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
+        for told in (line, f"        {decided.reason}"):
+            out.print(" ".join(harmless(told).split("\n")), markup=False, highlight=False, soft_wrap=True)
+
+    async def work(sleeper: Sleeper) -> None:
+        with progress_bar("comparing") as progress:
+            made = replace(sleeper.resolve(), progress=progress)
+            made = made if quiet else replace(made, told=tell)
+            done = await made.run(chosen, now=now(), dry=dry_run, most=most)
+        verb = "would be" if dry_run else "were"
+        split = f", {done.split} {verb} split again" if done.split else ""
+        out.print(f"{done.merged} of {done.pairs} likely pairs of {done.names} names {verb} merged{split}")
+
+    run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
+
+
+async def names_in(graph: GraphStore, steps: Iterable[Step]) -> dict[str, str]:
+    """Return the names, by uid, of what these steps have merged: a step keeps none."""
+    wanted: dict[str, set[str]] = {}
+    for step in steps:
+        if step.task == RESOLVE:
+            wanted.setdefault(step.tenant, set()).update((step.subject, str(step.details.get(_INTO))))
+    found = [await graph.nodes(tenant, sorted(uids)) for tenant, uids in wanted.items()]
+    return {uid: node.name for nodes in found for uid, node in nodes.items()}
+
+
+def told_of(step: Step, names: Mapping[str, str]) -> str:
+    """Return what a step has merged, in a line."""
+    ends = (step.subject, str(step.details.get(_INTO)))
+    one, other = (names.get(uid, uid) for uid in ends)
+    return f"{one} into {other}"

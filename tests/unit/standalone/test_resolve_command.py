@@ -1,0 +1,127 @@
+"""``vicw sleep resolve``, and ``vicw serve``, which merges duplicates by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from doubles import HashEmbedder
+from memory import open_memory, settings_for
+from unit.standalone.asleep import sleep, without_model
+from vicw_shared.clock import now
+from vicw_shared.errors import SettingsError
+from vicw_shared.settings import ResolveSettings, SleepSettings
+from vicw_standalone.wiring import Standalone
+
+NAMES = ("Jose Lima", "José Lima", "Eva Berg", "Éva Berg")
+
+
+def item(name: str) -> dict[str, Any]:
+    entities = [{"name": name, "subtype": "person"}, *({"name": n, "subtype": "place"} for n in ("Oslo", "Bergen"))]
+    return {"id": name, "text": f"{name} went from Oslo to Bergen.", "extraction": {"entities": entities}}
+
+
+async def fill(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.ingest(*map(item, NAMES), extract="caller")
+
+
+@pytest.fixture
+def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    asyncio.run(fill(store))
+    without_model(monkeypatch)
+    return store
+
+
+def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dry = sleep(filled, "resolve", "--dry-run")
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout.splitlines()[-1] == "2 of 2 likely pairs of 6 names would be merged"
+    assert re.search(r"^merge   ctx: Jos[eé] Lima \([0-9a-f-]{36}\) · Jos[eé] Lima \(", dry.stdout, re.MULTILINE)
+    assert "        0.98 same name but for accents and punctuation: 2 things are named with both\n" in dry.stdout
+    assert sleep(filled, "log").stdout == "", "nothing was done"
+    assert sleep(filled, "resolve", "-q", "--threshold", "0.99").stdout.startswith("0 of 0 likely pairs")
+    monkeypatch.setenv("VICW_RESOLVE_SHARED", "3")
+    few = sleep(filled, "resolve").stdout
+    assert "leave   ctx: " in few
+    assert "0.98 same name but for accents and punctuation: only the names say so: 2 things are named with both" in few
+    monkeypatch.delenv("VICW_RESOLVE_SHARED")
+    assert sleep(filled, "resolve", "-q").stdout == "2 of 2 likely pairs of 6 names were merged\n"
+    assert sleep(filled, "resolve", "-q").stdout == "0 of 0 likely pairs of 6 names were merged\n"
+    steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
+    assert [(step["task"], step["outcome"]) for step in steps] == [("resolve", "done")] * 2
+    shown = sleep(filled, "log").stdout
+    assert all(step["id"] in shown for step in steps)
+    assert re.search(r"resolve  ctx: Jos[eé] Lima into Jos[eé] Lima$", shown, re.MULTILINE)
+    back = sleep(filled, "undo", steps[0]["id"])
+    assert back.stdout == "the two are two again; they are not merged again\n", back.output
+    assert sleep(filled, "undo", steps[0]["id"]).exit_code != 0
+    assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
+    assert sleep(filled, "resolve", "-q").stdout.startswith("0 of 0 "), "nor are they judged again"
+    monkeypatch.setenv("VICW_RESOLVE_UNDO_DAYS", "0")
+    late = sleep(filled, "undo", steps[1]["id"])
+    assert "its grace period is over" in late.output + str(late.exception)
+
+
+def test_a_run_may_be_bounded(filled: Path) -> None:
+    assert sleep(filled, "resolve", "-q", "--most", "1").stdout.startswith("1 of 1 likely pairs")
+    assert sleep(filled, "resolve", "-q").stdout.startswith("1 of 1 likely pairs")
+
+
+def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.search(r"resolve: next at \d{4}-\d\d-\d\d 04:30 UTC", sleep(filled, "status").stdout)
+    monkeypatch.setenv("VICW_RESOLVE_SCHEDULE", "never")
+    assert "resolve: never by itself" in sleep(filled, "status").stdout
+    monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
+    assert "resolve: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
+
+
+async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
+    async with open_memory(filled):
+        refused = await asyncio.to_thread(sleep, filled, "resolve")
+        assert refused.exit_code == 2
+        assert "VICW_RESOLVE_SCHEDULE" in refused.stderr
+
+
+async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
+    wrong = replace(settings_for(store), resolve=ResolveSettings(schedule="at night"))
+    with pytest.raises(SettingsError, match="VICW_RESOLVE_SCHEDULE"):
+        await Standalone(wrong, HashEmbedder()).open()
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_server_merges_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+    await fill(store)
+    moment: list[datetime] = [now()]
+    monkeypatch.setattr("vicw_sleep.resolve.turn.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), resolve=ResolveSettings(pairs=1))
+    standalone = Standalone(settings, HashEmbedder())
+    await standalone.open()
+
+    async def merged() -> int:
+        return len([step for step in await standalone.graph.steps(None, limit=9) if step.task == "resolve"])
+
+    try:
+        standalone.start_indexer()
+        await asyncio.sleep(0.2)
+        assert await merged() == 0, "it is not night yet"
+        moment[0] += timedelta(days=1)
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if await merged() == 2:
+                break
+        assert await merged() == (0 if paused else 2)
+    finally:
+        await standalone.close()
