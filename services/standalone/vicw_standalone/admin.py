@@ -1,9 +1,9 @@
-"""The doors for whoever runs a server: the change of its embedding model, and the vectors that an export takes."""
+"""The doors for whoever runs a server: its embedding model, the vectors that an export takes, its sleep cycle."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from fastapi import APIRouter, Security
@@ -14,6 +14,7 @@ from vicw_shared.indexes import Index
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.problem import Problem
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
+from vicw_shared.wire.sleep import Undone, UndoRequest
 from vicw_shared.wire.vectors import PointVectors, VectorsRequest
 from vicw_standalone.reindexing.serving import Reindexing
 
@@ -22,6 +23,9 @@ _KEY: dict[int | str, dict[str, object]] = {
     403: {"model": Problem, "description": "The key lacks the right"},
 }
 _BUSY: dict[int | str, dict[str, object]] = {409: {"model": Problem, "description": "A change is under way"}}
+_GONE: dict[int | str, dict[str, object]] = {
+    404: {"model": Problem, "description": "There is no such step, or it cannot be taken back"}
+}
 _WRONG: dict[int | str, dict[str, object]] = {
     413: {"model": Problem, "description": "Over a size limit"},
     422: {"model": Problem, "description": "The model cannot be had; nothing was begun"},
@@ -29,8 +33,13 @@ _WRONG: dict[int | str, dict[str, object]] = {
 }
 
 
-def create_router(reindexing: Callable[[], Reindexing], index: Callable[[], Index], gate: Gate) -> APIRouter:
-    """Return the routes, which ``gate`` admits to with the right ``admin``."""
+def create_router(
+    reindexing: Callable[[], Reindexing],
+    index: Callable[[], Index],
+    undo: Callable[[str], Awaitable[str]],
+    gate: Gate,
+) -> APIRouter:
+    """Return the routes, which ``gate`` admits to with the right ``admin``. ``undo`` takes a step back."""
     router = APIRouter(
         prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(documented)]
     )
@@ -59,6 +68,10 @@ def create_router(reindexing: Callable[[], Reindexing], index: Callable[[], Inde
         found = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
         vectors = {uid: base64.b64encode(row.astype("<f4").tobytes()).decode() for uid, row in found.items()}
         return PointVectors(model=used.model.key, vectors=vectors)
+
+    @router.post("/sleep/undo", responses=_KEY | _GONE | _WRONG, summary="Take a step of the sleep cycle back")
+    async def post_undo(request: UndoRequest) -> Undone:
+        return Undone(told=await undo(request.step))
 
     return router
 

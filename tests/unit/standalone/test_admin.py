@@ -15,10 +15,12 @@ import pytest
 
 from doubles import HashEmbedder
 from memory import Memory, open_memory
+from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import ChangePhase, ModelChange
-from vicw_shared.settings import ServerSettings
+from vicw_shared.settings import ConsolidationSettings, ServerSettings
+from vicw_sleep.consolidation.turn import rules_of
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.settings import CHOICES
 
@@ -69,6 +71,22 @@ async def test_vectors_are_told_by_id(changeable: Memory) -> None:
         assert (await http.post("/admin/vectors", json={"ids": []})).json()["vectors"] == {}
 
 
+async def test_a_step_of_the_sleep_cycle_is_taken_back_while_it_serves(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await fill_with_turns(memory)
+        rules = rules_of(ConsolidationSettings(hours=0, used_hours=0))
+        done = await memory.standalone.consolidation().run(rules, now=now())
+        assert done.macros == 3
+        step, *_ = await memory.standalone.graph.steps(None, limit=9)
+        async with client(memory) as http:
+            undone = await http.post("/admin/sleep/undo", json={"step": step.id})
+            assert (undone.status_code, undone.json()) == (200, {"told": "4 Events are back as they were"})
+            again = await http.post("/admin/sleep/undo", json={"step": step.id})
+            assert (again.status_code, "undone already" in again.json()["detail"]) == (404, True)
+            assert (await http.post("/admin/sleep/undo", json={"step": "none"})).status_code == 404
+            assert (await http.post("/admin/sleep/undo", json={})).status_code == 422
+
+
 async def test_a_wrong_method_is_told_which_ones_the_address_takes(changeable: Memory) -> None:
     async with client(changeable) as http:
         refused = await http.put("/admin/reindex")
@@ -96,6 +114,7 @@ async def test_where_keys_are_needed_it_takes_the_right_admin(changeable: Memory
             ("POST", "/admin/reindex"),
             ("DELETE", "/admin/reindex/old"),
             ("POST", "/admin/vectors"),
+            ("POST", "/admin/sleep/undo"),
         ):
             codes = [
                 (

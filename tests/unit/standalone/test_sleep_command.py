@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from doubles import HashEmbedder
-from memory import open_memory, settings_for
+from memory import Memory, open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
@@ -22,13 +22,17 @@ from vicw_standalone.wiring import Standalone
 TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
 
 
+async def fill_with_turns(memory: Memory) -> None:
+    turns = [
+        {"id": f"{n}", "text": f"We talked about {TOPICS[n % 5]} in round {n}.", "flow_id": "f", "speaker": "Ana"}
+        for n in range(12)
+    ]
+    await memory.ingest(*turns)
+
+
 async def fill(store: Path) -> None:
     async with open_memory(store) as memory:
-        turns = [
-            {"id": f"{n}", "text": f"We talked about {TOPICS[n % 5]} in round {n}.", "flow_id": "f", "speaker": "Ana"}
-            for n in range(12)
-        ]
-        await memory.ingest(*turns)
+        await fill_with_turns(memory)
 
 
 @pytest.fixture

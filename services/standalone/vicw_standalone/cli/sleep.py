@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Step
 from vicw_shared.ties import DREAM, RESOLVE
@@ -20,6 +21,7 @@ from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.cli.sleeping import Sleeper, run_asleep
+from vicw_standalone.reindexing.remote import Remote
 
 if TYPE_CHECKING:
     from vicw_shared.folding.fold import Fold
@@ -94,28 +96,19 @@ def undo(
     """Take a step back: what it has folded is as it was, what it has dreamt is gone, what it has merged is two again,
     what it has chosen to go stays.
 
-    No server may run. That can be done until the VICW_…_UNDO_DAYS of its task are over.
+    A server that has the data directory open does it; where it asks for keys, VICW_API_KEY has to be one with the right
+    admin. That can be done until the VICW_…_UNDO_DAYS of its task are over.
     """
-    from vicw_ingest.capacity.capacity import FORGET, keep
+    from vicw_standalone.undoing import take_back
 
     settings = read_settings(data_dir=data_dir)
+    if not platform and (server := DataDir.server_of(settings.storage.data_dir)) is not None:
+        with Remote(server) as remote:
+            out.print(remote.undo(step))
+        return
 
     async def work(sleeper: Sleeper) -> None:
-        logged = await sleeper.dream().graph.step(step)
-        if logged is not None and logged.task == DREAM:
-            gone = await sleeper.dream().undo(step, now=now(), grace=settings.dream.grace)
-            out.print(f"{gone} edges are gone; the item is not dreamt of again")
-            return
-        if logged is not None and logged.task == FORGET:
-            await keep(sleeper.dream().graph, step, now=now(), grace=settings.forgetting.grace)
-            out.print("it stays; it is not chosen again")
-            return
-        if logged is not None and logged.task == RESOLVE:
-            split = await sleeper.resolve().undo(step, now=now(), grace=settings.resolve.grace)
-            out.print(f"{'the two are two again' if split else 'they were split by then'}; they are not merged again")
-            return
-        back = await sleeper.consolidation().undo(step, now=now(), grace=settings.consolidation.grace)
-        out.print(f"{len(back.items)} Events are back as they were")
+        out.print(await take_back(sleeper, step, settings))
 
     run_asleep(settings, platform, work, schedule="VICW_SLEEP_PAUSED")
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from vicw_shared.errors import FatalError, UnavailableError
 from vicw_shared.progress import Progress
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
+from vicw_shared.wire.sleep import Undone, UndoRequest
 from vicw_shared.wire.vectors import PointVectors, VectorsRequest
 
 _TIMEOUT_SECONDS = 60.0
@@ -75,6 +76,10 @@ class Remote:
         return self._send(
             "POST", "/admin/vectors", PointVectors, content=VectorsRequest(ids=tuple(ids)).model_dump_json()
         )
+
+    def undo(self, step: str) -> str:
+        """Let it take back a step of the sleep cycle; return what became of it. Raises FatalError with its words."""
+        return self._send("POST", "/admin/sleep/undo", Undone, content=UndoRequest(step=step).model_dump_json()).told
 
     def _send[T: BaseModel](self, method: str, path: str, expected: type[T], **arguments: Any) -> T:
         try:

@@ -1,0 +1,19 @@
+"""``/admin/sleep``: the sleep cycle of a server that has its stores open."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from vicw_shared.wire.base import Id, Message
+
+
+class UndoRequest(Message):
+    """Take a step back."""
+
+    step: Id = Field(description="Its id, as `vicw sleep log` shows it")
+
+
+class Undone(Message):
+    """What became of it, in a sentence."""
+
+    told: str
