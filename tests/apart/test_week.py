@@ -1,0 +1,76 @@
+"""A week of a conversation on the services apart, which sleep every night, woken by the clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from apart.running import Platform, Service
+from e2e.serving import eventually
+from servers.redis import RedisServer
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, make_celery
+from vicw_shared.settings import RedisSettings
+from week import DAYS, NIGHTLY, NIGHTS, House, require_readable
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
+_NIGHT_SECONDS = 120
+
+
+def test_a_week_is_slept_over_and_nobody_who_asks_notices(
+    platform: Platform, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    mirror = tmp_path / "mirror"
+    settings = NIGHTLY | {"VICW_MIRROR_PATH": str(mirror)}
+    platform.worker().start()
+    sleeper, clock = platform.sleeper(**settings).start(), platform.beat(**settings)
+    platform.variables |= {"VICW_MIRROR_PATH": str(mirror)}
+    house = House(
+        lambda: platform.ingest.url,
+        lambda: platform.retrieval.url,
+        lambda *command: platform.vicw(*command, "--platform"),
+        tmp_path,
+    )
+    clock.start()
+    for day in range(1, len(DAYS)):
+        house.tell(day)
+        sleep(sleeper, None if day <= NIGHTS else redis_server)
+        house.require_answers()
+        if day == NIGHTS:
+            assert clock.stop() == 0
+    house.tell(len(DAYS))
+    indexed(platform)
+    awake, before = house.export("awake"), house.steps()
+    sleep(sleeper, redis_server)
+
+    house.require_answers()
+    clock = platform.beat(**settings | {"VICW_CONSOLIDATE_SCHEDULE": "never", "VICW_DREAM_SCHEDULE": "never"}).start()
+    require_mirrored(platform, mirror)
+    indexed(platform)
+    house.require_smaller(house.export("asleep"))
+    house.require_undone(awake, [step for step in house.steps() if step not in before])
+    indexed(platform)
+    house.require_answers()
+    require_mirrored(platform, mirror)
+
+
+def sleep(sleeper: Service, redis: RedisServer | None = None) -> None:
+    """Let a night come and be through: by the clock, or woken over ``redis`` as the clock does."""
+    slept = {wanted: sleeper.log.count(wanted) for wanted in ("consolidated", "dreamt")}
+    for task, wanted in ((CONSOLIDATE, "consolidated"), (DREAM, "dreamt")):
+        if redis is not None:
+            app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
+            app.send_task(task)
+            app.close()
+        eventually(lambda w=wanted: sleeper.log.count(w), lambda n, w=wanted: n > slept[w], _NIGHT_SECONDS, wanted)  # type: ignore[misc]
+
+
+def indexed(platform: Platform) -> None:
+    """Wait until the stores agree, with nothing left to do."""
+    said = eventually(lambda: platform.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 60, "all done")
+    assert said.splitlines()[-1] == "clean"
+
+
+def require_mirrored(platform: Platform, mirror: Path) -> None:
+    eventually(lambda: platform.vicw("mirror", "status", "--platform").returncode, lambda code: code == 0, 60, "it follows")
+    require_readable(mirror)
