@@ -67,10 +67,14 @@ def sleep(sleeper: Service, redis: RedisServer | None = None) -> None:
 
 def indexed(platform: Platform) -> None:
     """Wait until the stores agree, with nothing left to do."""
-    said = eventually(lambda: platform.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 60, "all done")
+    said = eventually(
+        lambda: platform.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 60, "all done"
+    )
     assert said.splitlines()[-1] == "clean"
 
 
 def require_mirrored(platform: Platform, mirror: Path) -> None:
-    eventually(lambda: platform.vicw("mirror", "status", "--platform").returncode, lambda code: code == 0, 60, "it follows")
+    eventually(
+        lambda: platform.vicw("mirror", "status", "--platform").returncode, lambda code: code == 0, 60, "it follows"
+    )
     require_readable(mirror)

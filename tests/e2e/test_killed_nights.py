@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from e2e.askers import Asker
+from e2e.clients import Client
 from e2e.serving import Server, eventually, require_clean, room, run
 from e2e.test_crashes import TOKENS_PER_QUESTION, found
 from e2e.writers import Ledger, Writer
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(7200)]
 
 KILLS = int(os.environ.get("VICW_TEST_KILLS", "2"))
 SITES = min(KILLS, 4)
-"""Servers side by side, each with a store of its own: they wait for the next minute, and for who looks whether it is."""
+"""Servers side by side, each with a store of its own: they wait most of the time, for a minute to begin."""
 _KINDS = ("fresh", "late", "keyed", "updates")
 _NIGHT_SECONDS = 180
 _LONGEST_SECONDS = 8.0
@@ -48,7 +49,7 @@ class Site:
 
     def suffer(self, kills: int) -> None:
         """Write and ask while the server is killed in ``kills`` of its nights; then look."""
-        clients = [*self.writers, self.asker]
+        clients: list[Client] = [*self.writers, self.asker]
         try:
             self.server.start()
             for client in clients:
@@ -74,7 +75,8 @@ class Site:
         time.sleep(self._random.uniform(0, _LONGEST_SECONDS))
         self.server.kill()
         self.caught[night] += 1
-        for client in (*self.writers, self.asker):
+        clients: list[Client] = [*self.writers, self.asker]
+        for client in clients:
             if client.failure is not None:
                 raise client.failure
         self.server.start()
