@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -33,15 +34,16 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(
     )
     clock.start()
     for day in range(1, len(DAYS)):
+        slept = nights(sleeper)
         house.tell(day)
-        sleep(sleeper, None if day <= NIGHTS else redis_server)
+        sleep(sleeper, slept, None if day <= NIGHTS else redis_server)
         house.require_answers()
         if day == NIGHTS:
             assert clock.stop() == 0
     house.tell(len(DAYS))
     indexed(platform)
     awake, before = house.export("awake"), house.steps()
-    sleep(sleeper, redis_server)
+    sleep(sleeper, nights(sleeper), redis_server)
 
     house.require_answers()
     clock = platform.beat(**settings | {"VICW_CONSOLIDATE_SCHEDULE": "never", "VICW_DREAM_SCHEDULE": "never"}).start()
@@ -54,15 +56,19 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(
     require_mirrored(platform, mirror)
 
 
-def sleep(sleeper: Service, redis: RedisServer | None = None) -> None:
-    """Let a night come and be through: by the clock, or woken over ``redis`` as the clock does."""
-    slept = {wanted: sleeper.log.count(wanted) for wanted in ("consolidated", "dreamt")}
-    for task, wanted in ((CONSOLIDATE, "consolidated"), (DREAM, "dreamt")):
+def nights(sleeper: Service) -> list[int]:
+    """Return how often the sleep worker has folded and dreamt something."""
+    return [sleeper.log.count(what) for what in ("consolidated", "dreamt")]
+
+
+def sleep(sleeper: Service, slept: Sequence[int], redis: RedisServer | None) -> None:
+    """Let the night after those that were ``slept`` come and be through: by the clock, or woken as the clock does."""
+    for place, task in enumerate((CONSOLIDATE, DREAM)):
         if redis is not None:
             app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
             app.send_task(task)
             app.close()
-        eventually(lambda w=wanted: sleeper.log.count(w), lambda n, w=wanted: n > slept[w], _NIGHT_SECONDS, wanted)  # type: ignore[misc]
+        eventually(lambda p=place: nights(sleeper)[p], lambda n, p=place: n > slept[p], _NIGHT_SECONDS, task)  # type: ignore[misc]
 
 
 def indexed(platform: Platform) -> None:
