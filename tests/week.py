@@ -15,6 +15,8 @@ from typing import Any
 import httpx
 import numpy as np
 
+from e2e.serving import eventually
+
 CONTEXT = FLOW = "lantern"
 NIGHTS = int(os.environ.get("VICW_TEST_NIGHTS", "1"))
 """Nights, 6 at most, that come by the clock, which takes a minute each. The others are asked for."""
@@ -27,6 +29,7 @@ NIGHTLY = {
     "VICW_DREAM_HOURS": "0",
 }
 """A night a minute, in which all that was told is old, whoever has just asked for it."""
+AWAKE = {"VICW_CONSOLIDATE_SCHEDULE": "never", "VICW_DREAM_SCHEDULE": "never"}
 _TOLD = Path(__file__).with_name("stories") / "week.txt"
 _LIMIT = 10
 _CHAINS = ("NEXT", "HAPPENED_AFTER")
@@ -131,8 +134,10 @@ class House:
     def tell(self, day: int) -> None:
         """Tell what was said on a day, and note what its questions get."""
         body = {"context": CONTEXT, "flow_id": FLOW, "items": DAYS[day - 1], "wait": True}
-        answer = httpx.post(f"{self.ingest()}/ingest", json=body, timeout=90, trust_env=False)
-        assert answer.status_code == 201, answer.text
+        answer = httpx.post(f"{self.ingest()}/ingest", json=body, timeout=90, trust_env=False).raise_for_status()
+        if answer.status_code == 202:  # whatever else runs
+            job = f"{self.ingest()}/ingest/jobs/{answer.json()['job']}"
+            eventually(lambda: httpx.get(job, trust_env=False).json()["status"], lambda s: s == "done", 120, "the job")
         for question, evidence in QUESTIONS.items():
             if any(item["id"] in evidence for item in DAYS[day - 1]):
                 self.evidence[question] = evidence & self._found(question).keys()

@@ -12,7 +12,7 @@ from e2e.serving import eventually
 from servers.redis import RedisServer
 from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, make_celery
 from vicw_shared.settings import RedisSettings
-from week import DAYS, NIGHTLY, NIGHTS, House, require_readable
+from week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 _NIGHT_SECONDS = 120
@@ -46,7 +46,7 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(
     sleep(sleeper, nights(sleeper), redis_server)
 
     house.require_answers()
-    clock = platform.beat(**settings | {"VICW_CONSOLIDATE_SCHEDULE": "never", "VICW_DREAM_SCHEDULE": "never"}).start()
+    clock = platform.beat(**settings | AWAKE).start()
     require_mirrored(platform, mirror)
     indexed(platform)
     house.require_smaller(house.export("asleep"))

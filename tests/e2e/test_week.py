@@ -9,7 +9,7 @@ import pytest
 
 from e2e.conftest import Serve
 from e2e.serving import Server, eventually, require_clean, run
-from week import DAYS, NIGHTLY, NIGHTS, House, require_readable
+from week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 _NIGHT_SECONDS = 120
@@ -38,6 +38,7 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(serve: Serve, tmp_path
     house.run("sleep", "consolidate")
     house.run("sleep", "dream")
 
+    server = serve(**NIGHTLY | AWAKE, VICW_MIRROR_PATH=str(mirror))
     server.start()
     house.require_answers()
     eventually(lambda: run(server, "mirror", "status").returncode, lambda code: code == 0, 60, "the mirror follows")
