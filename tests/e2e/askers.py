@@ -34,10 +34,11 @@ class Asker(Client):
 
     def require_all(self) -> None:
         """Ask everything that was answered before once more, and require it."""
-        for token, text in self.answered.items():
-            deadline = time.monotonic() + 30
-            while not self._ask(token, text):
-                assert time.monotonic() < deadline, f"nobody answers about {token}"
+        with self.opened(self.http.headers) as self.http:
+            for token, text in self.answered.items():
+                deadline = time.monotonic() + 30
+                while not self._ask(token, text):
+                    assert time.monotonic() < deadline, f"nobody answers about {token}"
 
     def _acknowledged(self) -> dict[str, str]:
         return {token: text for token, text in self._ledger.texts.copy().items() if "updates-" not in text}

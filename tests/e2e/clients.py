@@ -20,8 +20,13 @@ class Client(threading.Thread):
         self.failure: BaseException | None = None
         self.halt = threading.Event()
         self.random = random.Random(name)
-        self.http = httpx.Client(headers=headers, timeout=30, trust_env=False)
+        self.http = self.opened(headers)
         self._pauses = pauses
+
+    @staticmethod
+    def opened(headers: Mapping[str, str] | None) -> httpx.Client:
+        """Return what makes requests."""
+        return httpx.Client(headers=headers, timeout=30, trust_env=False)
 
     def request(self) -> None:
         """Make the next request."""
@@ -34,6 +39,8 @@ class Client(threading.Thread):
                 self.halt.wait(self.random.uniform(*self._pauses))
         except BaseException as error:
             self.failure = error
+        finally:
+            self.http.close()
 
     def finish(self, within: float) -> None:
         """Let the request under way be answered, then stop."""
