@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 
 KILLS = int(os.environ.get("VICW_TEST_KILLS", "20"))
 _KINDS = ("fresh", "fresh", "late", "keyed", "updates")
-_TOKENS_PER_QUESTION = 40
+TOKENS_PER_QUESTION = 40
 _AT_ONCE, _ITEMS = 400, 40
 _DONE_SECONDS = 180
 
@@ -56,9 +56,9 @@ def test_nothing_acknowledged_is_lost_or_doubled(fragile: Platform, engines: Eng
     app = make_celery("test", RedisSettings(url=engines.redis.server.database(1)))
     app.send_task(RECONCILE)
     app.close()
-    for tokens in batched([*ledger.alive, *ledger.replaced], _TOKENS_PER_QUESTION):
+    for tokens in batched([*ledger.alive, *ledger.replaced], TOKENS_PER_QUESTION):
         wanted = {token: int(token in ledger.alive) for token in tokens}
-        eventually(lambda t=tokens: _found(fragile, t), lambda f, w=wanted: f == w, _DONE_SECONDS, "every item, once")  # type: ignore[misc]
+        eventually(lambda t=tokens: found(fragile, t), lambda f, w=wanted: f == w, _DONE_SECONDS, "every item, once")  # type: ignore[misc]
     eventually(lambda: "all=True" in sleeper.log or '"all": true' in sleeper.log, bool, 60, "a whole comparison")
     eventually(lambda: fragile.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 120, "all done")
     checked = fragile.vicw("check", "--platform")
@@ -90,14 +90,14 @@ def test_nothing_acknowledged_is_lost_when_all_is_killed_at_once(fragile: Platfo
         service.start()
     for job in jobs:
         eventually(lambda j=job: fragile.job(j)["status"], lambda status: status == "done", _DONE_SECONDS, "the job")  # type: ignore[misc]
-    for part in batched(tokens, _TOKENS_PER_QUESTION):
-        assert _found(fragile, part) == dict.fromkeys(part, 1)
+    for part in batched(tokens, TOKENS_PER_QUESTION):
+        assert found(fragile, part) == dict.fromkeys(part, 1)
     checked = fragile.vicw("check", "--platform")
     assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
     assert f"{2 * len(tokens)} points, 0 waiting" in checked.stdout, "each passage and its one statement"
 
 
-def _found(platform: Platform, tokens: tuple[str, ...]) -> dict[str, int]:
+def found(platform: Platform, tokens: tuple[str, ...]) -> dict[str, int]:
     """Return how many results hold each token."""
     answer = platform.ask(
         " ".join(tokens), context="shared", channels=["bm25"], limit=200, expand={"hops": 0}, budget={"chars": 1}

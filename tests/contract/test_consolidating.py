@@ -17,7 +17,7 @@ from contract.sides import START, Side, asked_for
 from contract.test_folding import REGISTRY, plain, said, sound, tell, thread, turn
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import NotFoundError, UnavailableError
-from vicw_shared.model import Label
+from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction, Growth, Outcome, Point
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation import walking
@@ -50,6 +50,11 @@ async def run(side: Side, rules: Rules = _RULES, **how: Any) -> Consolidated:
     return await consolidation(side).run(rules, now=_LATER, **how)
 
 
+async def summary(side: Side, macro: Node) -> str:
+    """Return the text of a Macro-Event whose summary has one passage."""
+    return (await side.graph.nodes("t", [macro.qdrant_id or ""]))[macro.qdrant_id or ""].text or ""
+
+
 async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     await tell(side, turns(12))
     done = await run(side)
@@ -63,7 +68,10 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     steps = await side.graph.steps("t", limit=9)
     assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
     again = Rules(before=_LATER + timedelta(days=2), cohesion=0.0)
+    summaries = [await summary(side, event) for event in events]
     assert (await run(side, again)).macros == 1, "after a rest, they are folded again"
+    (macro,) = await thread(side)
+    assert await summary(side, macro) == "\n".join(summaries), "line by line, in the order in which it was told"
     await sound(side)
 
 

@@ -25,7 +25,7 @@ SITES = 2
 """Servers that are killed side by side, each with a store of its own: a start keeps one core busy."""
 _KINDS = ("fresh", "fresh", "late", "keyed", "updates")
 _DURING_START = 0.2
-_TOKENS_PER_QUESTION = 50
+TOKENS_PER_QUESTION = 50
 
 
 class Site:
@@ -87,9 +87,9 @@ class Site:
     def _require_all(self) -> None:
         alive = self.ledger.alive
         with httpx.Client(base_url=self.server.url, timeout=60, trust_env=False) as http:
-            for tokens in batched([*alive, *self.ledger.replaced], _TOKENS_PER_QUESTION):
+            for tokens in batched([*alive, *self.ledger.replaced], TOKENS_PER_QUESTION):
                 wanted = {token: 1 if token in alive else 0 for token in tokens}
-                eventually(lambda t=tokens: _found(http, t), lambda f, w=wanted: f == w, 120, "every item, once")  # type: ignore[misc]
+                eventually(lambda t=tokens: found(http, t), lambda f, w=wanted: f == w, 120, "every item, once")  # type: ignore[misc]
             for token, item in random.Random(0).sample(sorted(alive.items()), 20):
                 # By its whole text: the model tells words like these apart too badly to find one among a thousand.
                 body = {"query": self.ledger.texts[token], "channels": ["dense"], "expand": {"hops": 0}}
@@ -98,7 +98,7 @@ class Site:
         assert count_nodes(self.server, "content_hash IS NOT NULL AND retired_at IS NULL") == len(alive)
 
 
-def _found(http: httpx.Client, tokens: tuple[str, ...]) -> dict[str, int]:
+def found(http: httpx.Client, tokens: tuple[str, ...]) -> dict[str, int]:
     """Return how many results hold each token."""
     body = {
         "query": " ".join(tokens),

@@ -6,7 +6,6 @@ live item has to exist for each token in ``alive``, and none for a token in ``re
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 import uuid
@@ -16,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
+
+from e2e.clients import Client
 
 _CONSONANTS = "bcdfghjklmnpqrtvwxz"
 _START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -45,7 +46,7 @@ class Ledger:
             self.acknowledged += 1
 
 
-class Writer(threading.Thread):
+class Writer(Client):
     """One client thread. ``address`` tells where the server is at the moment; each request has the ``headers``."""
 
     def __init__(
@@ -56,56 +57,34 @@ class Writer(threading.Thread):
         address: Callable[[], str],
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(name=f"writer-{kind}-{seed}", daemon=True)
-        self.failure: BaseException | None = None
-        self.halt = threading.Event()
-        self._requests: Callable[[], None] = getattr(self, f"_{kind}")
-        self._random = random.Random(f"{kind} {seed}")
+        super().__init__(f"writer-{kind}-{seed}", headers, (0.02, 0.15))
+        self.request: Callable[[], None] = getattr(self, f"_{kind}")
         self._prefix = f"{kind}-{seed}"
         self._ledger = ledger
         self._address = address
-        self._http = httpx.Client(headers=headers, timeout=30, trust_env=False)
         self._sent = 0
         self._versions: dict[str, str] = {}
 
-    def run(self) -> None:
-        try:
-            while not self.halt.is_set():
-                self._requests()
-                self.halt.wait(self._random.uniform(0.02, 0.15))
-        except BaseException as error:
-            self.failure = error
-        finally:
-            self._http.close()
-
-    def finish(self, within: float) -> None:
-        """Let the request under way be acknowledged, then stop."""
-        self.halt.set()
-        self.join(within)
-        assert not self.is_alive(), f"{self.name} was not answered within {within:g} s"
-        if self.failure is not None:
-            raise self.failure
-
     def _fresh(self) -> None:
         """Items with ids of their own, in one of two flows of one context."""
-        items = [self._item(f"{self._prefix}-{self._next()}") for _ in range(self._random.randint(1, 4))]
-        flow = self._random.choice(["upstream", "downstream"])
+        items = [self._item(f"{self._prefix}-{self._next()}") for _ in range(self.random.randint(1, 4))]
+        flow = self.random.choice(["upstream", "downstream"])
         self._acknowledged({"context": "shared", "flow_id": flow, "items": items})
 
     def _late(self) -> None:
         """Items with times anywhere in the past, so that each goes into the middle of both chains."""
-        items = [self._item(f"{self._prefix}-{self._next()}", self._time()) for _ in range(self._random.randint(1, 3))]
+        items = [self._item(f"{self._prefix}-{self._next()}", self._time()) for _ in range(self.random.randint(1, 3))]
         self._acknowledged({"context": "shared", "flow_id": "downstream", "items": items})
 
     def _keyed(self) -> None:
         """Items without an id: only the Idempotency-Key tells a repetition from a new item."""
-        items = [self._item(None) for _ in range(self._random.randint(1, 2))]
+        items = [self._item(None) for _ in range(self.random.randint(1, 2))]
         self._acknowledged({"context": "shared", "flow_id": "upstream", "items": items}, key=str(uuid.uuid4()))
 
     def _updates(self) -> None:
         """Few ids, again and again with another text."""
-        known = f"{self._prefix}-{self._random.randrange(6)}"
-        item = self._item(known, self._time() if self._random.random() < 0.5 else None)
+        known = f"{self._prefix}-{self.random.randrange(6)}"
+        item = self._item(known, self._time() if self.random.random() < 0.5 else None)
         replaced = {self._versions[known]} if known in self._versions else set()
         self._versions[known] = item["text"].split()[1]
         self._acknowledged({"context": "shared", "flow_id": "edited", "items": [item]}, replaced=replaced)
@@ -115,20 +94,20 @@ class Writer(threading.Thread):
         return self._sent
 
     def _time(self) -> str:
-        return (_START + timedelta(seconds=self._random.randrange(10_000_000))).isoformat()
+        return (_START + timedelta(seconds=self.random.randrange(10_000_000))).isoformat()
 
     def _item(self, item_id: str | None, timestamp: str | None = None) -> dict[str, Any]:
-        token = "".join(self._random.choices(_CONSONANTS, k=14))
+        token = "".join(self.random.choices(_CONSONANTS, k=14))
         return {"id": item_id, "text": f"Word {token} was written by {self._prefix}.", "timestamp": timestamp}
 
     def _acknowledged(self, body: dict[str, Any], *, key: str | None = None, replaced: Set[str] = frozenset()) -> None:
-        body["wait"] = self._random.random() < 0.2
+        body["wait"] = self.random.random() < 0.2
         headers = {"Idempotency-Key": key} if key else {}
         deadline = time.monotonic() + 120
         retries = 0
         while True:
             try:
-                answer = self._http.post(f"{self._address()}/ingest", json=body, headers=headers)
+                answer = self.http.post(f"{self._address()}/ingest", json=body, headers=headers)
                 if answer.is_success:
                     break
                 assert answer.status_code == 503, f"{answer.status_code}: {answer.text}"

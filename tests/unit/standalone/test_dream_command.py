@@ -24,7 +24,10 @@ STORM = "The winter storm broke the old lighthouse near the harbour"
 
 async def fill(store: Path) -> None:
     async with open_memory(store) as memory:
-        await memory.ingest({"id": "a", "text": f"{STORM}."}, {"id": "b", "text": f"{STORM}, said the keeper."})
+        await memory.ingest(
+            {"id": "a", "text": f"{STORM}."},
+            {"id": "b", "text": f"{STORM}, said the keeper."},
+        )
 
 
 @pytest.fixture
@@ -39,6 +42,7 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     dry = sleep(filled, "dream", "--hours", "0", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.splitlines()[-1].startswith("2 of 2 items would get ")
+    assert re.search(r"^ctx · \[b\] The winter storm broke the old light", dry.stdout, re.MULTILINE), "which it is"
     assert re.search(r"^    tag      [a-z ]+ \(0\.\d\d, key phrase\)$", dry.stdout, re.MULTILINE)
     assert re.search(r"^    related  [0-9a-f-]{36} \(0\.\d\d, alike: both tell of ", dry.stdout, re.MULTILINE)
     assert sleep(filled, "log").stdout == "", "nothing was done"

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from vicw_shared.model import Node
 from vicw_shared.ports import Use
+from vicw_shared.uids import chunk_uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,16 @@ class Material:
 
     @property
     def text(self) -> str:
-        """What it says: of a Macro-Event its summary."""
-        return "".join(passage.text or "" for passage in self.passages)
+        """What it says: of a Macro-Event its summary, which is among its passages, a line a source."""
+        if not self.event.is_macro:
+            return "".join(passage.text or "" for passage in self.passages)
+        summary = {chunk_uid(self.event.uid, ordinal) for ordinal in range(len(self.passages))}
+        return "\n".join(passage.text or "" for passage in self.passages if passage.uid in summary)
+
+    @property
+    def head(self) -> str:
+        """Who says it, or what it is called; the lines of a Macro-Event say that themselves."""
+        return "" if self.event.is_macro else self.event.title or self.event.speaker or ""
 
     @property
     def at(self) -> datetime:

@@ -31,7 +31,7 @@ _FILLER = re.compile(
 
 @dataclass(slots=True)
 class Told:
-    """A sentence of a source, with the facts that it tells."""
+    """A sentence of a source, or a line of a summary, with the facts that it tells."""
 
     source: int
     order: int
@@ -40,14 +40,30 @@ class Told:
 
 
 def told_by(sources: Sequence[Material]) -> list[Told]:
-    """Return all sentences of the sources, in order, with their facts."""
-    found: list[Told] = []
-    for place, source in enumerate(sources):
-        text = source.text
-        for order, span in enumerate(sentences(text)):
-            sentence = " ".join(text[span.start : span.end].split())
-            found.append(Told(place, order, sentence, facts_of(sentence, source.named, source.caused)))
-    return found
+    """Return all that the sources say, in order, with the facts that it tells: sentences, and lines of summaries."""
+    return [
+        Told(place, order, text, facts)
+        for place, source in enumerate(sources)
+        for order, (text, facts) in enumerate(_parts(source))
+    ]
+
+
+def _parts(source: Material) -> Iterator[tuple[str, set[Fact]]]:
+    """Yield what may be left out of a source by itself. A line of a summary is whole: it begins with who says it."""
+    for line in source.text.split("\n") if source.event.is_macro else ():
+        said = (line, line.partition(": ")[2])  # as the graph knows what causes something: without who says it
+        yield line, {fact for text in said for sentence in _sentences(text) for fact in _facts(sentence, source)}
+    for sentence in () if source.event.is_macro else _sentences(source.text):
+        yield sentence, _facts(sentence, source)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for span in sentences(text):
+        yield " ".join(text[span.start : span.end].split())
+
+
+def _facts(sentence: str, source: Material) -> set[Fact]:
+    return facts_of(sentence, source.named, source.caused)
 
 
 def summarise(
@@ -58,14 +74,14 @@ def summarise(
     begun: Sequence[str] = (),
     lost: Collection[Fact] = (),
 ) -> str:
-    """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``.
+    """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``;
+    of a summary its lines that are left.
 
     ``told`` are all sentences of the sources. What does not fit is missing: the check will say so. ``begun`` is what
     somebody else says for each source: then only what that has ``lost`` is told beside it.
     """
-    heads = [source.event.title or source.event.speaker or "" for source in sources]
     chosen = [Told(place, -1, line) for place, line in enumerate(begun) if line]
-    room = most - sum(len(head) + _MARKS for head in heads) - sum(len(one.text) + 1 for one in chosen)
+    room = most - sum(len(source.head) + _MARKS for source in sources) - sum(len(one.text) + 1 for one in chosen)
     left: dict[Fact, int] = {fact: one.source for one in reversed(told) for fact in one.facts}
     if begun:
         left = {fact: place for fact, place in left.items() if fact in lost}
@@ -75,7 +91,7 @@ def summarise(
             chosen.append(one)
             room -= len(one.text) + 1
             left = rest
-    return "\n".join(_lines(chosen, heads, left))
+    return "\n".join(_lines(sources, chosen, left))
 
 
 def _in_order_of_worth(told: Sequence[Told], left: Mapping[Fact, int], *, fill: bool) -> Iterator[Told]:
@@ -105,11 +121,12 @@ def _cost(left: Mapping[Fact, int]) -> int:
     return sum(len(fact.key) + 2 for fact in left if fact.kind in _LISTED)
 
 
-def _lines(chosen: Sequence[Told], heads: Sequence[str], left: Mapping[Fact, int]) -> Iterator[str]:
-    for place, head in enumerate(heads):
+def _lines(sources: Sequence[Material], chosen: Sequence[Told], left: Mapping[Fact, int]) -> Iterator[str]:
+    for place, source in enumerate(sources):
         kept = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == place]
-        listed = [fact.key for fact, source in left.items() if source == place and fact.kind in _LISTED]
+        listed = [fact.key for fact, where in left.items() if where == place and fact.kind in _LISTED]
         if listed:
             kept.append(f"[{', '.join(dict.fromkeys(listed))}]")
         if kept:
-            yield f"{head}: {' '.join(kept)}" if head else " ".join(kept)
+            said = ("\n" if source.event.is_macro else " ").join(kept)
+            yield f"{source.head}: {said}" if source.head else said

@@ -37,7 +37,9 @@ def _cut(line: str, size: int) -> Iterator[str]:
 
 def title_of(sources: Sequence[Material]) -> str:
     """Return what to show of what stands for these: who says it, and how it begins."""
-    heads = list(dict.fromkeys(one.event.title or one.event.speaker or "" for one in sources))
+    if sources[0].event.is_macro:
+        return sources[0].event.name
+    heads = list(dict.fromkeys(one.head for one in sources))
     said = " ".join(sources[0].text.split())
     title = f"{', '.join(head for head in heads if head)}: {said}".removeprefix(": ")
     return title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"

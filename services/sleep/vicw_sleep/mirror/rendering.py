@@ -87,7 +87,7 @@ def section_of(atom: Atom) -> Section:
     """Return an atom as it stands on each of its pages."""
     item = atom.item
     title = in_line(item.title or atom.text) or "…"
-    said = [written(atom.happened_at), item.subtype, item.speaker or "", item.context]
+    said = [_when(atom), item.subtype, item.speaker or "", item.context]
     said += [] if item.sensitivity is Sensitivity.PUBLIC else [item.sensitivity.value]
     facts = [in_line(fact) for fact in said if fact] + [
         _link(shelf_page(shelf), _called(shelf)) for shelf in atom.shelves
@@ -96,6 +96,13 @@ def section_of(atom: Atom) -> Section:
     head = f"## [{in_line(atom.id, _ID_CHARS)}] {title}\n\n{' · '.join(facts)}"
     body = fenced(atom.text) if atom.is_code else shown(atom.text)
     return Section(head, body, "\n\n".join(map(_proof, atom.proofs)))
+
+
+def _when(atom: Atom) -> str:
+    """Return when it happened; of what stands for several from when to when."""
+    last = written(atom.happened_at)
+    first = min((proof.item.timestamp for proof in atom.proofs if proof.item.timestamp), default=None)
+    return last if first is None or (began := written(first)) == last else f"{began} to {last}"
 
 
 def text_in(atom: Atom, body: str) -> str:

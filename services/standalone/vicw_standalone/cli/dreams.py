@@ -17,8 +17,10 @@ from vicw_standalone.cli.sleeping import Sleeper, run_asleep
 
 if TYPE_CHECKING:
     from vicw_sleep.dream.adding import Dreamt
+    from vicw_sleep.mirror.atoms import Atom
 
 _SCHEDULE = "VICW_DREAM_SCHEDULE"
+_BEGUN_CHARS = 60
 
 
 def register(app: typer.Typer) -> None:
@@ -50,8 +52,7 @@ def dream(
     chosen = settings.dream if hours is None else settings.dream.model_copy(update={"hours": hours})
 
     def tell(one: Dreamt) -> None:
-        item = one.atom.item
-        lines = [f"{item.context} · {item.name}"]
+        lines = [f"{one.atom.item.context} · [{one.atom.id}] {_begun(one.atom)}"]
         lines += [f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})" for tag in one.tags]
         lines += [f"    related  {link.other} ({link.certainty:.2f}, {link.reason})" for link in one.links]
         for line in lines:
@@ -84,6 +85,13 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
         out.print(f"{gone.tags} auto-tags and {gone.links} links are gone")
 
     run_asleep(settings, platform, work, schedule=_SCHEDULE)
+
+
+def _begun(atom: Atom) -> str:
+    """Return how an item begins: the name of a turn tells no more than who speaks."""
+    said = " ".join((atom.item.title or atom.text).split())
+    said = f"{atom.item.speaker}: {said}" if atom.item.speaker and not atom.item.is_macro else said
+    return said if len(said) <= _BEGUN_CHARS else f"{said[: _BEGUN_CHARS - 1]}…"
 
 
 def told_of(step: Step) -> str:

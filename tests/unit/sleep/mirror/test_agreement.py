@@ -82,7 +82,10 @@ async def test_a_macro_event_stands_there_with_its_proofs_in_place_of_what_it_st
     store: Path, tmp_path: Path
 ) -> None:
     async with open_memory(store) as memory:
-        said = [{"id": f"t{n}", "text": f"word{n} was said", "speaker": "Ana"} for n in range(5)]
+        said = [
+            {"id": f"t{n}", "text": f"word{n} was said", "speaker": "Ana", "timestamp": f"2025-03-01T12:0{n}:00Z"}
+            for n in range(5)
+        ]
         await memory.ingest(*said, flow_id="f")
         mirror = mirror_of(memory, tmp_path / "m")
         await mirror.build()
@@ -91,6 +94,7 @@ async def test_a_macro_event_stands_there_with_its_proofs_in_place_of_what_it_st
         text = everything(tmp_path / "m")
         assert "Ana asks,\nBob answers" in text
         assert text.count("\n## [") == 3
+        assert "\n2025-03-01 12:00 to 2025-03-01 12:02 · macro · " in text
         for number in range(3):
             assert f"> [!quote]- \\[t{number}\\]" in text
             assert f"> word{number} was said" in text

@@ -1,0 +1,89 @@
+"""``kill -9`` of the sleep worker at work, with writes and questions going on: nobody notices."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import Counter
+from itertools import batched
+from pathlib import Path
+
+import pytest
+
+from apart.running import Platform
+from apart.test_crashes import TOKENS_PER_QUESTION, found
+from e2e.askers import Asker
+from e2e.clients import Client
+from e2e.serving import eventually
+from e2e.writers import Ledger, Writer
+from servers.redis import RedisServer
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, MIRROR, RECONCILE, make_celery
+from vicw_shared.settings import RedisSettings
+from week import NIGHTLY
+
+pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(7200)]
+
+KILLS = int(os.environ.get("VICW_TEST_KILLS", "6"))
+_KINDS = ("fresh", "late", "keyed", "updates")
+_TASKS = (CONSOLIDATE, DREAM, CONSOLIDATE, MIRROR)
+_LONGEST_SECONDS = 5.0
+_DONE_SECONDS = 180
+_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20"}
+"""A night of many turns, so that it lasts."""
+
+
+def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
+    platform: Platform, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    platform.variables["VICW_MIRROR_PATH"] = str(tmp_path / "mirror")
+    platform.worker().start()
+    sleeper = platform.sleeper(**NIGHTLY, **_SLOWLY)
+    ledger, caught, chance = Ledger(), Counter[str](), random.Random(7)
+    writers = [Writer(kind, n, ledger, lambda: platform.ingest.url, platform.headers) for n, kind in enumerate(_KINDS)]
+    asker = Asker(7, ledger, lambda: platform.retrieval.url, platform.headers)
+    clients: list[Client] = [*writers, asker]
+    try:
+        for client in clients:
+            client.start()
+        for number in range(KILLS):
+            task = chance.choice(_TASKS)
+            send(redis_server, task)
+            sleeper.start()
+            time.sleep(chance.uniform(0, _LONGEST_SECONDS))
+            sleeper.kill()
+            caught[task] += 1
+            failures = [client.failure for client in clients if client.failure is not None]
+            assert not failures, f"after {number + 1} kills: {failures}"
+        for client in clients:
+            client.finish(90)
+    finally:
+        for client in clients:
+            client.halt.set()
+
+    sleeper.start()
+    for task in (RECONCILE, CONSOLIDATE, DREAM, MIRROR):
+        send(redis_server, task)
+    for tokens in batched([*ledger.alive, *ledger.replaced], TOKENS_PER_QUESTION):
+        wanted = {token: int(token in ledger.alive) for token in tokens}
+        eventually(lambda t=tokens: found(platform, t), lambda f, w=wanted: f == w, _DONE_SECONDS, "every item, once")  # type: ignore[misc]
+    asker.require_all()
+    checked = eventually(
+        lambda: platform.vicw("check", "--platform"), lambda c: ", 0 waiting" in c.stdout, _DONE_SECONDS, "all done"
+    )
+    assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "clean"), checked.stdout + checked.stderr
+    macros = platform.vicw("sleep", "log", "--platform", "--limit", "100000").stdout.count("done     consolidate")
+    print(
+        f"\nkilled at {dict(caught)}: {macros} Macro-Events stand, {len(ledger.alive)} items, {asker.answers} answers"
+    )
+    assert macros > KILLS
+    assert asker.answers > len(ledger.alive) / 10, "hardly anything was asked"
+
+
+def send(redis: RedisServer, task: str) -> None:
+    """Send a task as the clock does. The key of a killed chain would hold the next up for a quarter of an hour."""
+    with redis.client(1) as client:
+        client.delete("vicw:consolidate", "vicw:dream", "vicw:reconcile")
+    app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
+    app.send_task(task)
+    app.close()

@@ -1,0 +1,86 @@
+"""A week of a conversation on the services apart, which sleep every night, woken by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from apart.running import Platform, Service
+from e2e.serving import eventually
+from servers.redis import RedisServer
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, make_celery
+from vicw_shared.settings import RedisSettings
+from week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
+_NIGHT_SECONDS = 120
+
+
+def test_a_week_is_slept_over_and_nobody_who_asks_notices(
+    platform: Platform, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    mirror = tmp_path / "mirror"
+    settings = NIGHTLY | {"VICW_MIRROR_PATH": str(mirror)}
+    platform.worker().start()
+    sleeper, clock = platform.sleeper(**settings).start(), platform.beat(**settings)
+    platform.variables |= {"VICW_MIRROR_PATH": str(mirror)}
+    house = House(
+        lambda: platform.ingest.url,
+        lambda: platform.retrieval.url,
+        lambda *command: platform.vicw(*command, "--platform"),
+        tmp_path,
+    )
+    clock.start()
+    for day in range(1, len(DAYS)):
+        slept = nights(sleeper)
+        house.tell(day)
+        sleep(sleeper, slept, None if day <= NIGHTS else redis_server)
+        house.require_answers()
+        if day == NIGHTS:
+            assert clock.stop() == 0
+    house.tell(len(DAYS))
+    indexed(platform)
+    awake, before = house.export("awake"), house.steps()
+    sleep(sleeper, nights(sleeper), redis_server)
+
+    house.require_answers()
+    clock = platform.beat(**settings | AWAKE).start()
+    require_mirrored(platform, mirror)
+    indexed(platform)
+    house.require_smaller(house.export("asleep"))
+    house.require_undone(awake, [step for step in house.steps() if step not in before])
+    indexed(platform)
+    house.require_answers()
+    require_mirrored(platform, mirror)
+
+
+def nights(sleeper: Service) -> list[int]:
+    """Return how often the sleep worker has folded and dreamt something."""
+    return [sleeper.log.count(what) for what in ("consolidated", "dreamt")]
+
+
+def sleep(sleeper: Service, slept: Sequence[int], redis: RedisServer | None) -> None:
+    """Let the night after those that were ``slept`` come and be through: by the clock, or woken as the clock does."""
+    for place, task in enumerate((CONSOLIDATE, DREAM)):
+        if redis is not None:
+            app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
+            app.send_task(task)
+            app.close()
+        eventually(lambda p=place: nights(sleeper)[p], lambda n, p=place: n > slept[p], _NIGHT_SECONDS, task)  # type: ignore[misc]
+
+
+def indexed(platform: Platform) -> None:
+    """Wait until the stores agree, with nothing left to do."""
+    said = eventually(
+        lambda: platform.vicw("check", "--platform").stdout, lambda said: ", 0 waiting" in said, 60, "all done"
+    )
+    assert said.splitlines()[-1] == "clean"
+
+
+def require_mirrored(platform: Platform, mirror: Path) -> None:
+    eventually(
+        lambda: platform.vicw("mirror", "status", "--platform").returncode, lambda code: code == 0, 60, "it follows"
+    )
+    require_readable(mirror)
