@@ -74,7 +74,7 @@ async def sleep(standalone: Standalone, embedder: Timed) -> None:
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=5_000)
-    parser.add_argument("--fill", action="store_true", help="Only fill the store.")
+    parser.add_argument("--fill", action="store_true", help="Only fill the store, or go on with it.")
     parser.add_argument("--store", type=Path, help="Where the store is, or is to be. [default: a temporary folder]")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,7 @@ async def main() -> None:
         standalone = Standalone(settings, embedder)
         await standalone.open()
         try:
-            if not there:
+            if asked.fill or not there:
                 await fill(standalone, asked.messages)
             if not asked.fill:
                 await sleep(standalone, embedder)
