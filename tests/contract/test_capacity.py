@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 from contract.sides import START, Side, asked_for
+from contract.test_consolidating import consolidation, turns
 from contract.test_consolidating import run as consolidate
-from contract.test_consolidating import turns
 from contract.test_erasing import everything
 from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from vicw_ingest.capacity import capacity as module
 from vicw_ingest.capacity.capacity import FORGET, Capacity, Done, keep
 from vicw_ingest.capacity.policy import Policy
-from vicw_ingest.erasing.choosing import choose_items
 from vicw_ingest.erasing.eraser import Eraser
+from vicw_ingest.erasing.erasing import Erasing
 from vicw_shared.errors import NotFoundError, UnavailableError
+from vicw_shared.model import Node
 from vicw_shared.ports import Outcome
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
@@ -116,12 +117,12 @@ async def test_a_person_may_keep_it_and_it_is_not_chosen_again(side: Side) -> No
     await tell(side, weighing(0.1, None, None, None))
     assert await forget(side) == Done(marked=1)
     (step,) = await side.graph.steps(None, task=FORGET, limit=9)
-    await keep(side.graph, step.id, now=_NOW, grace=_POLICY.grace)
+    await keep(side.graph, step.id, now=_NOW)
     assert await forget(side, _AFTER) == Done(marked=1), "another goes in its place"
     assert await to_go(side) == {"1"}
     assert len(await thread(side)) == 4
     with pytest.raises(NotFoundError, match="undone already"):
-        await keep(side.graph, step.id, now=_NOW, grace=_POLICY.grace)
+        await keep(side.graph, step.id, now=_NOW)
 
 
 @pytest.mark.parametrize("way", ["room", "change", "retraction"])
@@ -150,6 +151,14 @@ async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> Non
     assert await to_go(side) == {"2"}, "there is nothing left that it corrects"
 
 
+async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:
+    told = [turn(0, "I live in Lyon.", importance=0.9), turn(2, "I live in Porto now.", importance=0.1)]
+    others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
+    await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
+    assert await forget(side, policy=replace(_POLICY, items=4)) == Done(marked=1)
+    assert await to_go(side) == {"8"}
+
+
 async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> None:
     await tell(side, turns(12))
     assert (await consolidate(side)).macros == 3
@@ -164,23 +173,54 @@ async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> Non
 async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, weighing(*[0.1] * 5, None, None, None))
     assert await forget(side) == Done(marked=5)
-    by_hand = await Eraser(side.graph, side.indexer.indexes, REGISTRY).begin(
-        await choose_items(side.graph, "t", ["7"], "c")
-    )
+    monkeypatch.setattr(module, "_AT_ONCE", 2)
+    erase, left = Erasing.erase, [1]
 
-    async def away(*_: object) -> None:
-        raise UnavailableError("vectors", "it is away")
+    async def dies(erasing: Erasing, uids: Sequence[str]) -> list[Node]:
+        if not left:
+            raise UnavailableError("graph", "it is away")
+        left.pop()
+        return await erase(erasing, uids)
 
     with monkeypatch.context() as broken:
-        broken.setattr(side.vectors, "delete", away)
+        broken.setattr(Erasing, "erase", dies)
         with pytest.raises(UnavailableError):
             await forget(side, _AFTER)
-    assert {note.body.get("by") for note in await side.graph.erasures() if note.number == 0} == {FORGET, ""}
-    assert await forget(side, _AFTER) == Done(), "what was noted is done"
-    assert await ids(side) == ["5", "6", "7"]
-    assert {note.erasure for note in await side.graph.erasures()} == {by_hand}, "what a person began is the person's"
-    assert [step for step in await side.graph.steps(None, limit=9) if step.outcome is Outcome.DONE] == []
+    assert len(await thread(side)) == 6
+    (still, *_) = [one for one in await thread(side) if one.source_id in await to_go(side)]
+    await tell(side, [turn(int(still.source_id or 0), "Ana told Ben of an ark.", protected=True)])
+    done = await forget(side, _AFTER)
+    assert (done.erased, done.kept) == (2, 1), "what was changed meanwhile is judged as it is now"
+    assert len(await thread(side)) == 4
     await sound(side)
+
+
+async def test_two_at_once_erase_no_more_than_one(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, weighing(*[None] * 9))
+    assert await forget(side) == Done(marked=6)
+    await side.retract({"context": "c", "ids": ["6", "7", "8"]}, "t")  # now three have to go, and six are on their way
+    await asyncio.gather(forget(side, _AFTER), forget(side, _AFTER), forget(side, _AFTER))
+    assert len(await thread(side)) == 3
+    await sound(side)
+
+
+async def test_what_is_folded_keeps_that_it_was_shown(side: Side) -> None:
+    await tell(side, turns(12))
+    uids = [event.uid for event in await thread(side)]
+    await side.graph.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
+    assert (await consolidate(side)).macros == 3
+    policy = replace(_POLICY, items=0)
+    assert await forget(side, policy=policy) == Done(marked=2), "one of three was shown within the month"
+    (step, *_) = [
+        one
+        for one in await side.graph.steps(None, limit=9)
+        if one.task != FORGET
+        and one.subject
+        in {event.uid for event in await thread(side)}
+        - {one.subject for one in await side.graph.steps(None, task=FORGET, limit=9)}
+    ]
+    await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=999))
+    assert (await side.graph.uses("t", [uids[1]]))[uids[1]].times == 50
 
 
 async def test_two_at_once_do_everything_once(side: Side) -> None:

@@ -151,14 +151,6 @@ async def test_steps_of_one_instant_are_paged_without_loss(graph: Graph) -> None
     assert paged == steps[::-1]
 
 
-async def test_old_steps_are_forgotten(graph: Graph) -> None:
-    steps = [step(n) for n in range(5)]
-    await log(graph, *steps)
-    assert await graph.forget_steps(steps[3].at, limit=2) == 2
-    assert await graph.forget_steps(steps[3].at, limit=9) == 1
-    assert await graph.steps(None, limit=9) == [steps[4], steps[3]]
-
-
 async def test_a_step_goes_with_a_transaction_that_fails(graph: Graph) -> None:
     async def work(transaction: GraphTransaction) -> None:
         await transaction.log_step(step(1))

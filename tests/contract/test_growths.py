@@ -48,3 +48,11 @@ async def test_of_a_context_that_there_is_not_nothing_is_noted(graph: Graph) -> 
     await graph.note_growth(Growth("t", "nothing", 3))
     await arrive(graph, range(1, 3), context="nothing")
     assert sizes(await graph.grown(1, limit=9)) == {("t", "nothing"): 2}
+
+
+async def test_a_large_context_has_grown_when_it_did_by_a_twentieth(graph: Graph) -> None:
+    await arrive(graph, range(1, 101))
+    await graph.note_growth(Growth("t", "c", 96))
+    assert await graph.grown(4, limit=9) == [], "4 of 100"
+    await arrive(graph, range(101, 102))
+    assert sizes(await graph.grown(4, limit=9)) == {("t", "c"): 101}

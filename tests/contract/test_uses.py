@@ -58,3 +58,17 @@ async def test_uses_are_no_nodes(graph: Graph) -> None:
     await graph.note_uses("t", {A: 1}, AT)
     assert await graph.count(Label.ENTITY) == before
     assert [one.uid for one in await graph.page(Label.ENTITY, after=None, limit=9)] == sorted([A, OTHERS])
+
+
+async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:
+    await fill(graph)
+    await put(graph, [node("c"), node("d")])
+    later, uids = AT + timedelta(hours=1), [make_uid("c"), make_uid("d")]
+    await graph.write("t", "c", lambda transaction: transaction.hand_on_uses([A, B], uids))
+    assert await graph.uses("t", uids) == {}, "there is nothing to hand on"
+    await graph.note_uses("t", {A: 3}, AT)
+    await graph.note_uses("t", {B: 2, uids[1]: 9}, later)
+    await graph.write("t", "c", lambda transaction: transaction.hand_on_uses([A, B], uids))
+    assert await graph.uses("t", uids) == {uids[0]: Use(3, later), uids[1]: Use(9, later)}
+    await graph.write("t", "c", lambda transaction: transaction.hand_on_uses(uids, []))
+    assert await graph.uses("t", [A]) == {A: Use(3, AT)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from typing import NoReturn
 
 import structlog
@@ -35,5 +36,7 @@ async def keep_taking_turns(schedule: Schedule, night: Turns, what: str, between
         try:
             async for _ in turns():
                 await asyncio.sleep(REST_SECONDS)
+                if turns is between and schedule.rest(now()) == timedelta(0):
+                    break  # the night waits for nobody
         except Exception:
             _log.exception(f"{what} failed; what it has done stands")

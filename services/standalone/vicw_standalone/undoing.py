@@ -41,7 +41,7 @@ async def take_back(tasks: Tasks, step_id: str, settings: Settings) -> str:
         gone = await tasks.dream().undo(step_id, now=now(), grace=settings.dream.grace)
         return f"{gone} edges are gone; the item is not dreamt of again"
     if task == FORGET:
-        await keep(graph, step_id, now=now(), grace=settings.forgetting.grace)
+        await keep(graph, step_id, now=now())
         return "it stays; it is not chosen again"
     if task == RESOLVE:
         split = await tasks.resolve().undo(step_id, now=now(), grace=settings.resolve.grace)

@@ -164,6 +164,7 @@ class Folder:
         chains = Chains(self.transaction, self.registry, self.now)
         await chains.unlink(uids)
         await self.transaction.drop_edges(told)
+        await self.transaction.hand_on_uses(uids, [macro.uid])
         await self.transaction.drop_nodes(uids)
         linked = await chains.place([macro])
         await self.transaction.put_nodes([macro, *what.summary, *kept])

@@ -70,6 +70,7 @@ class Unfolder:
         chains = Chains(self.transaction, self.registry, self.now)
         await chains.unlink([macro.uid])
         await self.transaction.drop_edges(told)
+        await self.transaction.hand_on_uses([macro.uid], [item.uid for item in items])
         await self.transaction.drop_nodes([macro.uid, *summary])
         linked = await chains.place(items)
         await self.transaction.put_nodes([*items, *_freed(passages, entries)])

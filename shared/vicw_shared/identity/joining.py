@@ -38,17 +38,17 @@ class Decision:
 async def join(transaction: GraphTransaction, decision: Decision, source: Node, target: Node) -> bool:
     """Make ``target`` stand for ``source``; return False if it did already.
 
-    What was a guess until then is a person's decision from now on, if a person says it, too. Raises InvalidInputError
-    for two of different labels and for one and the same; ConflictError for one that is merged into another already, or
-    that stands for ``target``.
+    A guess that stands in a person's way gives way: one of the same becomes the person's decision. Raises
+    InvalidInputError for two of different labels and for one and the same; ConflictError for one that is merged into
+    another already, or that stands for ``target``.
     """
     require_two_of_a_kind(source, target)
+    if decision.by == CALLER:
+        await _clear_guesses(transaction, source, target)
     known = await merged_into(transaction, source.uid)
     if known is not None and known.target == target.uid:
-        if not is_guess(known) or decision.by != CALLER:
-            return False
-        await transaction.drop_edges([known])  # one that is put again would keep its maker
-    elif known is not None:
+        return False
+    if known is not None:
         raise ConflictError(
             f"entity: {source.name!r} is merged into {known.target} already. Split it first, or merge that one"
         )
@@ -57,6 +57,13 @@ async def join(transaction: GraphTransaction, decision: Decision, source: Node, 
     await transaction.drop_edges([edge for edge in apart if target.uid in {edge.source, edge.target}])
     await transaction.put_edges([decision.edge(MERGED_INTO, source, target)])
     return True
+
+
+async def _clear_guesses(transaction: GraphTransaction, source: Node, target: Node) -> None:
+    """Take away what was guessed to stand for ``source``, and that ``source`` was guessed to stand for ``target``."""
+    stands, other = await merged_into(transaction, source.uid), await merged_into(transaction, target.uid)
+    in_the_way = [stands, other if other is not None and other.target == source.uid else None]
+    await transaction.drop_edges([edge for edge in in_the_way if edge is not None and is_guess(edge)])
 
 
 async def part(transaction: GraphTransaction, decision: Decision, source: Node, other: Node) -> bool:

@@ -237,6 +237,10 @@ class Puts(Protocol):
         """
         ...
 
+    async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+        """Have each of ``targets`` (uids) been shown as often, and as late, as any of ``sources`` was (``Uses``)."""
+        ...
+
     async def log_step(self, step: Step) -> None:
         """Keep a step of the sleep cycle, in place of one of the same id."""
         ...

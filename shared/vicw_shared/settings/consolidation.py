@@ -21,7 +21,9 @@ class ConsolidationSettings(BaseSettings):
         "`never`: by no clock",
     )
     interactions: int = Field(
-        500, ge=0, description="A context that so many new items arrived in is consolidated at once; 0: none is"
+        500,
+        ge=0,
+        description="A context that so many new items arrived in, and a 20th of all, is consolidated at once; 0: none",
     )
     hours: float = Field(1.0, ge=0, description="How old an Event is before it is folded, in hours")
     size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")
@@ -30,8 +32,9 @@ class ConsolidationSettings(BaseSettings):
     half_life_days: float = Field(
         365.0,
         ge=0,
-        description="After how long what no answer shows has half its importance, in days; 0: it keeps it. What is "
-        "protected is never folded",
+        le=100_000,
+        description="After how long what no answer shows weighs half, in days; then its importance keeps an item no "
+        "longer. 0: it always does. What is protected is never folded",
     )
     used_hours: float = Field(
         24.0, ge=0, description="What an answer has shown within so many hours is not folded; 0: it is, too"

@@ -21,15 +21,21 @@ class ForgetSettings(BaseSettings):
         description="When it is looked, as cron has it, in UTC; `never`: only `vicw forget capacity` does",
     )
     half_life_days: float = Field(
-        90.0, gt=0, description="After how long what nobody asked for weighs half, in days; longer by as much per use"
+        90.0,
+        ge=0.01,
+        le=100_000,
+        description="After how long what nobody asked for weighs half, in days; longer by as much per use",
     )
     days: float = Field(
-        30.0, ge=0, description="What was learnt or shown within so many days stays, whatever it weighs"
+        30.0, ge=0, le=100_000, description="What was learnt or shown within so many days stays, whatever it weighs"
     )
     undo_days: float = Field(
-        7.0, ge=0, description="How long what is to go can still be found, and be kept with `vicw sleep undo`, in days"
+        7.0,
+        ge=0,
+        le=3_650,
+        description="How long what is to go can still be found, and be kept with `vicw sleep undo`, in days",
     )
-    batch: int = Field(1000, ge=1, description="How many items are chosen, or erased, at a time")
+    batch: int = Field(10_000, ge=1, description="How many items are chosen, or erased, at a time")
 
     @property
     def half_life(self) -> timedelta:

@@ -1,26 +1,27 @@
 """The use case: choose what weighs least → log it → a grace in which all is as before → erase what nobody needed.
 
 What is on its way out is known by the sleep cycle's log alone: the item itself is not touched until it goes. So taking
-a step back is one record, and a kill between two transactions leaves nothing half done: the next run goes on.
+a step back is one record, and a kill leaves nothing half done. An item is judged once more, under its context's lock,
+by the transaction that erases it and its step: whatever happened to it meanwhile counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import batched, groupby
+from itertools import batched
 from typing import Protocol
 
 from prometheus_client import Counter as Counted
 
 from vicw_ingest.capacity.choosing import Graph as Chooses
-from vicw_ingest.capacity.choosing import Weighed, correcting_of, held_by_tenant, uses_of, weakest
+from vicw_ingest.capacity.choosing import Weighed, correcting_of, held_by_tenant, weakest
 from vicw_ingest.capacity.policy import Policy, is_kept_item
-from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.eraser import Graph as Erases
+from vicw_ingest.erasing.erasing import Erasing
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, GraphTransaction, Outcome, SleepLog, Step, WorkQueue
 from vicw_shared.uids import make_uid
@@ -28,7 +29,8 @@ from vicw_shared.undoing import undoable, undone
 
 FORGET = "forget"
 """The task by which the log knows what is on its way out."""
-_AT_ONCE = 100
+_AT_ONCE = 25
+"""Items that one transaction marks, or erases."""
 _STEPS = 1000
 MARKED = Counted("vicw_forget_marked_total", "Items that are to go for want of room")
 KEPT = Counted("vicw_forget_kept_total", "Items that were to go, and were needed after all")
@@ -72,25 +74,23 @@ class Capacity:
     queue: WorkQueue
     told: Told = field(default=lambda item, weight: None)
 
-    async def run(self, policy: Policy, *, now: datetime, dry: bool = False, most: int = 1000) -> Done:
+    async def run(self, policy: Policy, *, now: datetime, dry: bool = False, most: int = 10_000) -> Done:
         """Erase what was to go and whose grace is over, and choose what goes next, ``most`` of each at most.
 
         ``dry``: only tell what would be chosen. Raises what the engines raise; what was done until then stands.
         """
         done = Done()
-        if not dry:
-            for erasure in await self.eraser.pending(by=FORGET):
-                await self._end(erasure)
-        steps = await self._steps()
+        steps = await self._steps()  # before the items: what another run erases in between, it does not erase again
         leaving = [step for step in steps if step.outcome is Outcome.DONE]
         held = await held_by_tenant(self.graph)
+        held.subtract(Counter(step.tenant for step in leaving))
         if not dry:
-            leaving = await self._settle(leaving, held, policy, now, most, done)
-        over = held - Counter(step.tenant for step in leaving) - Counter(dict.fromkeys(held, policy.items))
+            leaving = await self._make_use_of_room(leaving, held, policy, now, done)
+            await self._erase([step for step in leaving if now - step.at >= policy.grace], policy, now, most, done)
+        over = {tenant: min(count - policy.items, most) for tenant, count in held.items() if count > policy.items}
         if over:
-            passed_over = {step.subject for step in steps if step.outcome is Outcome.UNDONE or step in leaving}
-            wanted = {tenant: min(count, most) for tenant, count in over.items()}
-            for tenant, found in (await weakest(self.graph, policy, now, wanted, passed_over)).items():
+            passed_over = {step.subject for step in steps if step.outcome is not Outcome.REFUSED}
+            for tenant, found in (await weakest(self.graph, policy, now, over, passed_over)).items():
                 await self._mark(tenant, found, policy, now, dry, done)
                 done.more |= len(found) == most and not dry
         return done
@@ -101,62 +101,73 @@ class Capacity:
             found += page
         return found
 
-    async def _settle(
-        self, steps: Sequence[Step], held: Counter[str], policy: Policy, now: datetime, most: int, done: Done
+    async def _make_use_of_room(
+        self, leaving: Sequence[Step], held: Counter[str], policy: Policy, now: datetime, done: Done
     ) -> list[Step]:
-        """Erase what was chosen longer ago than its grace, but what was needed since, or must not go any more.
+        """Keep what there is room for by now, of each tenant what weighs most; return what is still to go."""
+        stay: set[str] = set()
+        for step in sorted(leaving, key=_weight, reverse=True):
+            if held[step.tenant] < policy.items:
+                held[step.tenant] += 1
+                stay.add(step.id)
+                await self._keep(step, "there is room for it now", now, done)
+        return [step for step in leaving if step.id not in stay]
 
-        Return what is still to go, and take from ``held`` what went.
-        """
-        due = sorted((step for step in steps if now - step.at >= policy.grace), key=lambda step: (step.tenant, step.id))
+    async def _erase(self, due: Sequence[Step], policy: Policy, now: datetime, most: int, done: Done) -> None:
         done.more = len(due) > most
-        settled = due[:most]
-        for tenant, some in groupby(settled, key=lambda step: step.tenant):
-            going: dict[str, list[str]] = defaultdict(list)
-            for batch in batched(some, _AT_ONCE):
-                over = max(0, held[tenant] - policy.items)
-                for item in await self._sorted_out(tenant, batch, over, policy, now, done):
-                    going[item.context] += item.items
-                    held[tenant] -= 1
-            if going:
-                await self._end(await self.eraser.begin(Chosen(tenant, dict(going), by=FORGET)))
-                ERASED.inc(sum(map(len, going.values())))
-                done.erased += sum(map(len, going.values()))
-        gone = {step.id for step in settled}
-        return [step for step in steps if step.id not in gone]
+        gone: dict[str, list[Node]] = defaultdict(list)
+        try:
+            for (tenant, context), some in _by_context(due[:most]).items():
+                for batch in batched(some, _AT_ONCE):
+                    gone[tenant] += await self._erase_batch(tenant, context, batch, policy, now, done)
+        finally:
+            for tenant, nodes in gone.items():
+                await self.eraser.sweep(tenant, nodes)
+            if gone:
+                await self.queue.wake()
 
-    async def _sorted_out(
-        self, tenant: str, steps: Sequence[Step], over: int, policy: Policy, now: datetime, done: Done
+    async def _erase_batch(
+        self, tenant: str, context: str, steps: Sequence[Step], policy: Policy, now: datetime, done: Done
     ) -> list[Node]:
-        """Return what is to go now, as many as a tenant is ``over``; log of the others that they are kept, and why."""
-        items = await self.graph.nodes(tenant, [step.subject for step in steps])
-        uses = await uses_of(self.graph, list(items.values()))
-        correcting = await correcting_of(self.graph, tenant, list(items))
-        going: list[Node] = []
-        for step in steps:
-            item = items.get(step.subject)
-            if item is None or not is_kept_item(item):
-                reason = "it is there no more, or was changed"
-            elif item.uid in correcting:
-                reason = "it corrects another by now"
-            elif len(going) == over:
-                reason = "there is room for it now"
-            elif (use := uses.get(item.uid)) is not None and use.last > step.at:
-                reason = "an answer has shown it since"
-            else:
-                reason = policy.stays(item, use, now)
-            if item is not None and not reason:
-                going.append(item)
-                continue
-            KEPT.inc()
-            done.kept += 1
-            await _log(self.graph, [replace(step, outcome=Outcome.REFUSED, at=now, reason=reason)])
-        return going
+        kept: dict[str, str] = {}
 
-    async def _end(self, erasure: str) -> None:
-        await self.eraser.run(erasure)
-        await self.eraser.graph.end_erasure(erasure)
-        await self.queue.wake()
+        async def work(transaction: GraphTransaction) -> tuple[list[Node], int]:
+            kept.clear()
+            items = await transaction.nodes([step.subject for step in steps])
+            uses = await self.graph.uses(tenant, list(items))
+            correcting = await correcting_of(self.graph, tenant, list(items))
+            going: list[str] = []
+            for step in steps:
+                noted, item, use = await self.graph.step(step.id), items.get(step.subject), uses.get(step.subject)
+                if noted is None or noted.outcome is not Outcome.DONE:
+                    continue  # somebody has kept it, or has been here before
+                if item is None or not is_kept_item(item):
+                    kept[step.id] = "it is there no more, or was changed"
+                elif item.uid in correcting:
+                    kept[step.id] = "it corrects another by now"
+                elif use is not None and use.last > step.at:
+                    kept[step.id] = "an answer has shown it since"
+                elif reason := policy.stays(item, use, now):
+                    kept[step.id] = reason
+                else:
+                    going += item.items
+                    await transaction.drop_steps([step.id])
+            erasing = Erasing(transaction, self.eraser.registry, now, tenant, context)
+            return (await erasing.erase(going) if going else []), len(going)
+
+        gone, count = await self.graph.write(tenant, context, work)
+        ERASED.inc(count)
+        done.erased += count
+        for step in steps:
+            if step.id in kept:
+                await self._keep(step, kept[step.id], now, done)
+        return gone
+
+    async def _keep(self, step: Step, reason: str, now: datetime, done: Done) -> None:
+        """Log that an item is not to go after all."""
+        KEPT.inc()
+        done.kept += 1
+        await _log(self.graph, [replace(step, outcome=Outcome.REFUSED, at=now, reason=reason)])
 
     async def _mark(
         self, tenant: str, found: Sequence[Weighed], policy: Policy, now: datetime, dry: bool, done: Done
@@ -170,27 +181,44 @@ class Capacity:
                 there = [(items[one.uid], one.weight) for one in batch if one.uid in items]
                 for item, weight in there:
                     self.told(item, weight)
+                done.marked += len(there)
                 if not dry:
                     await _log(self.graph, [_step(item, weight, now, policy) for item, weight in there])
                     MARKED.inc(len(there))
-                done.marked += len(there)
 
 
-async def keep(graph: Logs, step_id: str, *, now: datetime, grace: timedelta) -> None:
-    """Keep what a step has chosen; it is left alone from then on. Raises NotFoundError, with the reason."""
-    await _log(graph, [undone(await undoable(graph, step_id, FORGET, now=now, grace=grace), now)])
+async def keep(graph: Logs, step_id: str, *, now: datetime) -> None:
+    """Keep what a step has chosen; it is left alone from then on. Raises NotFoundError, with the reason.
+
+    As long as it is there: that may be longer than its grace.
+    """
+    await _log(graph, [undone(await undoable(graph, step_id, FORGET, now=now, grace=timedelta.max), now)])
 
 
-async def _log(graph: GraphStore, steps: Sequence[Step]) -> None:
-    """Log steps of one context."""
+async def _log(graph: Logs, steps: Sequence[Step]) -> None:
+    """Log steps of one context; what a person has undone since they were made stays so."""
     if not steps:
         return
 
     async def work(transaction: GraphTransaction) -> None:
         for step in steps:
-            await transaction.log_step(step)
+            there = await graph.step(step.id)
+            if there is None or there.outcome is not Outcome.UNDONE:
+                await transaction.log_step(step)
 
     await graph.write(steps[0].tenant, steps[0].context, work)
+
+
+def _by_context(steps: Iterable[Step]) -> dict[tuple[str, str], list[Step]]:
+    found: dict[tuple[str, str], list[Step]] = defaultdict(list)
+    for step in steps:
+        found[step.tenant, step.context].append(step)
+    return found
+
+
+def _weight(step: Step) -> float:
+    told = step.details.get("weight")
+    return float(told) if isinstance(told, int | float) else 0.0
 
 
 def _step(item: Node, weight: float, now: datetime, policy: Policy) -> Step:

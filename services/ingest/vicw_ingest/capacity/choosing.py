@@ -17,8 +17,6 @@ from vicw_shared.ports import Direction, GraphAudit, GraphStore, Use, Uses
 _LABELS = (Label.EVENT, Label.ENTITY, Label.CONCEPT)
 _PAGE = 1000
 _AT_ONCE = 200
-_SPARE = 2
-"""So many times what is wanted is weighed out: some of it may have to stay."""
 _MOST = 1000
 
 
@@ -55,8 +53,8 @@ async def weakest(
     async for page in _pages(graph):
         free = [node for node in page if node.tenant in over and node.uid not in passed_over]
         for tenant, found in (await _weigh(graph, free, policy, now)).items():
-            lightest[tenant] = heapq.nsmallest(_SPARE * over[tenant], [*lightest[tenant], *found])
-    return {tenant: await _free(graph, tenant, found, over[tenant]) for tenant, found in sorted(lightest.items())}
+            lightest[tenant] = heapq.nsmallest(over[tenant], [*lightest[tenant], *await _free(graph, tenant, found)])
+    return lightest
 
 
 async def _weigh(graph: Graph, items: Sequence[Node], policy: Policy, now: datetime) -> dict[str, list[Weighed]]:
@@ -79,25 +77,28 @@ async def uses_of(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
     return {uid: use for tenant, uids in of.items() for uid, use in (await graph.uses(tenant, uids)).items()}
 
 
-async def _free(graph: GraphStore, tenant: str, weighed: Sequence[Weighed], wanted: int) -> list[Weighed]:
-    """Return the first ``wanted`` that correct nothing: without the correction the error would be true again."""
+async def _free(graph: GraphStore, tenant: str, weighed: Sequence[Weighed]) -> list[Weighed]:
+    """Return those that correct nothing: without the correction the error would be true again."""
     found: list[Weighed] = []
     for batch in batched(weighed, _AT_ONCE):
         correcting = await correcting_of(graph, tenant, [one.uid for one in batch])
         found += [one for one in batch if one.uid not in correcting]
-        if len(found) >= wanted:
-            break
-    return found[:wanted]
+    return found
 
 
 async def correcting_of(graph: GraphStore, tenant: str, items: Sequence[str]) -> set[str]:
     """Return those of these items (uids) that tell a statement which took another's place."""
     proofs = await graph.expand(tenant, list(items), [("EVIDENCED_BY", Direction.OUT)], _MOST)
-    owners = {proof.node.uid: proof.origin for proof in proofs if proof.node.label is Label.CHUNK}
+    owners: dict[str, set[str]] = defaultdict(set)  # an item that repeats another has its passages
+    for proof in proofs:
+        owners[proof.node.uid].add(proof.origin)
     told = await graph.expand(tenant, list(owners), [("EVIDENCED_BY", Direction.IN)], _MOST)
-    tellers = {one.node.uid: owners[one.origin] for one in told if one.node.is_statement}
+    tellers: dict[str, set[str]] = defaultdict(set)
+    for one in told:
+        if one.node.is_statement:
+            tellers[one.node.uid] |= owners[one.origin]
     newer = await graph.expand(tenant, list(tellers), [("SUPERSEDES", Direction.OUT)], 1)
-    return {tellers[one.origin] for one in newer}
+    return {owner for one in newer for owner in tellers[one.origin]}
 
 
 async def _pages(graph: GraphAudit) -> AsyncIterator[list[Node]]:

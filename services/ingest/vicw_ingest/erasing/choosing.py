@@ -33,8 +33,7 @@ _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
 class Chosen:
     """What is to go: ``items`` (uids) by context, or all of these contexts, or all of the tenant.
 
-    ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name. ``by`` is the task
-    that has chosen it; "": a person has.
+    ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name.
     """
 
     tenant: str
@@ -43,7 +42,6 @@ class Chosen:
     everything: bool = False
     people: tuple[Node, ...] = ()
     mentioned: int = 0
-    by: str = ""
 
     @property
     def count(self) -> int:

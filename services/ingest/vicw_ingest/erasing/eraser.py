@@ -20,7 +20,6 @@ from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.erasing import Erasing
 from vicw_ingest.erasing.noting import (
     ALL,
-    BY,
     FLOWS,
     GONE,
     ITEMS,
@@ -97,17 +96,14 @@ class Eraser:
             ALL: chosen.everything,
             PEOPLE: [person.uid for person in chosen.people],
             KEY: f"{new_key():x}",
-            BY: chosen.by,
         }
         note = ErasureNote(erasure, 0, chosen.tenant, body)
         await self._write(chosen.tenant, methodcaller("note_erasure", note))
         return erasure
 
-    async def pending(self, *, by: str | None = None) -> dict[str, str]:
-        """Return the erasures that have not come to their end, each with its tenant: all, or those ``by`` a task."""
-        notes = await self.graph.erasures()
-        of = {note.erasure for note in notes if note.number == 0 and by in {None, note.body.get(BY, "")}}
-        return {note.erasure: note.tenant for note in notes if note.erasure in of}
+    async def pending(self) -> dict[str, str]:
+        """Return the erasures that have not come to their end, each with its tenant."""
+        return {note.erasure: note.tenant for note in await self.graph.erasures()}
 
     async def run(self, erasure: str) -> Done:
         """Do what is noted, as far as it is not done, and seal the note: then it holds hashes alone.
@@ -128,6 +124,17 @@ class Eraser:
         await self._seal(notes)
         await self.graph.count_erasure()
         return done
+
+    async def sweep(self, tenant: str, nodes: Iterable[Node]) -> None:
+        """Remove what is left of nodes that are gone: points, kept answers, steps. Nobody has to prove it."""
+        gone = {node.uid for node in nodes}
+        if not gone:
+            return
+        done = Done()
+        await self._drop_points(tenant, gone)
+        await self._drop_receipts(tenant, gone, done)
+        await self._drop_steps(tenant, gone, set(), done)
+        await self.graph.count_erasure()
 
     async def _empty(self, first: ErasureNote, number: int, done: Done) -> None:
         """Remove from the graph what is noted, batch by batch, each with its note."""
@@ -151,7 +158,7 @@ class Eraser:
                 done.count(went)
                 number += 1
                 self.told(sum(done.nodes.values()))
-        sealed = replace(first, body={name: first.body[name] for name in (KEY, ALL, BY) if name in first.body})
+        sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
         await self._write(first.tenant, methodcaller("note_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasureNote, Erasures, Step
 from vicw_shared.uids import context_uid, is_uid
 
-ITEMS, ROOTS, PEOPLE, ALL, KEY, BY = "items", "roots", "people", "everything", "key", "by"
+ITEMS, ROOTS, PEOPLE, ALL, KEY = "items", "roots", "people", "everything", "key"
 """What the first note has: what is to go."""
 GONE, FLOWS, MARKS = "gone", "flows", "marks"
 """What the others have: what went."""

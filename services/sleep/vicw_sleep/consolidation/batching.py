@@ -84,10 +84,10 @@ def may_be_folded(one: Material, rules: Rules) -> bool:
 
 
 def is_weighty(event: Node, use: Use | None, rules: Rules) -> bool:
-    """Tell whether an Event is too important to be folded: so it was said to be, and has been needed since."""
-    if event.importance is None or rules.half_life is None:
-        return event.importance is not None and event.importance >= rules.weight
-    return weight(event, use, rules.before, rules.half_life) >= rules.weight
+    """Tell whether an Event is too important to be folded: it was said to be, and that has not worn off by half."""
+    if event.importance is None or event.importance < rules.weight:
+        return False
+    return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2
 
 
 def together(left: Material, right: Material, rules: Rules) -> bool:

@@ -11,6 +11,8 @@ from vicw_shared.model.chain import ChainKey, next_key
 from vicw_shared.ports import Flow, ItemIndex
 
 _FLOWS = 100
+_FLOWS_WITHIN = 10_000
+"""Of a context alone: no engine has its flows in an order of their own, so that each page of them reads it all."""
 _EVENTS = 200
 """Events of a flow that are looked at together: their passages are read at once."""
 
@@ -47,7 +49,7 @@ async def pages(
         async for page in _of_flow(index, start):
             yield page
     after = start.flow if start is not None else None
-    while flows := await index.flows(after=after, within=within, limit=_FLOWS):
+    while flows := await index.flows(after=after, within=within, limit=_FLOWS if within is None else _FLOWS_WITHIN):
         after = flows[-1]
         for flow in flows:
             async for page in _of_flow(index, Bookmark(flow)):

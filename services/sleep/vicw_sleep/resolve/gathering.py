@@ -11,7 +11,7 @@ from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.names import SLOT, is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
-from vicw_sleep.resolve.judging import Eyes, Known
+from vicw_sleep.resolve.judging import EXACT, Eyes, Known
 
 MOST = 500
 """Edges of a thing, with what was merged into it: of whom more is known, a person decides."""
@@ -123,7 +123,7 @@ class _Around:
             item, other = self.ends[edge.source], self.named.get(edge.target)
             if edge.source not in about or item.content_hash is None or item.retired_at is not None or other is None:
                 continue
-            if other.subtype != SLOT and other.uid not in own and other.uid not in self.generic:
+            if fold(other.subtype) not in EXACT and other.uid not in own and other.uid not in self.generic:
                 eyes = item.sensitivity.value, item.portable, frozenset(about[item.uid])
                 yield self.stands[other.uid], eyes
 
@@ -135,7 +135,9 @@ class _Around:
             slot = self.named.get(edge.target)
             if edge.source not in tellers or slot is None or slot.subtype != SLOT or edge.properties.get("ended"):
                 continue
+            if (value := edge.properties.get("value")) is None:
+                continue  # a caller may call an entity of its own so
             for name in names:
                 if slot.name.startswith(f"{name} "):
-                    found.setdefault(slot.name.removeprefix(name), set()).add(fold(str(edge.properties["value"])))
+                    found.setdefault(slot.name.removeprefix(name), set()).add(fold(str(value)))
         return {attribute: frozenset(values) for attribute, values in found.items()}

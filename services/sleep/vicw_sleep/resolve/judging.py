@@ -16,8 +16,9 @@ from vicw_shared.uids import named_uid
 type Eyes = tuple[str, bool, frozenset[str]]
 """Who may see an item: its sensitivity, whether it is portable, and whom it is about."""
 
-_NEVER = frozenset({"user", "agent", "tag", "bucket", "date", "amount", "symbol", "file", SLOT})
-"""Subtypes that are not merged by likeness: the application's own names, what people sort by, and what is exact."""
+EXACT = frozenset({"user", "agent", "tag", "bucket", "date", "amount", "symbol", "file", SLOT})
+"""Subtypes that are not merged by likeness, and are no company that tells who somebody is: the application's own
+names, what people sort by, and what is exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def may_be_one(pair: Alike, context: str) -> bool:
         and pair.score < SAME
         and len(kinds) == 1
         and one.context == other.context == context
-        and fold(one.subtype) not in _NEVER
+        and fold(one.subtype) not in EXACT
         and not any(node.protected or _is_namesake(node) for node in pair.things)
     )
 

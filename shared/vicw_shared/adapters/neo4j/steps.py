@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import records
@@ -47,13 +46,6 @@ async def find_step(database: Database, step_id: str) -> Step | None:
     """Return the step of this id, or None."""
     rows = await database.read(records.STEP, record=step_record(step_id))
     return _step(rows[0]["step"]) if rows else None
-
-
-async def forget_steps(database: Database, before: datetime, limit: int) -> int:
-    """Remove the oldest steps of before an instant; return how many."""
-    values = {"before": to_us(before), "limit": limit}
-    (row,) = await database.write(lambda run: run(records.FORGET_STEPS, **values))
-    return int(row["count"])
 
 
 def _step(row: Mapping[str, Any]) -> Step:

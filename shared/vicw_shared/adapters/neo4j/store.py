@@ -30,7 +30,7 @@ from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rows import Properties, edge_of, gathered, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
-from vicw_shared.adapters.neo4j.steps import find_step, find_steps, forget_steps
+from vicw_shared.adapters.neo4j.steps import find_step, find_steps
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
@@ -203,9 +203,6 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
 
     async def step(self, step_id: str) -> Step | None:
         return await find_step(self._database, step_id)
-
-    async def forget_steps(self, before: datetime, *, limit: int) -> int:
-        return await forget_steps(self._database, before, limit)
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
         types = tuple(name for name in self._types.all if name not in UNCOUNTED)

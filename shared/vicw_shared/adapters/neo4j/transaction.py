@@ -204,6 +204,11 @@ class Neo4jTransaction:
                 await take_unread(self._run, self._tenant, uid)
                 self._keys.pop(uid, None)
 
+    async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+        rows = [{"record": use_record(uid), "uid": uid} for uid in sorted(targets)]
+        given = [use_record(uid) for uid in sources]
+        await self._run(records.HAND_ON_USES, records=given, uses=rows, tenant=self._tenant)
+
     async def log_step(self, step: Step) -> None:
         await put_step(self._run, step)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vicw_shared.adapters.sqlite.database import Atomically, Database
 from vicw_shared.ports import Growth
 
-_GROWN = "SELECT tenant, context, value FROM counter WHERE flow = '' AND value - slept >= ? LIMIT ?"
+_GROWN = "SELECT tenant, context, value FROM counter WHERE flow = '' AND value - slept >= max(?, value / 20) LIMIT ?"
 _NOTE = "UPDATE counter SET slept = max(slept, ?) WHERE tenant = ? AND context = ? AND flow = ''"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import datetime
 from typing import Any
 
 from vicw_shared.clock import from_us, to_us
@@ -46,12 +45,6 @@ def read_step(connection: sqlite3.Connection, step_id: str) -> Step | None:
     """Return the step of this id, or None."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM step WHERE id = ?", (step_id,)).fetchone()  # noqa: S608
     return _step(row) if row else None
-
-
-def forget_steps(connection: sqlite3.Connection, before: datetime, limit: int) -> int:
-    """Remove the oldest steps of before an instant; return how many."""
-    sql = "DELETE FROM step WHERE seq IN (SELECT seq FROM step WHERE at < ? ORDER BY at, id LIMIT ?)"
-    return connection.execute(sql, (to_us(before), limit)).rowcount
 
 
 def _step(row: Any) -> Step:

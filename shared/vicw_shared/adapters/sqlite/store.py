@@ -38,7 +38,7 @@ from vicw_shared.adapters.sqlite.rows import (
     pack,
 )
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
-from vicw_shared.adapters.sqlite.steps import forget_steps, read_step, read_steps_logged
+from vicw_shared.adapters.sqlite.steps import read_step, read_steps_logged
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.uses import SqliteUses
@@ -205,9 +205,6 @@ class SqliteGraphStore(
 
     async def step(self, step_id: str) -> Step | None:
         return await self._database.read(lambda c: read_step(c, step_id))
-
-    async def forget_steps(self, before: datetime, *, limit: int) -> int:
-        return await self._write_atomically(lambda c: forget_steps(c, before, limit))
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
         return await self._database.read(lambda c: count_edges(c, tenant, uids, UNCOUNTED))

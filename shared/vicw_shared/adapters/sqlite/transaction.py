@@ -28,6 +28,7 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.adapters.sqlite.steps import put_step
 from vicw_shared.adapters.sqlite.unread import put_unread, take_unread
+from vicw_shared.adapters.sqlite.uses import hand_on_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -216,6 +217,9 @@ class SqliteTransaction:
 
     async def drop_nodes(self, uids: Sequence[str]) -> None:
         await self._do(lambda c: drop_nodes(c, self._tenant, uids))
+
+    async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+        await self._do(lambda c: hand_on_uses(c, sources, targets))
 
     async def log_step(self, step: Step) -> None:
         await self._do(lambda c: put_step(c, step))

@@ -17,6 +17,21 @@ _NOTE = (
     "INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? "
     "ON CONFLICT (item) DO UPDATE SET times = times + excluded.times, last_at = max(last_at, excluded.last_at)"
 )
+_HAND_ON = (
+    "INSERT INTO item_use (item, times, last_at) VALUES (?, ?, ?) "
+    "ON CONFLICT (item) DO UPDATE SET times = max(times, excluded.times), last_at = max(last_at, excluded.last_at)"
+)
+
+
+def hand_on_uses(connection: sqlite3.Connection, sources: Sequence[str], targets: Sequence[str]) -> None:
+    """Give items the uses of others: the most, and the latest."""
+    times = last = 0
+    for part in batched(map(pack, sources), _BATCH):
+        sql = f"SELECT max(times), max(last_at) FROM item_use WHERE item IN ({marks(len(part))})"  # noqa: S608
+        found = connection.execute(sql, part).fetchone()
+        times, last = max(times, found[0] or 0), max(last, found[1] or 0)
+    if times:
+        connection.executemany(_HAND_ON, [(pack(uid), times, last) for uid in targets])
 
 
 class SqliteUses:

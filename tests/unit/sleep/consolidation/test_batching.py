@@ -114,16 +114,24 @@ def test_what_an_answer_has_shown_of_late_is_left_and_parts_a_run() -> None:
     assert steps(shown) == [[0, 1, 2, 3], [4, 5, 6]]
 
 
-def test_importance_wears_off_unless_it_is_needed_or_protected() -> None:
-    half_life = timedelta(days=100)
-    old = replace(RULES, before=AT + timedelta(days=50), half_life=half_life)
-    assert steps(flow(7, n3={"importance": 0.9}), old) == [[0, 1, 2, 3], [4, 5, 6]], "0.64 are left of it"
-    assert steps(flow(7, n3={"importance": 0.9}), replace(old, half_life=None)) == [[0, 1, 2], [4, 5, 6]]
-    young = replace(old, before=AT + timedelta(days=20))
-    assert steps(flow(7, n3={"importance": 0.9}), young) == [[0, 1, 2], [4, 5, 6]]
-    shown = {"importance": 0.9, "use": Use(1, AT + timedelta(days=20))}
-    assert steps(flow(7, n3=shown), old) == [[0, 1, 2], [4, 5, 6]]
-    assert steps(flow(7, n3={"importance": 0.9, "protected": True}), old) == [[0, 1, 2], [4, 5, 6]]
+def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
+    rules = replace(RULES, half_life=timedelta(days=100))
+
+    def kept(importance: float, days: float, **fields: Any) -> bool:
+        turns = flow(7, n3={"importance": importance, **fields})
+        return steps(turns, replace(rules, before=AT + timedelta(days=days))) == [[0, 1, 2], [4, 5, 6]]
+
+    assert kept(0.7, 99)
+    assert not kept(0.7, 101)
+    assert kept(1.0, 150)
+    assert not kept(1.0, 152)
+    assert not kept(0.69, 1), "it never was so important"
+    assert kept(0.7, 101, use=Use(1, AT + timedelta(days=20)))
+    assert kept(0.7, 101, protected=True)
+    assert steps(flow(7, n3={"importance": 0.7}), replace(RULES, before=AT + timedelta(days=9999))) == [
+        [0, 1, 2],
+        [4, 5, 6],
+    ]
 
 
 @pytest.mark.parametrize(

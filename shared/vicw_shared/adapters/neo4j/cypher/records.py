@@ -119,11 +119,6 @@ STEPS = (
     f"WITH s ORDER BY s.step_at DESC, s.step_id DESC LIMIT $limit RETURN {_STEP}"
 )
 
-FORGET_STEPS = (
-    f"MATCH (s:Entity) {seek('s', 'Entity', 'step_at')} WHERE s.step_at < $before "
-    "WITH s ORDER BY s.step_at LIMIT $limit DELETE s RETURN count(*) AS count"
-)
-
 DROP_RECEIPTS = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
     "WHERE r.receipt_of = $tenant_key AND r.created_at IS NOT NULL "
@@ -136,7 +131,8 @@ FORGET_COUNT = f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record
 
 GROWN = (
     f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
-    "AND c.value - coalesce(c.slept, 0) >= $by RETURN c.record AS record, c.value AS value"
+    "WITH c, c.value - coalesce(c.slept, 0) AS grown WHERE grown >= $by AND grown >= c.value / 20 "
+    "RETURN c.record AS record, c.value AS value"
 )
 
 NOTE_GROWTH = (
@@ -165,6 +161,15 @@ NOTE_USES = (
     "MERGE (u:Entity {record: use.record}) "
     "ON CREATE SET u.subtype = 'use', u.used = n.uid, u.use_of = $tenant, u.times = use.times, u.used_at = $at "
     "ON MATCH SET u.times = u.times + use.times, u.used_at = CASE WHEN u.used_at > $at THEN u.used_at ELSE $at END"
+)
+
+HAND_ON_USES = (
+    f"MATCH (u:Entity) {seek('u', 'Entity', 'record')} WHERE u.record IN $records AND u.use_of = $tenant "
+    "WITH max(u.times) AS times, max(u.used_at) AS at WHERE times IS NOT NULL "
+    "UNWIND $uses AS use MERGE (n:Entity {record: use.record}) "
+    "ON CREATE SET n.subtype = 'use', n.used = use.uid, n.use_of = $tenant, n.times = times, n.used_at = at "
+    "ON MATCH SET n.times = CASE WHEN n.times > times THEN n.times ELSE times END, "
+    "n.used_at = CASE WHEN n.used_at > at THEN n.used_at ELSE at END"
 )
 
 USES = (
