@@ -76,7 +76,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
     print(
         f"\nkilled at {dict(caught)}: {macros} Macro-Events stand, {len(ledger.alive)} items, {asker.answers} answers"
     )
-    assert macros > KILLS
+    assert macros > KILLS / 4, "hardly a night did anything"
     assert asker.answers > len(ledger.alive) / 10, "hardly anything was asked"
 
 
