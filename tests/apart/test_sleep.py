@@ -35,27 +35,6 @@ def all_answered(platform: Platform) -> bool:
     return True
 
 
-def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
-    often = {
-        "VICW_CONSOLIDATE_SCHEDULE": "never",
-        "VICW_CONSOLIDATE_INTERACTIONS": "10",
-        "VICW_CONSOLIDATE_HOURS": "0",
-        "VICW_CONSOLIDATE_BATCHES": "2",
-        "VICW_SLEEP_LOOK_SECONDS": "1",
-    }
-    services = [platform.worker().start(), platform.sleeper(**often).start(), platform.beat(**often).start()]
-    try:
-        items = [{"id": f"often-{thing}", "text": f"We talked about the {thing} of Lima."} for thing in THINGS]
-        assert platform.remember(*items[:9], flow_id="often").status_code == 201
-        time.sleep(5)
-        assert log(platform) == []
-        assert platform.remember(*items[9:], flow_id="often").status_code == 201
-        eventually(lambda: len(log(platform)), lambda steps: steps == 3, 60, "it is folded")
-    finally:
-        for service in services:
-            service.kill()
-
-
 def wake(redis: RedisServer) -> None:
     with redis.client(1) as client:
         client.delete("vicw:consolidate")  # a killed chain's key would hold it up for a quarter of an hour
@@ -90,4 +69,29 @@ def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
         assert all_answered(platform)
     finally:
         for service in filter(None, (worker, sleeper)):
+            service.kill()
+
+
+def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
+    often = {
+        "VICW_CONSOLIDATE_SCHEDULE": "never",
+        "VICW_CONSOLIDATE_INTERACTIONS": "10",
+        "VICW_CONSOLIDATE_HOURS": "0",
+        "VICW_CONSOLIDATE_BATCHES": "2",
+        "VICW_SLEEP_LOOK_SECONDS": "1",
+    }
+
+    def folded() -> int:
+        return len([step for step in log(platform) if step["context"] == "daily"])
+
+    services = [platform.worker().start(), platform.sleeper(**often).start(), platform.beat(**often).start()]
+    try:
+        items = [{"id": f"often-{thing}", "text": f"We talked about the {thing} of Lima."} for thing in THINGS]
+        assert platform.remember(*items[:9], context="daily", flow_id="often").status_code == 201
+        time.sleep(5)
+        assert folded() == 0
+        assert platform.remember(*items[9:], context="daily", flow_id="often").status_code == 201
+        eventually(folded, lambda steps: steps == 3, 60, "it is folded")
+    finally:
+        for service in services:
             service.kill()
