@@ -23,6 +23,8 @@ from vicw_sleep.consolidation.summarising import Told, summarise, told_by
 from vicw_sleep.consolidation.wording import cut_lines, title_of
 
 _TOLD = 5
+_LENGTHS = (3 / 4, 1, 4 / 3)
+"""How long a summary may be, of what it is asked to be: the shortest that leaves nothing out is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Drafter:
-    """Drafts. A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted
-    in, and is cut at ``chunk_chars``.
+    """Drafts. A summary takes ``share`` of the vectors of its sources' passages, those that keep theirs counted in, or
+    a third more where it would leave something out, and is cut at ``chunk_chars``.
     """
 
     indexes: Indexes
@@ -63,9 +65,13 @@ class Drafter:
         return drafts
 
     def _taken(self, sources: Sequence[Material]) -> Draft:
-        """Draft by sentences of the sources alone."""
-        told = told_by(sources)
-        return self._draft(sources, told, summarise(sources, told, most=self._chars(sources)))
+        """Draft by sentences of the sources alone: as short as a summary can be that leaves nothing out."""
+        told, vectors = told_by(sources), _vectors(sources)
+        for parts in sorted({max(1, int(length * self.share * vectors)) for length in _LENGTHS}):
+            draft = self._draft(sources, told, summarise(sources, told, most=parts * self.chunk_chars))
+            if not draft.refusal:
+                break
+        return draft
 
     async def _written(self, sources: Sequence[Material]) -> Draft | None:
         """Draft by the language model's lines, and sentences for what they leave out; None: it has written none."""
