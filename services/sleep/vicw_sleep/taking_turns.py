@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import structlog
 
@@ -21,6 +21,27 @@ REST_SECONDS = 1.0
 
 type Turns = Callable[[], AsyncIterator[None]]
 """Something that is done in turns: it yields after each that is not its last."""
+
+
+class Part[M](Protocol):
+    """What a turn has done: the next one goes on at ``next``; None: it is through."""
+
+    @property
+    def next(self) -> M | None:
+        """Where to go on."""
+        ...
+
+
+def through[M](turn: Callable[[M | None], Awaitable[Part[M] | None]]) -> Turns:
+    """Return a night of such turns, each from where the one before has left off. One that fails (None) ends it."""
+
+    async def night() -> AsyncIterator[None]:
+        mark: M | None = None
+        while (done := await turn(mark)) is not None and done.next is not None:
+            mark = done.next
+            yield
+
+    return night
 
 
 async def keep_taking_turns(schedule: Schedule, night: Turns, what: str, between: Turns | None = None) -> NoReturn:

@@ -7,17 +7,17 @@ from typing import Protocol
 from vicw_ingest.capacity.capacity import FORGET, keep
 from vicw_shared.clock import now
 from vicw_shared.ties import DREAM, RESOLVE
-from vicw_sleep.consolidation.consolidating import Consolidation
+from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
 from vicw_standalone.settings import Settings
 
 
-class Tasks(Protocol):
+class Sleeper(Protocol):
     """The open stores, here or of the platform."""
 
-    def consolidation(self) -> Consolidation:
-        """Return what folds old Events."""
+    def consolidation(self, told: Told | None = None) -> Consolidation:
+        """Return what folds old Events; ``told`` hears of each batch."""
         ...
 
     def dream(self) -> Dream:
@@ -29,22 +29,22 @@ class Tasks(Protocol):
         ...
 
 
-async def take_back(tasks: Tasks, step_id: str, settings: Settings) -> str:
+async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
     """Take a step back; return what became of it, for a person.
 
     Raises NotFoundError for a step that cannot be undone, with the reason.
     """
-    graph = tasks.dream().graph
+    graph = sleeper.dream().graph
     step = await graph.step(step_id)
     task = step.task if step is not None else None
     if task == DREAM:
-        gone = await tasks.dream().undo(step_id, now=now(), grace=settings.dream.grace)
+        gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.dream.grace)
         return f"{gone} edges are gone; the item is not dreamt of again"
     if task == FORGET:
         await keep(graph, step_id, now=now())
         return "it stays; it is not chosen again"
     if task == RESOLVE:
-        split = await tasks.resolve().undo(step_id, now=now(), grace=settings.resolve.grace)
+        split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.resolve.grace)
         return f"{'the two are two again' if split else 'they were split by then'}; they are not merged again"
-    back = await tasks.consolidation().undo(step_id, now=now(), grace=settings.consolidation.grace)
+    back = await sleeper.consolidation().undo(step_id, now=now(), grace=settings.consolidation.grace)
     return f"{len(back.items)} Events are back as they were"

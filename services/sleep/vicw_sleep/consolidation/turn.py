@@ -17,7 +17,7 @@ from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.consolidation.walking import Bookmark, ContextRef
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns
+from vicw_sleep.taking_turns import keep_taking_turns, through
 
 _log = structlog.get_logger()
 
@@ -94,15 +94,10 @@ async def keep_consolidating(
 ) -> NoReturn:
     """Take turns when they are due, by the clock and by what has arrived, for ever."""
 
-    async def night() -> AsyncIterator[None]:
-        mark: Bookmark | None = None
-        while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
-            mark = done.next
-            yield
-
     async def between() -> AsyncIterator[None]:
         left: Errand | None = None
         while (left := await catch_up(opened(), settings, left)) is not None:
             yield
 
+    night = through(lambda mark: turn(opened(), settings, mark))
     await keep_taking_turns(schedule, night, "consolidation", between)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import NoReturn
 
 import structlog
@@ -12,7 +12,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns
+from vicw_sleep.taking_turns import keep_taking_turns, through
 
 _log = structlog.get_logger()
 
@@ -36,11 +36,4 @@ async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) ->
 
 async def keep_dreaming(opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule) -> NoReturn:
     """Take turns when they are due, for ever."""
-
-    async def night() -> AsyncIterator[None]:
-        mark: Bookmark | None = None
-        while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
-            mark = done.next
-            yield
-
-    await keep_taking_turns(schedule, night, "dreaming")
+    await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "dreaming")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import NoReturn
 
 import structlog
@@ -12,7 +12,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns
+from vicw_sleep.taking_turns import keep_taking_turns, through
 
 _log = structlog.get_logger()
 
@@ -36,11 +36,4 @@ async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | No
 
 async def keep_resolving(opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule) -> NoReturn:
     """Take turns when they are due, for ever."""
-
-    async def night() -> AsyncIterator[None]:
-        mark: Bookmark | None = None
-        while (done := await turn(opened(), settings, mark)) is not None and done.next is not None:
-            mark = done.next
-            yield
-
-    await keep_taking_turns(schedule, night, "resolving")
+    await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "resolving")

@@ -47,7 +47,7 @@ def capacity(
         fail("every item is kept: say how many with --items, or set VICW_FORGET_ITEMS", code=2)
 
     def tell(item: Node, weight: float) -> None:
-        line = f"to go   {item.context} · {item.name} · weighs {weight:.3f}"
+        line = f"to go   {item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
         out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
     configure_logs(LogSettings(level="warning"))

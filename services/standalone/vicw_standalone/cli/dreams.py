@@ -13,11 +13,12 @@ from vicw_standalone.cli.console import harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import Sleeper, run_asleep
+from vicw_standalone.cli.sleeping import run_asleep
 
 if TYPE_CHECKING:
     from vicw_sleep.dream.adding import Dreamt
     from vicw_sleep.mirror.atoms import Atom
+    from vicw_standalone.undoing import Sleeper
 
 _SCHEDULE = "VICW_DREAM_SCHEDULE"
 _BEGUN_CHARS = 60

@@ -15,10 +15,11 @@ from vicw_standalone.cli.console import harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import Sleeper, run_asleep
+from vicw_standalone.cli.sleeping import run_asleep
 
 if TYPE_CHECKING:
     from vicw_sleep.resolve.deciding import Decided
+    from vicw_standalone.undoing import Sleeper
 
 _INTO = "into"
 

@@ -20,13 +20,14 @@ from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import Sleeper, run_asleep
+from vicw_standalone.cli.sleeping import run_asleep
 from vicw_standalone.reindexing.remote import Remote
 
 if TYPE_CHECKING:
     from vicw_shared.folding.fold import Fold
     from vicw_shared.ports import Flow
     from vicw_sleep.schedule import Schedule
+    from vicw_standalone.undoing import Sleeper
 
 _COUNTED = 10_000
 app = typer.Typer(
@@ -164,7 +165,7 @@ def status(
         when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
         out.print(f"{task}: {when}")
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
-        out.print(f"consolidation of a context: at once when {items} items are new in it")
+        out.print(f"consolidation of a context: at once when {items} items, and a 20th of all, are new in it")
     last = f"{steps[0].at:%Y-%m-%d %H:%M} UTC" if steps else "never"
     out.print(f"last step: {last}; in the last day " + ", ".join(f"{recent[one]} {one.value}" for one in Outcome))
 

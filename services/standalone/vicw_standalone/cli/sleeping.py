@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vicw_shared.errors import DataDirError
 from vicw_shared.logs import configure_logs
@@ -14,25 +14,7 @@ from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
-    from vicw_sleep.consolidation.consolidating import Consolidation, Told
-    from vicw_sleep.dream.dreaming import Dream
-    from vicw_sleep.resolve.resolving import Resolve
-
-
-class Sleeper(Protocol):
-    """The open stores, here or of the platform."""
-
-    def consolidation(self, told: Told | None = None) -> Consolidation:
-        """Return what folds old Events; ``told`` hears of each batch."""
-        ...
-
-    def dream(self) -> Dream:
-        """Return what dreams of items."""
-        ...
-
-    def resolve(self) -> Resolve:
-        """Return what merges duplicates."""
-        ...
+    from vicw_standalone.undoing import Sleeper
 
 
 def run_asleep(
