@@ -136,8 +136,10 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
             return []
         values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
         (record,) = await self._database.read(edges.expand(tuple(spreads)), **values)
-        nodes = {row["uid"]: node_of(row) for row in record["nodes"]}
-        rows = sorted(record["rows"], key=lambda row: (row["spread"], -row["edge"]["weight"]))
+        # What others remove while this reads is found, and then has no properties: only what is committed is seen.
+        nodes = {row["uid"]: node_of(row) for row in record["nodes"] if row.get("uid") is not None}
+        there = [row for row in record["rows"] if row["uid"] in nodes and "weight" in row["edge"]]
+        rows = sorted(there, key=lambda row: (row["spread"], -row["edge"]["weight"]))
         found = []
         for row in rows:
             name, direction = spreads[row["spread"]]
