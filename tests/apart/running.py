@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -20,6 +21,8 @@ from servers.machine import free_port
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
+from vicw_shared.adapters.celery_queue import make_celery
+from vicw_shared.settings import RedisSettings
 
 START_SECONDS = 90.0
 WORKER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-l", "info")
@@ -164,6 +167,12 @@ class Platform:
             [str(VICW), *arguments], capture_output=True, text=True, env=self.variables, timeout=90, check=False
         )
 
+    def slept(self) -> list[dict[str, Any]]:
+        """Return the steps of the sleep cycle's log."""
+        done = self.vicw("sleep", "log", "--platform", "--json", "--limit", "1000")
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
     def key(self, *options: str) -> str:
         """Make a key."""
         made = self.vicw("keys", "create", "--platform", *options)
@@ -197,3 +206,12 @@ class Platform:
 def bearer(token: str) -> dict[str, str]:
     """Return the header of a request with a key, or a secret."""
     return {"Authorization": f"Bearer {token}"}
+
+
+def send_anew(redis: RedisServer, task: str, *chains: str) -> None:
+    """Send a task as the clock does. The keys of killed chains would hold the next up for a quarter of an hour."""
+    with redis.client(1) as client:
+        client.delete(*chains)
+    app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
+    app.send_task(task)
+    app.close()

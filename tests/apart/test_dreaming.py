@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any
 
 import pytest
 
-from apart.running import Platform, Service
+from apart.running import Platform, Service, send_anew
 from e2e.serving import eventually
 from servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import DREAM, make_celery
-from vicw_shared.settings import RedisSettings
+from vicw_shared.adapters.celery_queue import DREAM
 
 pytestmark = pytest.mark.process
 THINGS = (
@@ -21,18 +18,6 @@ THINGS = (
 ).split()
 """Each of one item alone, so that it tells what the item is about, and each item gets it as a tag."""
 KILLS = 3
-
-
-def log(platform: Platform) -> list[dict[str, Any]]:
-    done = platform.vicw("sleep", "log", "--platform", "--json", "--limit", "1000")
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def wake(redis: RedisServer) -> None:
-    with redis.client(1) as client:
-        client.delete("vicw:dream")  # a killed chain's key would hold it up for a quarter of an hour
-    make_celery("test", RedisSettings.model_validate({"url": redis.database(1)})).send_task(DREAM)
 
 
 def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
@@ -45,13 +30,13 @@ def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
         assert platform.remember(*items).status_code == 201
         for kill in range(KILLS + 1):
             sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_DREAM_ITEMS="1").start()
-            wake(redis_server)
+            send_anew(redis_server, DREAM, "vicw:dream")
             if kill < KILLS:
                 time.sleep(kill)
                 sleeper.kill()
-        eventually(lambda: len(log(platform)), lambda steps: steps == len(THINGS), 90, "everything is dreamt of")
+        eventually(lambda: len(platform.slept()), lambda steps: steps == len(THINGS), 90, "everything is dreamt of")
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
-        tags, links = (sum(len(step["details"][kind]) for step in log(platform)) for kind in ("tags", "related"))
+        tags, links = (sum(len(step["details"][kind]) for step in platform.slept()) for kind in ("tags", "related"))
         assert tags >= len(THINGS)
         wiped = platform.vicw("sleep", "wipe", "--platform")
         assert wiped.stdout == f"{tags} auto-tags and {links} links are gone\n", wiped.stderr

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from apart.running import Platform
+from apart.running import Platform, send_anew
 from apart.test_crashes import TOKENS_PER_QUESTION, found
 from e2e.askers import Asker
 from e2e.clients import Client
 from e2e.serving import eventually
 from e2e.writers import Ledger, Writer
 from servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, MIRROR, RECONCILE, make_celery
-from vicw_shared.settings import RedisSettings
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, MIRROR, RECONCILE
 from week import NIGHTLY
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(7200)]
@@ -30,6 +29,7 @@ _SAYS = {CONSOLIDATE: "consolidated", DREAM: "dreamt", MIRROR: "the mirror is up
 """What the sleep worker logs at the end of a turn. Then the next one begins, as long as there is something to do."""
 _NIGHT_SECONDS = 90
 _LONGEST_SECONDS = 5.0
+_CHAINS = ("vicw:consolidate", "vicw:dream", "vicw:reconcile")
 _DONE_SECONDS = 180
 _SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20"}
 """A night of many turns, so that it lasts."""
@@ -50,7 +50,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
             client.start()
         for number in range(KILLS):
             task, slept = chance.choice([CONSOLIDATE, CONSOLIDATE, DREAM, MIRROR]), len(sleeper.log)
-            send(redis_server, task)
+            send_anew(redis_server, task, *_CHAINS)
             sleeper.start()
             if chance.random() < 0.7:  # in a later turn, else in the first
                 eventually(lambda t=task, s=slept: _SAYS[t] in sleeper.log[s:], bool, _NIGHT_SECONDS, _SAYS[task])  # type: ignore[misc]
@@ -67,7 +67,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
 
     sleeper.start()
     for task in (RECONCILE, CONSOLIDATE, DREAM, MIRROR):
-        send(redis_server, task)
+        send_anew(redis_server, task, *_CHAINS)
     for tokens in batched([*ledger.alive, *ledger.replaced], TOKENS_PER_QUESTION):
         wanted = {token: int(token in ledger.alive) for token in tokens}
         eventually(lambda t=tokens: found(platform, t), lambda f, w=wanted: f == w, _DONE_SECONDS, "every item, once")  # type: ignore[misc]
@@ -82,12 +82,3 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
     )
     assert macros > KILLS / 4, "hardly a night did anything"
     assert asker.answers > len(ledger.alive) / 10, "hardly anything was asked"
-
-
-def send(redis: RedisServer, task: str) -> None:
-    """Send a task as the clock does. The key of a killed chain would hold the next up for a quarter of an hour."""
-    with redis.client(1) as client:
-        client.delete("vicw:consolidate", "vicw:dream", "vicw:reconcile")
-    app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
-    app.send_task(task)
-    app.close()

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any
 
 import pytest
 
-from apart.running import Platform, Service
+from apart.running import Platform, Service, send_anew
 from e2e.serving import eventually
 from servers.redis import RedisServer
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, make_celery
-from vicw_shared.settings import RedisSettings
+from vicw_shared.adapters.celery_queue import CONSOLIDATE
 
 pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()
 GAMES = ("Porto", "Lima", "Oslo", "Cairo", "Perth", "Quito")
 KILLS = 5
-
-
-def log(platform: Platform) -> list[dict[str, Any]]:
-    done = platform.vicw("sleep", "log", "--platform", "--json", "--limit", "1000")
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def all_answered(platform: Platform) -> bool:
@@ -33,12 +24,6 @@ def all_answered(platform: Platform) -> bool:
         if len(set(found)) < len(found) or f"{game}-{thing}" not in found:
             return False
     return True
-
-
-def wake(redis: RedisServer) -> None:
-    with redis.client(1) as client:
-        client.delete("vicw:consolidate")  # a killed chain's key would hold it up for a quarter of an hour
-    make_celery("test", RedisSettings.model_validate({"url": redis.database(1)})).send_task(CONSOLIDATE)
 
 
 def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
@@ -55,14 +40,14 @@ def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
             sleeper = platform.sleeper(
                 VICW_CONSOLIDATE_HOURS="0", VICW_CONSOLIDATE_USED_HOURS="0", VICW_CONSOLIDATE_BATCHES="2"
             ).start()
-            wake(redis_server)
+            send_anew(redis_server, CONSOLIDATE, "vicw:consolidate")
             if kill < KILLS:
                 time.sleep(0.2 * kill)
                 sleeper.kill()
-        eventually(lambda: len(log(platform)), lambda steps: steps == 3 * len(GAMES), 90, "everything is folded")
+        eventually(lambda: len(platform.slept()), lambda steps: steps == 3 * len(GAMES), 90, "everything is folded")
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
         assert all_answered(platform)
-        step = log(platform)[0]
+        step = platform.slept()[0]
         undone = platform.vicw("sleep", "undo", step["id"], "--platform")
         assert undone.stdout == "4 Events are back as they were\n", undone.stderr
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
@@ -82,7 +67,7 @@ def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
     }
 
     def folded() -> int:
-        return len([step for step in log(platform) if step["context"] == "daily"])
+        return len([step for step in platform.slept() if step["context"] == "daily"])
 
     services = [platform.worker().start(), platform.sleeper(**often).start(), platform.beat(**often).start()]
     try:
