@@ -10,9 +10,9 @@ import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.errors import NotFoundError, UnknownTypeError
-from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.chain import clock_key, next_key
-from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, Receipt
+from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, Receipt, Spread
 from vicw_shared.uids import make_uid
 
 
@@ -112,6 +112,25 @@ async def test_of_a_type_that_nobody_registered_there_are_no_edges(graph: Graph)
         return [await transaction.edges([a], types) for types in (["HATES"], ["HATES", "ABOUT"])]
 
     assert await graph.write("t", "c", work) == [[], [told]]
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["few spreads", "all spreads"])
+async def test_a_hop_is_the_same_along_few_spreads_as_along_many(graph: Graph, many: bool) -> None:
+    """One way to read serves a node of few edges, another a hub; an edge to itself leads out and in."""
+    spokes, hub = [f"s{number}" for number in range(300)], make_uid("hub")
+    edges = [edge("RELATED_TO", "hub", spoke, 0.5) for spoke in spokes]
+    few = [edge("RELATED_TO", "few", n, w) for n, w in (("s1", 0.2), ("s2", 0.9), ("s3", 0.5), ("few", 0.7))]
+    other = [edge("DEPENDS_ON", "s4", "hub"), edge("DEPENDS_ON", "few", "s4"), edge("RELATED_TO", "s5", "few", 0.4)]
+    await put(graph, [node(n) for n in ("hub", "few", *spokes)], [*edges, *few, *other])
+    asked: list[Spread] = [("RELATED_TO", Direction.IN), ("DEPENDS_ON", Direction.IN), ("RELATED_TO", Direction.OUT)]
+    rest = [(t.name, way) for t in EdgeRegistry.with_core_types() for way in Direction if t.name != "DEPENDS_ON"]
+    spreads = list(dict.fromkeys([*asked, *rest])) if many else asked
+    found = await graph.expand("t", [hub, make_uid("few"), hub], spreads, 3)
+    assert {one.origin for one in found} == {hub, make_uid("few")}
+    assert [one.node.name for one in found if one.origin == make_uid("few")] == ["few", "s5", "s2", "few", "s3"]
+    of_hub = [one for one in found if one.origin == hub]
+    assert [one.node.name for one in of_hub if one.edge.type == "DEPENDS_ON"] == ["s4"]
+    assert len({one.node.uid for one in of_hub if one.edge.type == "RELATED_TO"}) == 3
 
 
 async def test_expand_follows_one_type_one_way_heaviest_first(graph: Graph) -> None:

@@ -313,7 +313,8 @@ class GraphStore(NameIndex, ItemIndex, Protocol):
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread.
 
-        They come spread by spread, in each the heaviest first. Of an unknown type there are none.
+        They come spread by spread, in each the heaviest first. Of an unknown type there are none. Where a node has
+        hundreds of a spread, and more than ``limit``, a store may choose among 256 of them.
         """
         ...
 

@@ -16,6 +16,7 @@ from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasing import Neo4jErasures
 from vicw_shared.adapters.neo4j.growths import Neo4jGrowths
+from vicw_shared.adapters.neo4j.hops import find_neighbours
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     chain_end,
@@ -28,7 +29,7 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
-from vicw_shared.adapters.neo4j.rows import Properties, edge_of, gathered, item_ref, node_of
+from vicw_shared.adapters.neo4j.rows import Properties, gathered, item_ref, node_of
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import find_step, find_steps
 from vicw_shared.adapters.neo4j.text import query_of
@@ -43,7 +44,6 @@ from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey, latest_first
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
-    Direction,
     Flow,
     GraphTransaction,
     ItemRef,
@@ -131,23 +131,8 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         return {row["chunk"]: item_ref(row["item"], row["part"]) for row in rows}
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
-        spreads = [spread for spread in spreads if self._types.held(spread[:1])]
-        if not uids or not spreads:
-            return []
-        values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
-        (record,) = await self._database.read(edges.expand(tuple(spreads)), **values)
-        # What others remove while this reads is found, and then has no properties: only what is committed is seen.
-        nodes = {row["uid"]: node_of(row) for row in record["nodes"] if row.get("uid") is not None}
-        there = [row for row in record["rows"] if row["uid"] in nodes and "weight" in row["edge"]]
-        rows = sorted(there, key=lambda row: (row["spread"], -row["edge"]["weight"]))
-        found = []
-        for row in rows:
-            name, direction = spreads[row["spread"]]
-            node = nodes[row["uid"]]
-            ends = (row["origin"], node.uid) if direction is Direction.OUT else (node.uid, row["origin"])
-            edge = edge_of({**row["edge"], "type": name, "source": ends[0], "target": ends[1]})
-            found.append(Neighbour(row["origin"], edge, node))
-        return found
+        held = [spread for spread in dict.fromkeys(spreads) if self._types.held(spread[:1])]
+        return await find_neighbours(self._database.read, tenant, uids, held, limit) if uids and held else []
 
     async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
         if not uids or not self._types.held(spread[:1]):

@@ -7,6 +7,13 @@ from functools import cache
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, gathered, node, one_of, seek
 from vicw_shared.ports import Direction, Spread
 
+_ROWS = (
+    "collect(CASE WHEN r IS NOT NULL THEN {type: type, out: out, origin: origin, edge: r{.*}, uid: n.uid} END) "
+    "AS rows, collect(DISTINCT n) AS found"
+)
+_NODES = f"[n IN found | {node('n')}] AS nodes"
+"""Each once, since many edges lead to the same."""
+
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
 
 
@@ -42,20 +49,39 @@ def isolated(types: tuple[str, ...]) -> str:
 
 
 @cache
-def expand(spreads: tuple[Spread, ...]) -> str:
-    """Return one hop along all spreads at once, at most ``$limit`` edges a node and spread, the heaviest.
+def around(types: tuple[str, ...]) -> str:
+    """Return one hop along these types, either way, at most ``$limit`` edges a node, type and way, the heaviest.
 
-    Of one record: the ``rows`` of the edges, and each of the ``nodes`` once, since many edges lead to the same.
+    One pass over all edges of a node, which takes half of what a branch for each spread does. That would read a hub
+    to its end: nodes with more than ``$most`` edges of any type are among the ``hubs``, and nothing else of them.
+    """
+    return (
+        f"UNWIND $uids AS origin MATCH (o:{ANY}) WHERE o.uid = origin AND o.tenant = $tenant "
+        "WITH o, origin, COUNT { (o)--() } > $most AS crowded "
+        f"OPTIONAL CALL (o, crowded) {{ WITH o, crowded WHERE NOT crowded MATCH (o)-[r:{one_of(types)}]-(n) "
+        "UNWIND CASE WHEN n = o THEN [true, false] ELSE [startNode(r) = o] END AS out "
+        "WITH type(r) AS type, out, r, n ORDER BY r.weight DESC "
+        "WITH type, out, collect([r, n])[..$limit] AS best UNWIND best AS one "
+        f"RETURN type, out, one[0] AS r, one[1] AS n }} WITH {_ROWS}, "
+        "collect(DISTINCT CASE WHEN crowded THEN origin END) AS hubs "
+        f"RETURN rows, {_NODES}, hubs"
+    )
+
+
+@cache
+def along(spreads: tuple[Spread, ...]) -> str:
+    """Return one hop along these spreads, at most ``$limit`` edges a node and spread, the heaviest of ``$most``.
+
+    There is no index of a node's edges by weight, so of a hub not all are read.
     """
     branches = " UNION ALL ".join(
-        f"MATCH {_hop(name, direction)} RETURN {number} AS spread, r, n ORDER BY r.weight DESC LIMIT $limit"
-        for number, (name, direction) in enumerate(spreads)
+        f"MATCH {_hop(name, way)} WITH r, n LIMIT $most "
+        f"RETURN '{name}' AS type, {str(way is Direction.OUT).lower()} AS out, r, n ORDER BY r.weight DESC LIMIT $limit"
+        for name, way in spreads
     )
     return (
-        f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
-        f"CALL (o) {{ {branches} }} "
-        "WITH collect({spread: spread, origin: uid, edge: r{.*}, uid: n.uid}) AS rows, collect(DISTINCT n) AS found "
-        f"RETURN rows, [n IN found | {node('n')}] AS nodes"
+        f"UNWIND $uids AS origin MATCH (o:{ANY}) WHERE o.uid = origin AND o.tenant = $tenant "
+        f"CALL (o) {{ {branches} }} WITH {_ROWS} RETURN rows, {_NODES}"
     )
 
 

@@ -1,0 +1,46 @@
+"""One hop from many nodes along many spreads."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain
+
+from vicw_shared.adapters.neo4j.cypher import edges as cypher
+from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.rows import Properties, edge_of, node_of
+from vicw_shared.ports import Direction, Neighbour, Spread
+
+HUB = 256
+"""Edges with which a node is a hub; so many of each spread are read of one, unless more are asked for."""
+_FEW = 4
+"""Spreads up to which each is followed by itself."""
+
+
+async def find_neighbours(
+    run: Run, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
+) -> list[Neighbour]:
+    """Return where ``spreads`` lead to, spread by spread, in each the heaviest first: ``GraphStore.expand``."""
+    values = {"tenant": tenant, "limit": limit, "most": max(limit, HUB)}
+    hubs, records = list(dict.fromkeys(uids)), []
+    if len(spreads) > _FEW:
+        (record,) = await run(cypher.around(tuple(dict.fromkeys(name for name, _ in spreads))), uids=hubs, **values)
+        records, hubs = [record], record["hubs"]
+    if hubs:
+        records += await run(cypher.along(tuple(spreads)), uids=hubs, **values)
+    return _neighbours(records, spreads)
+
+
+def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:
+    # What others remove while this reads is found, and then has no properties: only what is committed is seen.
+    rows = [row for record in records for row in record["nodes"] if row.get("uid") is not None]
+    nodes = {row["uid"]: node_of(row) for row in rows}
+    found: dict[Spread, list[Neighbour]] = defaultdict(list)
+    for row in chain.from_iterable(record["rows"] for record in records):
+        if row["uid"] in nodes and "weight" in row["edge"]:
+            way = Direction.OUT if row["out"] else Direction.IN
+            node = nodes[row["uid"]]
+            source, target = (row["origin"], node.uid) if row["out"] else (node.uid, row["origin"])
+            edge = edge_of({**row["edge"], "type": row["type"], "source": source, "target": target})
+            found[row["type"], way].append(Neighbour(row["origin"], edge, node))
+    return [one for spread in spreads for one in sorted(found[spread], key=lambda one: -one.edge.weight)]
