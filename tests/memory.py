@@ -35,6 +35,8 @@ RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 """Where test stores live if possible: the engines sync dozens of files when they make a store."""
 PATIENT_MS = 20_000
 """What is found is tested: a busy machine must not cost the graph's part of it."""
+TYPED_EDGES = 0.15
+"""What they count here: they are off by default, and no test is to pass for that."""
 
 
 def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> Settings:
@@ -44,7 +46,7 @@ def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> 
         LimitSettings(),
         EmbeddingSettings(),
         IngestSettings(wait_seconds=10),
-        RetrievalSettings(graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS),
+        RetrievalSettings(graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS, graph_weight=TYPED_EDGES),
         LogSettings(),
         TraceSettings(),
         llm=llm or LlmSettings(),

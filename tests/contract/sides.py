@@ -18,6 +18,7 @@ import pytest
 
 from contract.graphs import Graph
 from doubles import HashEmbedder
+from memory import TYPED_EDGES
 from neo4j_graphs import empty_neo4j, open_neo4j
 from qdrant_servers import collections_for_tests, server_if_any
 from servers.neo4j.server import Neo4jServer
@@ -115,14 +116,9 @@ class Side:
         return await job_status(job, tenant, self.graph, self.graph, self.graph.unread)
 
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
-        ports = RetrievalPorts(
-            self.graph,
-            self.vectors,
-            self.embedder,
-            "",
-            LimitSettings(),
-            RetrievalSettings(budget_ms=20_000, graph_ms=20_000, spread_ms=20_000, chain_ms=20_000, **settings),
-        )
+        patient = dict.fromkeys(("budget_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
+        read = RetrievalSettings.model_validate(patient | {"graph_weight": TYPED_EDGES} | settings)
+        ports = RetrievalPorts(self.graph, self.vectors, self.embedder, "", LimitSettings(), read)
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)
 
     async def find(self, word: str, body: dict[str, Any], tenant: str, now: datetime) -> set[str]:

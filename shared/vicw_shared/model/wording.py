@@ -19,6 +19,7 @@ _LIKE = str.maketrans(
 _LINE = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+|[-*+•][ \t]+)?", re.MULTILINE)
 """What markdown puts before a line: marks of a quotation, a heading, a list."""
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
+_MARK = re.compile(r"[*_~`]")
 _INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|q|span|strong|u)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
 _BLOCK = re.compile(r"</?(?:blockquote|br|div|li|ol|p|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
 _AROUND = " \"'`"
@@ -35,10 +36,13 @@ def plain(text: str) -> str:
 
     White space, case, forms of quotes and dashes, markdown and HTML go, and quotes and a full stop at its ends.
     """
-    text = _LINE.sub("", text.translate(_LIKE).casefold())
-    text = _BLOCK.sub(" ", _INLINE.sub("", text))
-    for _ in range(2):  # emphasis inside emphasis
-        text = _EMPHASIS.sub(r"\2", text)
+    # Most texts have none of what the expressions look for, and a read path goes over dozens of texts.
+    text = _LINE.sub("", (text if text.isascii() else text.translate(_LIKE)).casefold())
+    if "<" in text:
+        text = _BLOCK.sub(" ", _INLINE.sub("", text))
+    if _MARK.search(text):
+        for _ in range(2):  # emphasis inside emphasis
+            text = _EMPHASIS.sub(r"\2", text)
     return " ".join(text.split()).lstrip(_AROUND).rstrip(_END)
 
 

@@ -54,10 +54,11 @@ class RetrievalSettings(BaseSettings):
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
     )
     graph_weight: float = Field(
-        0.15,
+        0.0,
         ge=0,
         le=1,
-        description="What typed edges lead to counts, beside the best result; under 0.05 they are not followed",
+        description="What typed edges lead to counts, beside the best result (0.15 is moderate); under 0.05 they are "
+        "not followed",
     )
     causal_bias: float = Field(
         0.5, ge=0, le=1, description="Share of the causal sub-graph in what they lead to; knowledge has the rest"

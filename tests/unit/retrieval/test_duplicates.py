@@ -76,8 +76,8 @@ async def test_what_the_asker_may_not_see_is_not_counted_among_duplicates(memory
 
 
 def test_resemblance_is_the_share_of_shingles_and_asks_for_the_same_numbers() -> None:
-    one, other = Wording.of("a b c d e f"), Wording.of("a b c d e g")
+    one, other = Wording("a b c d e f"), Wording("a b c d e g")
     assert one.resembles(other, 0.6)
     assert not one.resembles(other, 0.61), "3 shared of 5"
-    assert not Wording.of("a b c d e 1").resembles(Wording.of("a b c d e 2"), 0.1)
+    assert not Wording("a b c d e 1").resembles(Wording("a b c d e 2"), 0.1)
     assert near_duplicates([("x", 1, []), ("y", 1, [])], least=0.1, chars=0) == {}

@@ -14,6 +14,7 @@ from explained import explained
 from memory import Memory
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
+from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Form, Task
 
 FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(30))
@@ -134,3 +135,15 @@ async def test_each_gain_has_a_switch_of_its_own(
     without, with_it = [await explained(memory, query, settings, viewer=viewer) for settings in (off, on)]
     assert without.gains(by) == {}
     assert set(with_it.gains(by)) == gains
+
+
+async def test_typed_edges_are_followed_where_somebody_sets_a_weight(memory: Memory) -> None:
+    relations = [{"source": "cause", "type": "CAUSED", "target": "said"}]
+    await memory.ingest(
+        {"id": "cause", "text": "Frost came early.", "timestamp": "2026-01-01T00:00:00Z"},
+        turn("said", "The regatta was cold.", timestamp="2026-01-02T00:00:00Z", extraction={"relations": relations}),
+        *FILLER,
+    )
+    default = RetrievalSettings().graph_weight
+    flat, walked = [await explained(memory, "cold regatta", {"graph_weight": w}) for w in (default, 0.15)]
+    assert (flat.gains("walk"), set(walked.gains("walk"))) == ({}, {"cause"})

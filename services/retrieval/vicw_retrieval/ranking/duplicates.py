@@ -5,37 +5,35 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 from vicw_shared.model.wording import plain
 
-_SHINGLE = 3
 _WORD = re.compile(r"\w+")
 _DECISIVE = re.compile(r"\d|^(?:no|not|never|none|nothing|nobody|without|cannot|n?t)$")
 """Words of which one changes what is said: with a digit, or a negation (``t`` is what is left of ``don't``)."""
 
 
-@dataclass(frozen=True, slots=True)
 class Wording:
-    """What of a text is compared: its shingles, and the words that must be the same."""
+    """What of a text is compared: its runs of three words, by their hashes, and the words that must be the same."""
 
-    shingles: frozenset[tuple[str, ...]]
-    decisive: Counter[str]
-
-    @classmethod
-    def of(cls, text: str) -> Wording:
+    def __init__(self, text: str) -> None:
         """Read a text. What changes nothing of what it says (case, marks, white space) does not count."""
-        words = _WORD.findall(plain(text))
-        runs = (tuple(words[start : start + _SHINGLE]) for start in range(max(1, len(words) - _SHINGLE + 1)))
-        return cls(frozenset(runs), Counter(word for word in words if _DECISIVE.search(word)))
+        self._words = _WORD.findall(plain(text))
+        runs = zip(self._words, self._words[1:], self._words[2:], strict=False)
+        self._shingles = frozenset(map(hash, runs)) or frozenset({hash(tuple(self._words))})
+
+    @cached_property
+    def _decisive(self) -> Counter[str]:
+        return Counter(word for word in self._words if _DECISIVE.search(word))
 
     def resembles(self, other: Wording, least: float) -> bool:
         """Tell whether the two share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
-        few, many = sorted((len(self.shingles), len(other.shingles)))
-        if few < least * many or self.decisive != other.decisive:
+        few, many = sorted((len(self._shingles), len(other._shingles)))
+        if few < least * many:
             return False
-        shared = len(self.shingles & other.shingles)
-        return shared >= least * (len(self.shingles) + len(other.shingles) - shared)
+        shared = len(self._shingles & other._shingles)
+        return shared >= least * (few + many - shared) and self._decisive == other._decisive
 
 
 def near_duplicates(
@@ -51,7 +49,7 @@ def near_duplicates(
     for uid, group, passages in texts:
         if not passages or any(len(passage) < chars for passage in passages):
             continue
-        worded = [Wording.of(passage) for passage in passages]
+        worded = [Wording(passage) for passage in passages]
         same = next((first for first, of in firsts.get(group, ()) if _adds_nothing(worded, of, least)), None)
         if same is not None:
             found[uid] = same

@@ -71,9 +71,8 @@ def _weight(channels: Sequence[GraphChannel]) -> Finding:
     bias = channels[0].causal_bias if channels else 0.0
     if weight >= LEAST_WEIGHT:
         return Finding("typed edges", Verdict.FINE, f"count {weight:g}, of these the causal ones {bias:.0%}")
-    return Finding(
-        "typed edges", Verdict.NOTE, f"count {weight:g}: they are not followed", "Raise VICW_RETRIEVAL_GRAPH_WEIGHT"
-    )
+    told = f"count {weight:g}: they are not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
+    return Finding("typed edges", Verdict.FINE, told)
 
 
 def _edges(answers: Sequence[RetrieveResponse]) -> Finding:
