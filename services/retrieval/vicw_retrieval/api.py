@@ -25,7 +25,9 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         summary="Ask for evidence",
     )
     async def post_retrieve(request: RetrieveRequest, http: Request) -> Response:
-        answer = await retrieve(request, tenant_of(http), ports())
+        open_ports = ports()
+        with open_ports.courtesy.asking():
+            answer = await retrieve(request, tenant_of(http), open_ports)
         # Written as it is: validating a whole graph of our own once more costs a millisecond.
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 

@@ -9,6 +9,7 @@ from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.outage import Outage
 from vicw_retrieval.remembering import remembered
 from vicw_retrieval.using import UseBook
+from vicw_shared.courtesy import Courtesy
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
@@ -20,7 +21,7 @@ class RetrievalPorts:
 
     While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
     weighs, and the graph's full text is the only channel of the first wave. A ``reranker`` has the last word on the
-    order, where there is one. ``uses`` counts what is shown.
+    order, where there is one. ``uses`` counts what is shown. Work in the background gives way by ``courtesy``.
     """
 
     graph: GraphStore
@@ -36,6 +37,7 @@ class RetrievalPorts:
     words: WordIndex | None = None
     reranker: Reranker | None = None
     uses: UseBook | None = None
+    courtesy: Courtesy = field(default_factory=Courtesy)
     deadline: Deadline = field(default_factory=Deadline)
 
     def due(self) -> RetrievalPorts:

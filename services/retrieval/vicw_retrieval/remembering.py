@@ -27,7 +27,7 @@ class _Place[T]:
     Of each spread the heaviest edges first, with how many were asked for at most.
     """
 
-    known: set[Spread] = field(default_factory=set)
+    known: Set[Spread]
     found: dict[Spread, tuple[int, list[T]]] = field(default_factory=dict)
 
     def serves(self, spreads: Set[Spread], limit: int) -> bool:
@@ -61,7 +61,10 @@ class _Hops[T]:
     ) -> None:
         """Keep what was found of each spread of these nodes: nothing, too."""
         for uid in uids:
-            place = self._places.setdefault((tenant, uid), _Place())
+            place = self._places.get((tenant, uid))
+            if place is None:
+                self._places[tenant, uid] = _Place(spreads)
+                continue
             place.known |= spreads
             for spread in spreads & place.found.keys():
                 del place.found[spread]

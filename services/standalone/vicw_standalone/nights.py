@@ -55,7 +55,7 @@ class Nights:
             yield "forgetting", keep_taking_turns(self.forgetting, partial(_forget, standalone), "forgetting")
         yield "resolve", keep_resolving(standalone.resolve, settings.resolve, self.resolve)
         if settings.mirror.path is not None:
-            yield "mirror", keep_mirrored(standalone.graph, settings.mirror)
+            yield "mirror", keep_mirrored(standalone.background, settings.mirror)
 
 
 async def _forget(standalone: Standalone) -> AsyncIterator[None]:

@@ -29,6 +29,7 @@ from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
+from vicw_shared.courtesy import Courtesy, polite
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
@@ -67,6 +68,7 @@ class Standalone:
         self._stack = contextlib.AsyncExitStack()
         self._folders: dict[ModelIdentity, EdgeVectorStore] = {}
         self._prototypes = Prototypes()
+        self._courtesy = Courtesy()
         self._uses = UseBook() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
@@ -223,32 +225,38 @@ class Standalone:
         if self.indexes.rebuilding is not None:
             keep_doing(rebuild(self.graph, self.indexes, self._folder), self._stack, "rebuilding")
 
+    @property
+    def background(self) -> SqliteGraphStore:
+        """The graph for work that nobody waits for: it lets questions go first."""
+        return polite(self.graph, self._courtesy)
+
     def consolidation(self, told: Told | None = None) -> Consolidation:
         """Return what folds old Events; ``told`` hears of each batch."""
         made = Consolidation(
-            self.graph,
+            self.background,
             self.graph.unread,
-            self.indexes,
+            polite(self.indexes, self._courtesy),
             self.registry,
             self.indexer,
             chunk_chars=self.settings.ingest.chunk_chars,
             model=self._model if self.settings.consolidation.llm else None,
             max_tokens=self.settings.llm.max_tokens,
             at_once=self.settings.llm.at_once,
+            give_way=self._courtesy.give_way,
         )
         return made if told is None else replace(made, told=told)
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
-        return Dream(self.graph, self.indexes, self.registry, self.indexer)
+        return Dream(self.background, polite(self.indexes, self._courtesy), self.registry, self.indexer)
 
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""
-        return Capacity(self.graph, Eraser(self.graph, self.indexes, self.registry), self.indexer)
+        return Capacity(self.background, Eraser(self.background, self.indexes, self.registry), self.indexer)
 
     def resolve(self) -> Resolve:
         """Return what merges duplicates."""
-        return Resolve(self.graph, self.registry)
+        return Resolve(self.background, self.registry)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
@@ -275,6 +283,7 @@ class Standalone:
             prototypes=self._prototypes,
             reranker=self._reranker,
             uses=self._uses,
+            courtesy=self._courtesy,
         )
 
     async def probe_embedding(self) -> None:

@@ -37,6 +37,11 @@ class Sensitivity(StrEnum):
     SENSITIVE = "sensitive"
 
 
+LABELS: Mapping[str, Label] = {label.value: label for label in Label}
+SENSITIVITIES: Mapping[str, Sensitivity] = {sensitivity.value: sensitivity for sensitivity in Sensitivity}
+"""By their values, for rows: looking up costs half of what a call of the enumeration does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A node of the graph. All times are timezone-aware UTC.

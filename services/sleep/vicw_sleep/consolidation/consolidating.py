@@ -17,6 +17,7 @@ from typing import Protocol
 import structlog
 from prometheus_client import Counter
 
+from vicw_shared.courtesy import GiveWay, go_on
 from vicw_shared.errors import NotFoundError
 from vicw_shared.folding.fold import MAKER, ChangedError, Fold, Folder, macro_uid
 from vicw_shared.folding.unfold import Unfolded, Unfolder
@@ -92,6 +93,7 @@ class Consolidation:
 
     A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted in, and is
     cut at ``chunk_chars``. ``model`` writes it, if there is one, in ``max_tokens`` at most, ``at_once`` of them.
+    ``give_way``: see ``Drafter``.
     """
 
     graph: Graph
@@ -104,6 +106,7 @@ class Consolidation:
     model: LanguageModel | None = None
     max_tokens: int = 4096
     at_once: int = 2
+    give_way: GiveWay = go_on
     told: Told = field(default=lambda flow, fold, reason: None)
 
     async def run(
@@ -123,7 +126,7 @@ class Consolidation:
         ``start``: where the run before this one left off; ``within``: in this context alone.
         """
         author = Author(self.model, self.max_tokens, self.at_once) if self.model is not None else None
-        drafter = Drafter(self.indexes, self.chunk_chars, self.share, author)
+        drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
         run = _Run(rules, now, dry, most, again or dry, drafter)
         done = run.done
         try:

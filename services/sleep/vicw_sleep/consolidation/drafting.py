@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.courtesy import GiveWay, go_on
 from vicw_shared.folding.fold import Fold
 from vicw_shared.indexes import Indexes
 from vicw_shared.points import wrapped
@@ -45,29 +46,33 @@ class Draft:
 @dataclass(frozen=True, slots=True)
 class Drafter:
     """Drafts. A summary takes ``share`` of the vectors of its sources' passages, those that keep theirs counted in, or
-    a third more where it would leave something out, and is cut at ``chunk_chars``.
+    a third more where it would leave something out, and is cut at ``chunk_chars``. ``give_way`` is awaited between
+    steps that take the processor.
     """
 
     indexes: Indexes
     chunk_chars: int
     share: float
     author: Author | None = None
+    give_way: GiveWay = go_on
 
     async def drafts(self, batches: Sequence[Sequence[Material]]) -> list[Draft]:
         """Return a draft of each batch, judged. Raises what the engines raise; a model that fails raises nothing."""
         written = await asyncio.gather(*map(self._written, batches))
         pairs = zip(written, batches, strict=True)
-        drafts = await self._judged([draft or self._taken(batch) for draft, batch in pairs])
+        drafts = await self._judged([draft or await self._taken(batch) for draft, batch in pairs])
         again = [place for place, draft in enumerate(drafts) if draft.by_model and draft.refusal]
-        taken = await self._judged([self._taken(drafts[place].sources) for place in again])
+        taken = await self._judged([await self._taken(drafts[place].sources) for place in again])
         for place, draft in zip(again, taken, strict=True):
             drafts[place] = draft
         return drafts
 
-    def _taken(self, sources: Sequence[Material]) -> Draft:
+    async def _taken(self, sources: Sequence[Material]) -> Draft:
         """Draft by sentences of the sources alone: as short as a summary can be that leaves nothing out."""
+        await self.give_way()
         told, vectors = told_by(sources), _vectors(sources)
         for parts in sorted({max(1, int(length * self.share * vectors)) for length in _LENGTHS}):
+            await self.give_way()
             draft = self._draft(sources, told, summarise(sources, told, most=parts * self.chunk_chars))
             if not draft.refusal:
                 break

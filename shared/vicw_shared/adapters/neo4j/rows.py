@@ -9,15 +9,13 @@ from typing import Any
 from vicw_shared.adapters.neo4j.keys import derived
 from vicw_shared.adapters.neo4j.text import parts_of
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.model.core5 import OF_NOBODY, PART
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.core5 import LABELS, OF_NOBODY, PART, SENSITIVITIES
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
-_LABELS = {label.value: label for label in Label}
-_SENSITIVITIES = {sensitivity.value: sensitivity for sensitivity in Sensitivity}
 
 
 def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
@@ -80,7 +78,7 @@ def node_of(row: Properties) -> Node:
     get = row.get
     return Node(
         uid=row["uid"],
-        label=_LABELS[row["label"]],
+        label=LABELS[row["label"]],
         tenant=row["tenant"],
         context=row["context"],
         name=row["name"],
@@ -109,7 +107,7 @@ def node_of(row: Properties) -> Node:
         flow_step=get("flow_step"),
         own_step=get("own_step"),
         arrival=get("arrival"),
-        sensitivity=_SENSITIVITIES[row["sensitivity"]],
+        sensitivity=SENSITIVITIES[row["sensitivity"]],
         portable=row["portable"],
         importance=get("importance"),
         protected=row["protected"],

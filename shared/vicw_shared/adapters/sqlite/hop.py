@@ -8,7 +8,8 @@ from itertools import batched
 from typing import NamedTuple
 
 from vicw_shared.adapters.sqlite.rows import edge_between, marks, pack, unpack
-from vicw_shared.model import Edge, Label
+from vicw_shared.model import Edge
+from vicw_shared.model.core5 import LABELS
 from vicw_shared.model.edges import UNHOLDING
 from vicw_shared.ports import Direction, Lead, Spread
 
@@ -58,7 +59,7 @@ def read_leads(
             (edge_type, limit, *batch, tenant),
         )
         found += [
-            Lead(given[origin], unpack(uid), Label(label), name, bool(is_item), weight)
+            Lead(given[origin], unpack(uid), LABELS[label], name, bool(is_item), weight)
             for origin, uid, label, name, is_item, weight in rows
         ]
     return found

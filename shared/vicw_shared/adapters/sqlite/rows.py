@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.model.core5 import OF_NOBODY, PART
+from vicw_shared.model import Edge, Node
+from vicw_shared.model.core5 import LABELS, OF_NOBODY, PART, SENSITIVITIES
 from vicw_shared.ports import ItemRef
 
 NODE_COLUMNS = (
@@ -61,7 +61,7 @@ def item_ref(row: Sequence[Any]) -> ItemRef:
     timestamp, retired_at, valid_to, expires_at = map(from_us, instants)
     return ItemRef(
         uid=unpack(uid),
-        label=Label(label),
+        label=LABELS[label],
         context=context,
         domain=domain,
         speaker=speaker,
@@ -139,7 +139,7 @@ def node_of(row: Sequence[Any]) -> Node:
     """Undo ``node_row``."""
     return Node(
         uid=unpack(row[0]),
-        label=Label(row[1]),
+        label=LABELS[row[1]],
         tenant=row[2],
         context=row[3],
         name=row[4],
@@ -165,7 +165,7 @@ def node_of(row: Sequence[Any]) -> Node:
         flow_step=row[24],
         own_step=row[25],
         arrival=row[26],
-        sensitivity=Sensitivity(row[27]),
+        sensitivity=SENSITIVITIES[row[27]],
         portable=bool(row[28]),
         importance=row[29],
         protected=bool(row[30]),

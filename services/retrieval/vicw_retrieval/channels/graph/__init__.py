@@ -152,20 +152,24 @@ def _anchors(
     candidates: Sequence[Candidate], named: Reached, standings: Mapping[str, float]
 ) -> dict[Label, list[Anchor]]:
     """Return what leads on, by label: the best of what stands."""
-    anchors: dict[Label, list[Anchor]] = {Label.EVENT: [], Label.ENTITY: []}
-    for candidate in candidates:
-        item, standing = candidate.item, standings[candidate.key]
-        if standing > 0 and item.label in anchors:
-            passages = tuple(passage for passage, _ in candidate.passages)
-            anchors[item.label].append(Anchor(item.uid, standing, passages, item.part))
-    found = {candidate.key for candidate in candidates}
-    for uid, node in named.nodes.items():
-        if uid not in found and node.qdrant_id is not None:
-            anchors[Label.ENTITY].append(Anchor(uid, standings[uid], (node.qdrant_id,)))
-    return {
-        label: heapq.nsmallest(_ANCHORS, of_label, key=lambda anchor: (-anchor.standing, anchor.key))
-        for label, of_label in anchors.items()
-    }
+    best: dict[Label, list[Anchor]] = {}
+    found = {candidate.key: candidate for candidate in candidates}
+    for label in (Label.EVENT, Label.ENTITY):
+        # Ordered before they are made: there are many more than lead on.
+        places = [(-standings[key], key) for key, one in found.items() if one.item.label is label]
+        best[label] = [_anchor(found[key], -less) for less, key in heapq.nsmallest(_ANCHORS, places) if less < 0]
+    pages = [
+        Anchor(uid, standings[uid], (node.qdrant_id,))
+        for uid, node in named.nodes.items()
+        if uid not in found and node.qdrant_id is not None
+    ]
+    best[Label.ENTITY] = heapq.nsmallest(_ANCHORS, best[Label.ENTITY] + pages, key=lambda one: (-one.standing, one.key))
+    return best
+
+
+def _anchor(candidate: Candidate, standing: float) -> Anchor:
+    passages = tuple(passage for passage, _ in candidate.passages)
+    return Anchor(candidate.item.uid, standing, passages, candidate.item.part)
 
 
 async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[str, Node]) -> list[Candidate]:

@@ -1,0 +1,66 @@
+"""Work in the background lets those go first who wait for an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from vicw_shared import courtesy as module
+from vicw_shared.courtesy import Courtesy, polite
+
+
+class Engine:
+    """Counts its calls."""
+
+    size = 3
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    async def read(self, number: int) -> int:
+        self.calls.append(number)
+        return number + 1
+
+    def known(self) -> int:
+        return self.size
+
+
+async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+    courtesy, engine = Courtesy(), Engine()
+    background = polite(engine, courtesy)
+    with courtesy.asking():
+        with courtesy.asking():
+            begun = asyncio.create_task(background.read(1))
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)
+        assert engine.calls == [], "one of two still waits"
+    assert await begun == 2
+    assert await background.read(4) == 5
+    assert (background.known(), background.size) == (3, 3)
+
+
+async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.02)
+    courtesy, engine = Courtesy(), Engine()
+    with courtesy.asking():
+        began = time.monotonic()
+        assert await polite(engine, courtesy).read(1) == 2
+        assert time.monotonic() - began >= 0.015
+
+
+async def test_a_question_that_fails_is_over() -> None:
+    courtesy = Courtesy()
+    with pytest.raises(ValueError, match="no answer"), courtesy.asking():
+        raise ValueError("no answer")
+    async with asyncio.timeout(5):
+        await courtesy.give_way()
+
+
+async def test_giving_way_lets_the_loop_go_round() -> None:
+    gone_round = asyncio.Event()
+    asyncio.get_running_loop().call_soon(gone_round.set)
+    await Courtesy().give_way()
+    assert gone_round.is_set()
