@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from apart.running import WORKER, Platform, Service
+from apart.running import SLEEPER, WORKER, Platform, Service
 from e2e.serving import environment, eventually
 from servers.redis import RedisProcess, RedisServer
 from vicw_shared.adapters.celery_queue import INDEX, INGEST_QUEUE, make_celery
 from vicw_shared.settings import RedisSettings
 
 pytestmark = pytest.mark.process
-COMMANDS = {"worker": WORKER, "beat": ("vicw_sleep.beat",)}
+COMMANDS = {"worker": WORKER, "sleeper": SLEEPER, "beat": ("vicw_sleep.beat",)}
 STALE_SECONDS = 6.0
 type Start = Callable[..., Service]
 
@@ -68,7 +68,21 @@ def start(tmp_path: Path, alive_file: Path) -> Iterator[Start]:
         service.kill()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(("name", "nice"), [("worker", 0), ("sleeper", 10)])
+def test_the_sleep_worker_stands_back(
+    start: Start, alive_file: Path, redis_server: RedisServer, name: str, nice: int
+) -> None:
+    service, own = start(name, redis_server), os.getpriority(os.PRIO_PROCESS, 0)
+    healthy(alive_file)
+    eventually(
+        lambda: {os.getpriority(os.PRIO_PROCESS, pid) for pid in children(service)},
+        lambda found: found == {max(own, nice)},
+        30,
+        "its processes have their priority",
+    )
+
+
+@pytest.mark.parametrize("name", ["worker", "beat"])
 def test_what_is_stuck_is_not_alive(start: Start, alive_file: Path, redis_server: RedisServer, name: str) -> None:
     service = start(name, redis_server)
     healthy(alive_file)

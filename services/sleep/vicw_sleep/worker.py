@@ -75,6 +75,7 @@ prepare_worker(
     log=_settings.log,
     metrics=_settings.metrics,
     traces=_settings.traces,
+    nice=_settings.sleep.nice,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -86,10 +87,11 @@ def prepare_worker(
     log: LogSettings,
     metrics: MetricsSettings,
     traces: TraceSettings,
+    nice: int = 0,
 ) -> None:
     """Let a worker log, measure and trace as services do, say that it is alive, and keep within its bounds.
 
-    What its processes opened is closed when they end.
+    What its processes opened is closed when they end; they are as ``nice`` at least as that says.
     """
     app.conf.update(
         worker_concurrency=worker.concurrency, worker_max_memory_per_child=worker.max_memory_mb * _KIB_PER_MIB
@@ -113,8 +115,14 @@ def prepare_worker(
     celeryd_init.connect(start, weak=False)
     setup_logging.connect(lambda **_: configure_logs(log), weak=False)
     worker_process_init.connect(lambda **_: start_traces(traces, service), weak=False)
+    worker_process_init.connect(lambda **_: _stand_back(nice), weak=False)
     worker_ready.connect(lambda **_: _log.info("worker waits for tasks"), weak=False)
     worker_process_shutdown.connect(stop, weak=False)
+
+
+def _stand_back(nice: int) -> None:
+    if os.getpriority(os.PRIO_PROCESS, 0) < nice:
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
 def _alive(file: Path) -> type[bootsteps.StartStopStep]:

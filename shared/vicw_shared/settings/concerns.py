@@ -271,6 +271,9 @@ class SleepSettings(BaseSettings):
         description="Nothing of it runs by itself: no consolidation, no dream, no merge, no mirror. Stores are still "
         "compared",
     )
+    nice: int = Field(
+        10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
+    )
     reconcile_hours: float = Field(
         1.0, gt=0, description="How often the two stores of the platform are compared, in hours"
     )
