@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sized
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from contract.graphs import edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.database import Database
-from vicw_shared.model import EdgeRegistry
+from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import Direction
 from vicw_shared.uids import make_uid
+
+A, C = make_uid("a"), make_uid("c")
 
 
 @pytest.mark.parametrize("spreads", [1, 9])
@@ -38,3 +41,37 @@ async def test_what_goes_while_it_is_read_is_left_out(
         found = await graph.expand("t", [make_uid("a")], along, 9)
     assert [one.node.name for one in found] == ["b"]
     assert len(await graph.expand("t", [make_uid("a")], along, 9)) == 2
+
+
+READS: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
+    "nodes": lambda graph: graph.nodes("t", [A, C]),
+    "texts": lambda graph: graph.texts("t", [A, C]),
+    "owners": lambda graph: graph.owners("t", [make_uid("proof of a"), make_uid("proof of c")]),
+    "leads": lambda graph: graph.leads("t", [A, C], ("EVIDENCED_BY", Direction.OUT), 9),
+    "whole": lambda graph: graph.whole("t", [A, C]),
+    "called": lambda graph: graph.titled("t", ["a", "c"], limit=9),
+}
+
+
+def without(value: Any, gone: Collection[str]) -> Any:
+    """Return what a statement reads if these nodes go when it has found them: they have no properties then."""
+    if isinstance(value, Mapping):
+        if value.get("uid") in gone or value.get("chunk") in gone:
+            return {name: given if name in ("origin", "text") else None for name, given in value.items()}
+        return {name: without(one, gone) for name, one in value.items()}
+    return [without(one, gone) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("read", READS)
+async def test_other_reads_leave_it_out_too(graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+    items = [node(n, text=n, title=n, content_hash="h", qdrant_id=make_uid(f"proof of {n}")) for n in "ac"]
+    proofs = [node(f"proof of {n}", Label.CHUNK, text=n) for n in "ac"]
+    await put(graph, [*items, *proofs], [edge("EVIDENCED_BY", n, f"proof of {n}") for n in "ac"])
+    assert len(await READS[read](graph)) == 2
+    own = Database.read
+
+    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
+        return [without(dict(record), {C, make_uid("proof of c")}) for record in await own(database, query, **values)]
+
+    monkeypatch.setattr(Database, "read", meanwhile)
+    assert len(await READS[read](graph)) == 1

@@ -1,4 +1,4 @@
-"""One hop from many nodes along many spreads."""
+"""One hop from many nodes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from itertools import chain
 
 from vicw_shared.adapters.neo4j.cypher import edges as cypher
 from vicw_shared.adapters.neo4j.database import Run
-from vicw_shared.adapters.neo4j.rows import Properties, edge_of, node_of
-from vicw_shared.ports import Direction, Neighbour, Spread
+from vicw_shared.adapters.neo4j.rows import Properties, edge_of, gathered, is_node, node_of
+from vicw_shared.model.core5 import LABELS
+from vicw_shared.ports import Direction, Lead, Neighbour, Spread
 
 HUB = 256
 """Edges with which a node is a hub; so many of each spread are read of one, unless more are asked for."""
@@ -21,7 +22,7 @@ async def find_neighbours(
     run: Run, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
 ) -> list[Neighbour]:
     """Return where ``spreads`` lead to, spread by spread, in each the heaviest first: ``GraphStore.expand``."""
-    values = {"tenant": tenant, "limit": limit, "most": max(limit, HUB)}
+    values = _bounds(tenant, limit)
     hubs, records = list(dict.fromkeys(uids)), []
     if len(spreads) > _FEW:
         (record,) = await run(cypher.around(tuple(dict.fromkeys(name for name, _ in spreads))), uids=hubs, **values)
@@ -31,9 +32,18 @@ async def find_neighbours(
     return _neighbours(records, spreads)
 
 
+async def find_leads(run: Run, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    """Return where one spread leads to, and little of what is there: ``GraphStore.leads``."""
+    records = await run(cypher.leads(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit))
+    return [Lead(**{**row, "label": LABELS[row["label"]]}) for row in gathered(records)]
+
+
+def _bounds(tenant: str, limit: int) -> dict[str, object]:
+    return {"tenant": tenant, "limit": limit, "most": max(limit, HUB)}
+
+
 def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:
-    # What others remove while this reads is found, and then has no properties: only what is committed is seen.
-    rows = [row for record in records for row in record["nodes"] if row.get("uid") is not None]
+    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # not what went meanwhile
     nodes = {row["uid"]: node_of(row) for row in rows}
     found: dict[Spread, list[Neighbour]] = defaultdict(list)
     for row in chain.from_iterable(record["rows"] for record in records):

@@ -10,13 +10,13 @@ from datetime import datetime
 
 from vicw_shared.adapters.neo4j.archive import Neo4jArchive
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
-from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, records
+from vicw_shared.adapters.neo4j.cypher import names, nodes, records
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasing import Neo4jErasures
 from vicw_shared.adapters.neo4j.growths import Neo4jGrowths
-from vicw_shared.adapters.neo4j.hops import find_neighbours
+from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     chain_end,
@@ -40,7 +40,7 @@ from vicw_shared.adapters.neo4j.whole import Neo4jWholeItems
 from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
-from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.chain import ChainKey, latest_first
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
 from vicw_shared.ports import (
@@ -137,9 +137,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
     async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
         if not uids or not self._types.held(spread[:1]):
             return []
-        values = {"uids": list(dict.fromkeys(uids)), "tenant": tenant, "limit": limit}
-        rows = await self._gather(edges.leads(spread), **values)
-        return [Lead(**{**row, "label": Label(row["label"])}) for row in rows]
+        return await find_leads(self._database.read, tenant, uids, spread, limit)
 
     async def _gather(self, query: str, **values: object) -> list[Properties]:
         return gathered(await self._database.read(query, **values))

@@ -87,10 +87,13 @@ def along(spreads: tuple[Spread, ...]) -> str:
 
 @cache
 def leads(spread: Spread) -> str:
-    """Return where one spread leads to, at most ``$limit`` edges a node, the heaviest, and little of what is there."""
+    """Return where one spread leads to, at most ``$limit`` edges a node, the heaviest of ``$most``, and little of what
+    is there.
+    """
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
-        f"CALL (o) {{ MATCH {_hop(*spread)} RETURN r.weight AS weight, n ORDER BY weight DESC LIMIT $limit }} "
+        f"CALL (o) {{ MATCH {_hop(*spread)} WITH r, n LIMIT $most "
+        "RETURN r.weight AS weight, n ORDER BY weight DESC LIMIT $limit } "
         + gathered(
             origin="uid",
             uid="n.uid",
