@@ -16,8 +16,8 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
-_OWN = ("uid", "chunk", "weight")
-_NODES = ("node", "item")
+_OWN = {"uid", "chunk", "weight"}
+_NODES = {"node", "item"}
 """Columns that are never empty, of what is there."""
 
 
@@ -27,18 +27,18 @@ def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
     What others remove while a statement reads is found, and then has no properties: only what is committed is seen.
     """
     (record,) = records
-    return [row for row in record["rows"] if _is_there(row)]
+    rows: list[Properties] = record["rows"]
+    columns = rows[0].keys() if rows else ()
+    for name in _OWN & columns:
+        rows = [row for row in rows if row[name] is not None]
+    for name in _NODES & columns:
+        rows = [row for row in rows if is_node(row[name])]
+    return rows
 
 
 def is_node(properties: Properties | None) -> bool:
     """Tell whether these are a node's, which was there when they were read."""
     return properties is not None and properties.get("uid") is not None
-
-
-def _is_there(row: Properties) -> bool:
-    return all(row.get(name, True) is not None for name in _OWN) and all(
-        is_node(row[name]) for name in _NODES if name in row
-    )
 
 
 def node_row(node: Node) -> dict[str, object]:
