@@ -28,7 +28,7 @@ def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
     """
     (record,) = records
     rows: list[Properties] = record["rows"]
-    columns = rows[0].keys() if rows else ()
+    columns = set(rows[0]) if rows else set()
     for name in _OWN & columns:
         rows = [row for row in rows if row[name] is not None]
     for name in _NODES & columns:
