@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, cast
 
-MOST_SECONDS = 0.25
-"""How long one step waits at most: where somebody asks at all times, the night goes on all the same."""
+LULL_SECONDS = 5.0
+"""When nobody has asked for so long, nobody is expected to: steps follow each other without a rest."""
+RESTS = 25
+"""Until then a step is followed by a rest of so many times what it took: a question seldom comes upon one."""
+MOST_SECONDS = 2.0
+"""Where somebody asks at all times, one step is taken as often as this all the same."""
+_LOOK_SECONDS = 0.02
+
 
 type GiveWay = Callable[[], Awaitable[None]]
 """Is awaited between two steps of something long."""
@@ -21,34 +28,43 @@ async def go_on() -> None:
 
 
 class Courtesy:
-    """Knows how many wait for an answer. Of one event loop."""
+    """Knows whether anybody waits for an answer, and whose step it is. Of one event loop."""
 
     def __init__(self) -> None:
         self._asking = 0
-        self._nobody = asyncio.Event()
-        self._nobody.set()
+        self._asked_at = self._stepped_at = self._rested_at = float("-inf")
+        self._stepper: asyncio.Task[object] | None = None
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Have others give way until the block ends."""
+        """Have others give way until the block ends, and be careful for a while."""
         self._asking += 1
-        self._nobody.clear()
         try:
             yield
         finally:
             self._asking -= 1
-            if not self._asking:
-                self._nobody.set()
+            self._asked_at = time.monotonic()
 
     async def give_way(self) -> None:
-        """Return when nobody waits for an answer, or after ``MOST_SECONDS``. Never at once: the loop goes round first.
+        """End a step of this task, and return when its next may begin. Never at once: the loop goes round first.
 
-        To be called between steps that each take a few milliseconds of the processor.
+        To be called between steps that take the processor for some milliseconds.
         """
+        task, now = asyncio.current_task(), time.monotonic()
+        if self._stepper is task:
+            self._stepper = None
+            self._rested_at = now + RESTS * (now - self._stepped_at)
         await asyncio.sleep(0)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(MOST_SECONDS):
-                await self._nobody.wait()
+        while not self._may_step(time.monotonic()):  # noqa: ASYNC110 - what is waited for is time, too
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._stepper, self._stepped_at = task, time.monotonic()
+
+    def _may_step(self, now: float) -> bool:
+        if now - self._stepped_at >= MOST_SECONDS:
+            return True
+        if self._asking:
+            return False
+        return now - self._asked_at >= LULL_SECONDS or (self._stepper is None and now >= self._rested_at)
 
 
 class _Polite:

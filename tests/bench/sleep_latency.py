@@ -42,7 +42,9 @@ def folded(server: RunningServer) -> float:
     return float(found[1]) if found else 0.0
 
 
-async def measure(store: Path, model: str, models: Path, settings: Mapping[str, str], asked: Sequence[str]) -> Latency:
+async def measure(
+    store: Path, model: str, models: Path, settings: Mapping[str, str], asked: Sequence[str], rest: float
+) -> Latency:
     """Serve a copy of the store with these settings, and ask; at night, once the night has begun."""
     with tempfile.TemporaryDirectory(dir=store.parent) as folder:
         copy = Path(folder) / "store"
@@ -55,7 +57,7 @@ async def measure(store: Path, model: str, models: Path, settings: Mapping[str, 
                     while not folded(server):  # noqa: ASYNC110 - it is another process that folds
                         await asyncio.sleep(_LOOK_SECONDS)
             before = folded(server)
-            latency = await ask(server.url, asked[_WARM_UP:], 1)
+            latency = await ask(server.url, asked[_WARM_UP:], 1, rest_seconds=rest)
             seconds = latency.queries / latency.queries_per_second
             if settings is ASLEEP:
                 print(f"{folded(server) - before:.0f} Events were folded in the {seconds:.0f} s of asking", flush=True)
@@ -68,6 +70,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=10_000)
     parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--rest", type=float, default=0.2, help="Seconds between an answer and the next question.")
     parser.add_argument("--store", type=Path, help="Where the store is, or is to be. [default: a temporary folder]")
     parser.add_argument("--model", help="A GGUF. [default: all-MiniLM-L6-v2]")
     options = parser.parse_args()
@@ -79,10 +82,10 @@ async def main() -> None:
                 seconds = await post_all(server.url, list(Chat().requests(options.messages, 100)))
                 print(f"filled with {options.messages} messages in {seconds:.0f} s", flush=True)
         asked = Chat().questions(_WARM_UP + options.queries)
-        rest, night = [await measure(store, str(model), models, how, asked) for how in (RESTING, ASLEEP)]
-    for name, latency in (("at rest", rest), ("asleep", night)):
+        day, night = [await measure(store, str(model), models, how, asked, options.rest) for how in (RESTING, ASLEEP)]
+    for name, latency in (("at rest", day), ("asleep", night)):
         print(f"{name:10} p50 {latency.p50_ms:6.1f} ms, p95 {latency.p95_ms:6.1f}, p99 {latency.p99_ms:6.1f}")
-    print(f"ratio      p50 {night.p50_ms / rest.p50_ms:6.2f}   , p95 {night.p95_ms / rest.p95_ms:6.2f}")
+    print(f"ratio      p50 {night.p50_ms / day.p50_ms:6.2f}   , p95 {night.p95_ms / day.p95_ms:6.2f}")
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.reconcile import reconcile
 from vicw_sleep.resolve.resolving import Resolve
+from vicw_standalone.background import background
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
@@ -235,7 +236,7 @@ class Standalone:
         made = Consolidation(
             self.background,
             self.graph.unread,
-            polite(self.indexes, self._courtesy),
+            background(self.indexes, self._courtesy),
             self.registry,
             self.indexer,
             chunk_chars=self.settings.ingest.chunk_chars,
@@ -248,7 +249,7 @@ class Standalone:
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
-        return Dream(self.background, polite(self.indexes, self._courtesy), self.registry, self.indexer)
+        return Dream(self.background, background(self.indexes, self._courtesy), self.registry, self.indexer)
 
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""

@@ -30,6 +30,7 @@ class Engine:
 async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SECONDS", 60)
     courtesy, engine = Courtesy(), Engine()
+    await courtesy.give_way()
     background = polite(engine, courtesy)
     with courtesy.asking():
         with courtesy.asking():
@@ -43,12 +44,47 @@ async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: 
 
 
 async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SECONDS", 0.02)
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.2)
     courtesy, engine = Courtesy(), Engine()
+    await courtesy.give_way()
     with courtesy.asking():
         began = time.monotonic()
-        assert await polite(engine, courtesy).read(1) == 2
-        assert time.monotonic() - began >= 0.015
+        first, second = [asyncio.create_task(polite(engine, courtesy).read(n)) for n in (1, 2)]
+        await first
+        assert time.monotonic() - began >= 0.15
+        assert not second.done(), "one step, whoever takes it"
+        await second
+    assert time.monotonic() - began >= 0.35
+
+
+async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LULL_SECONDS", 60)
+    courtesy = Courtesy()
+    with courtesy.asking():
+        pass
+    await courtesy.give_way()
+    await asyncio.sleep(0.02)
+    began = time.monotonic()
+    await courtesy.give_way()
+    assert time.monotonic() - began >= 0.02 * module.RESTS * 0.9
+    await asyncio.sleep(0.02)
+    monkeypatch.setattr(module, "LULL_SECONDS", 0)
+    began = time.monotonic()
+    await courtesy.give_way()
+    assert time.monotonic() - began < 0.02 * module.RESTS / 2, "nobody has asked for long"
+
+
+async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LULL_SECONDS", 60)
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
+    courtesy = Courtesy()
+    with courtesy.asking():
+        pass
+    await asyncio.create_task(courtesy.give_way())  # its task ends
+    async with asyncio.timeout(5):
+        await courtesy.give_way()
 
 
 async def test_a_question_that_fails_is_over() -> None:

@@ -120,8 +120,8 @@ async def measure_speed(
     return SpeedReport(memories, filled.seconds, round(disk_mb(store), 1), resident, tuple(latencies))
 
 
-async def ask(url: str, questions: Sequence[str], clients: int) -> Latency:
-    """Ask every question once, ``clients`` at a time, each over a connection of its own."""
+async def ask(url: str, questions: Sequence[str], clients: int, *, rest_seconds: float = 0.0) -> Latency:
+    """Ask every question once, ``clients`` at a time, each over a connection of its own, which rests after each."""
     line = iter(questions)
     times: list[float] = []
     stages: dict[str, list[float]] = {}
@@ -133,6 +133,7 @@ async def ask(url: str, questions: Sequence[str], clients: int) -> Latency:
                 async with session.post(f"{url}/retrieve", json={"query": question}) as response:
                     body = await response.read()
                 times.append((time.perf_counter() - started) * 1000)
+                await asyncio.sleep(rest_seconds)
                 if response.status != 200:
                     raise UnavailableError("server", f"/retrieve answered {response.status}: {body[:200]!r}")
                 for stage, ms in json.loads(body)["took_ms"].items():
