@@ -11,8 +11,10 @@ from typing import Any, cast
 
 LULL_SECONDS = 5.0
 """When nobody has asked for so long, nobody is expected to: steps follow each other without a rest."""
-RESTS = 25
+RESTS = 15
 """Until then a step is followed by a rest of so many times what it took: a question seldom comes upon one."""
+SLICE_SECONDS = 0.005
+"""Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
 MOST_SECONDS = 2.0
 """Where somebody asks at all times, one step is taken as often as this all the same."""
 _LOOK_SECONDS = 0.02
@@ -50,11 +52,13 @@ class Courtesy:
 
         To be called between steps that take the processor for some milliseconds.
         """
+        await asyncio.sleep(0)
         task, now = asyncio.current_task(), time.monotonic()
         if self._stepper is task:
+            if not self._asking and now - self._stepped_at < SLICE_SECONDS:
+                return
             self._stepper = None
             self._rested_at = now + RESTS * (now - self._stepped_at)
-        await asyncio.sleep(0)
         while not self._may_step(time.monotonic()):  # noqa: ASYNC110 - what is waited for is time, too
             await asyncio.sleep(_LOOK_SECONDS)
         self._stepper, self._stepped_at = task, time.monotonic()

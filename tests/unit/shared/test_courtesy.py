@@ -65,6 +65,7 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     with courtesy.asking():
         pass
     await courtesy.give_way()
+    await courtesy.give_way()  # so soon that it is the same step
     await asyncio.sleep(0.02)
     began = time.monotonic()
     await courtesy.give_way()
