@@ -7,6 +7,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 LULL_SECONDS = 5.0
@@ -34,7 +35,7 @@ class Courtesy:
 
     def __init__(self) -> None:
         self._asking = 0
-        self._asked_at = self._stepped_at = self._rested_at = float("-inf")
+        self._asked_at = self._stepped_at = self._ended_at = self._rested_at = float("-inf")
         self._stepper: asyncio.Task[object] | None = None
 
     @contextmanager
@@ -57,18 +58,27 @@ class Courtesy:
         if self._stepper is task:
             if not self._asking and now - self._stepped_at < SLICE_SECONDS:
                 return
-            self._stepper = None
-            self._rested_at = now + RESTS * (now - self._stepped_at)
+            self._stepper, self._ended_at = None, now
+            self._rested_at = now + min(RESTS * (now - self._stepped_at), LULL_SECONDS)
         while not self._may_step(time.monotonic()):  # noqa: ASYNC110 - what is waited for is time, too
             await asyncio.sleep(_LOOK_SECONDS)
         self._stepper, self._stepped_at = task, time.monotonic()
 
     def _may_step(self, now: float) -> bool:
-        if now - self._stepped_at >= MOST_SECONDS:
+        if self.is_lull:
             return True
-        if self._asking:
-            return False
-        return now - self._asked_at >= LULL_SECONDS or (self._stepper is None and now >= self._rested_at)
+        if self._asking or (self._stepper is not None and not self._stepper.done()):
+            return now - max(self._stepped_at, self._ended_at) >= MOST_SECONDS
+        return now >= self._rested_at
+
+    @property
+    def is_lull(self) -> bool:
+        """Whether nobody asks, and nobody is expected to."""
+        return not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS
+
+
+_within: ContextVar[bool] = ContextVar("within", default=False)
+"""Whether this is part of an operation that has begun, such as a transaction: that waits for nobody."""
 
 
 class _Polite:
@@ -84,8 +94,14 @@ class _Polite:
             return member
 
         async def call(*args: Any, **kwargs: Any) -> Any:
+            if _within.get():
+                return await member(*args, **kwargs)
             await self._courtesy.give_way()
-            return await member(*args, **kwargs)
+            token = _within.set(True)
+            try:
+                return await member(*args, **kwargs)
+            finally:
+                _within.reset(token)
 
         return call
 

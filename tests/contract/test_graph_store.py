@@ -118,7 +118,7 @@ async def test_of_a_type_that_nobody_registered_there_are_no_edges(graph: Graph)
 async def test_a_hop_is_the_same_along_few_spreads_as_along_many(graph: Graph, many: bool) -> None:
     """One way to read serves a node of few edges, another a hub; an edge to itself leads out and in."""
     spokes, hub = [f"s{number}" for number in range(300)], make_uid("hub")
-    edges = [edge("RELATED_TO", "hub", spoke, 0.5) for spoke in spokes]
+    edges = [edge("RELATED_TO", "hub", spoke, 0.9 if spoke == "s150" else 0.5) for spoke in spokes]
     few = [edge("RELATED_TO", "few", n, w) for n, w in (("s1", 0.2), ("s2", 0.9), ("s3", 0.5), ("few", 0.7))]
     other = [edge("DEPENDS_ON", "s4", "hub"), edge("DEPENDS_ON", "few", "s4"), edge("RELATED_TO", "s5", "few", 0.4)]
     await put(graph, [node(n) for n in ("hub", "few", *spokes)], [*edges, *few, *other])
@@ -130,7 +130,13 @@ async def test_a_hop_is_the_same_along_few_spreads_as_along_many(graph: Graph, m
     assert [one.node.name for one in found if one.origin == make_uid("few")] == ["few", "s5", "s2", "few", "s3"]
     of_hub = [one for one in found if one.origin == hub]
     assert [one.node.name for one in of_hub if one.edge.type == "DEPENDS_ON"] == ["s4"]
-    assert len({one.node.uid for one in of_hub if one.edge.type == "RELATED_TO"}) == 3
+    related = [one.node.name for one in of_hub if one.edge.type == "RELATED_TO"]
+    assert (len(set(related)), related[0]) == (3, "s150"), "the heaviest of all"
+    some = await graph.expand("t", [hub], spreads, 3, among=10)
+    assert len({one.node.uid for one in some if one.edge.type == "RELATED_TO"}) == 3
+    leads = [await graph.leads("t", [hub], ("RELATED_TO", Direction.OUT), 3, among=among) for among in (None, 10)]
+    assert [len(led) for led in leads] == [3, 3]
+    assert leads[0][0].name == "s150"
 
 
 async def test_expand_follows_one_type_one_way_heaviest_first(graph: Graph) -> None:

@@ -85,11 +85,15 @@ class PayloadGraph:
         """Return the texts of the passages that ``owners`` has met."""
         return {uid: self._texts[uid] for uid in uids if uid in self._texts}
 
-    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+    async def expand(
+        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
         """Return nothing: edges are the graph's."""
         return []
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    async def leads(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
+    ) -> list[Lead]:
         """Return nothing: edges are the graph's."""
         return []
 

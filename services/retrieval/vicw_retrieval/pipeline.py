@@ -60,7 +60,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
-    ports = ports.due()
+    ports = ports.due(viewed=request.viewer is not None)
     if not ports.outage.lasts():
         try:
             answer = await _retrieve(request, scope, ports)

@@ -14,6 +14,9 @@ from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 
+_AMONG = 256
+"""Edges of a node and spread that the heaviest are chosen from, where a store has them in no order."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPorts:
@@ -40,13 +43,16 @@ class RetrievalPorts:
     courtesy: Courtesy = field(default_factory=Courtesy)
     deadline: Deadline = field(default_factory=Deadline)
 
-    def due(self) -> RetrievalPorts:
+    def due(self, *, viewed: bool) -> RetrievalPorts:
         """Return the ports of one request that begins now: whatever they are asked, it ends in time, and no read of the
         graph is done twice.
+
+        Of the edges of a hub not all are looked at, unless somebody views: what he may not see must not take the
+        place of what he may.
         """
         settings = self.settings
         deadline = Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
-        graph = remembered(bounded(self.graph, "graph", deadline, settings.graph_ms))
+        graph = remembered(bounded(self.graph, "graph", deadline, settings.graph_ms), None if viewed else _AMONG)
         words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
         vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
         return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)

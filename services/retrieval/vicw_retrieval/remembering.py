@@ -15,9 +15,12 @@ from vicw_shared.model import Node
 from vicw_shared.ports import By, GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
 
 
-def remembered(graph: GraphStore) -> GraphStore:
-    """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called."""
-    return cast("GraphStore", _Remembered(graph))
+def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
+    """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called.
+
+    ``among`` goes with all edges that are read (``GraphStore.expand``), for the whole question the same.
+    """
+    return cast("GraphStore", _Remembered(graph, among))
 
 
 @dataclass(slots=True)
@@ -87,8 +90,9 @@ class _Hops[T]:
 class _Remembered:
     """Has every operation of a graph, and answers what was read already."""
 
-    def __init__(self, graph: GraphStore) -> None:
+    def __init__(self, graph: GraphStore, among: int | None) -> None:
         self._graph = graph
+        self._among = among
         self._nodes: dict[tuple[str, str], Node] = {}
         self._texts: dict[tuple[str, str], str] = {}
         self._owners: dict[tuple[str, str], ItemRef] = {}
@@ -119,24 +123,30 @@ class _Remembered:
             self._owners |= {(tenant, uid): item for uid, item in read.items()}
         return _of(self._owners, tenant, wanted)
 
-    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+    async def expand(
+        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
         wanted, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
         along = frozenset(spreads)
         if lacking := self._hops.lacking(tenant, wanted, along, limit):
-            read = await self._graph.expand(tenant, lacking, spreads, limit)
+            read = await self._graph.expand(tenant, lacking, spreads, limit, among=self._among)
             self._know(tenant, (one.node for one in read))
             if any(one.edge.source == one.edge.target for one in read):
                 # By which way a node leads to itself does not show.
-                return read if lacking == wanted else await self._graph.expand(tenant, wanted, spreads, limit)
+                if lacking == wanted:
+                    return read
+                return await self._graph.expand(tenant, wanted, spreads, limit, among=self._among)
             self._hops.keep(tenant, lacking, along, limit, _placed(read))
         return self._hops.recall(tenant, wanted, spreads)
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    async def leads(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
+    ) -> list[Lead]:
         wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
         if not self._hops.lacking(tenant, wanted, along, limit):
             return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
         if lacking := self._leads.lacking(tenant, wanted, along, limit):
-            read = await self._graph.leads(tenant, lacking, spread, limit)
+            read = await self._graph.leads(tenant, lacking, spread, limit, among=self._among)
             self._leads.keep(tenant, lacking, along, limit, ((one.origin, spread, one) for one in read))
         return self._leads.recall(tenant, wanted, [spread])
 

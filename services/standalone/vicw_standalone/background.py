@@ -15,7 +15,7 @@ from vicw_shared.ports import Embedder, Lane
 
 
 class _Piecemeal:
-    """Has everything that an embedder has, and embeds one text at a time: a summary takes as long as a question."""
+    """Has everything that an embedder has. While questions come it embeds one text at a time."""
 
     def __init__(self, embedder: Embedder, courtesy: Courtesy) -> None:
         self._embedder = embedder
@@ -25,6 +25,9 @@ class _Piecemeal:
         return getattr(self._embedder, name)
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if self._courtesy.is_lull:
+            await self._courtesy.give_way()
+            return await self._embedder.embed(texts, lane)
         rows = []
         for text in texts:
             await self._courtesy.give_way()

@@ -310,15 +310,19 @@ class GraphStore(NameIndex, ItemIndex, Protocol):
         """
         ...
 
-    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+    async def expand(
+        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
         """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread.
 
-        They come spread by spread, in each the heaviest first. Of an unknown type there are none. Where a node has
-        hundreds of a spread, and more than ``limit``, a store may choose among 256 of them.
+        They come spread by spread, in each the heaviest first. Of an unknown type there are none. With ``among`` a
+        store that has none of them in order need not look at all: at so many, or ``limit``, of a node and spread.
         """
         ...
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    async def leads(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
+    ) -> list[Lead]:
         """Follow one spread as ``expand`` does, and read no more than where it leads: for thousands of edges."""
         ...
 

@@ -84,6 +84,7 @@ class Drafter:
         lines = await self.author.lines(sources, most=most) if self.author is not None else None
         if lines is None:
             return None
+        await self.give_way()
         told = told_by(sources)
         lost = missing(sources, told, "\n".join(lines))
         summary = summarise(sources, told, most=most, begun=lines, lost=lost)

@@ -14,6 +14,7 @@ from vicw_sleep.mirror.mirroring import Graph, Mirror
 from vicw_sleep.mirror.seeing import Sight
 
 _log = structlog.get_logger()
+_MOST_REST_SECONDS = 60.0
 _REST = 10
 """How many times as long as a turn took the next one waits at least: a tenth of one processor is the most that goes."""
 
@@ -45,4 +46,5 @@ async def keep_mirrored(graph: Graph, settings: MirrorSettings) -> NoReturn:
             await turn(graph, settings)
         except Exception:
             _log.exception("the mirror could not be brought up to date")
-        await asyncio.sleep(max(settings.look_seconds, _REST * (time.monotonic() - began)))
+        rest = min(_REST * (time.monotonic() - began), _MOST_REST_SECONDS)
+        await asyncio.sleep(max(settings.look_seconds, rest))

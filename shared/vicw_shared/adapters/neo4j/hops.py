@@ -13,33 +13,38 @@ from vicw_shared.model.core5 import LABELS
 from vicw_shared.ports import Direction, Lead, Neighbour, Spread
 
 HUB = 256
-"""Edges with which a node is a hub; so many of each spread are read of one, unless more are asked for."""
+"""Edges with which a node is a hub, whose spreads are followed one by one."""
+_ALL = 1_000_000_000
 _FEW = 4
 """Spreads up to which each is followed by itself."""
 
 
 async def find_neighbours(
-    run: Run, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
+    run: Run, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, among: int | None
 ) -> list[Neighbour]:
     """Return where ``spreads`` lead to, spread by spread, in each the heaviest first: ``GraphStore.expand``."""
-    values = _bounds(tenant, limit)
+    values = _bounds(tenant, limit, among)
     hubs, records = list(dict.fromkeys(uids)), []
     if len(spreads) > _FEW:
-        (record,) = await run(cypher.around(tuple(dict.fromkeys(name for name, _ in spreads))), uids=hubs, **values)
+        (record,) = await run(
+            cypher.around(tuple(dict.fromkeys(name for name, _ in spreads))), uids=hubs, hub=HUB, **values
+        )
         records, hubs = [record], record["hubs"]
     if hubs:
         records += await run(cypher.along(tuple(spreads)), uids=hubs, **values)
     return _neighbours(records, spreads)
 
 
-async def find_leads(run: Run, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+async def find_leads(
+    run: Run, tenant: str, uids: Sequence[str], spread: Spread, limit: int, among: int | None
+) -> list[Lead]:
     """Return where one spread leads to, and little of what is there: ``GraphStore.leads``."""
-    records = await run(cypher.leads(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit))
+    records = await run(cypher.leads(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit, among))
     return [Lead(**{**row, "label": LABELS[row["label"]]}) for row in gathered(records)]
 
 
-def _bounds(tenant: str, limit: int) -> dict[str, object]:
-    return {"tenant": tenant, "limit": limit, "most": max(limit, HUB)}
+def _bounds(tenant: str, limit: int, among: int | None) -> dict[str, object]:
+    return {"tenant": tenant, "limit": limit, "most": max(limit, among) if among is not None else _ALL}
 
 
 def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:

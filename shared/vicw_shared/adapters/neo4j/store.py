@@ -130,14 +130,18 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         rows = await self._gather(nodes.OWNERS, uids=list(chunk_uids), tenant=tenant) if chunk_uids else []
         return {row["chunk"]: item_ref(row["item"], row["part"]) for row in rows}
 
-    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+    async def expand(
+        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
         held = [spread for spread in dict.fromkeys(spreads) if self._types.held(spread[:1])]
-        return await find_neighbours(self._database.read, tenant, uids, held, limit) if uids and held else []
+        return await find_neighbours(self._database.read, tenant, uids, held, limit, among) if uids and held else []
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    async def leads(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
+    ) -> list[Lead]:
         if not uids or not self._types.held(spread[:1]):
             return []
-        return await find_leads(self._database.read, tenant, uids, spread, limit)
+        return await find_leads(self._database.read, tenant, uids, spread, limit, among)
 
     async def _gather(self, query: str, **values: object) -> list[Properties]:
         return gathered(await self._database.read(query, **values))

@@ -152,10 +152,14 @@ class SqliteGraphStore(
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         return await self._database.read(lambda c: read_owners(c, tenant, chunk_uids))
 
-    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+    async def expand(
+        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
         return await self._database.read(lambda c: self._cache.neighbours(c, tenant, uids, spreads, limit))
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    async def leads(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
+    ) -> list[Lead]:
         return await self._database.read(lambda c: read_leads(c, tenant, uids, spread, limit))
 
     async def named(

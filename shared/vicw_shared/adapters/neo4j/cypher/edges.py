@@ -53,11 +53,11 @@ def around(types: tuple[str, ...]) -> str:
     """Return one hop along these types, either way, at most ``$limit`` edges a node, type and way, the heaviest.
 
     One pass over all edges of a node, which takes half of what a branch for each spread does. That would read a hub
-    to its end: nodes with more than ``$most`` edges of any type are among the ``hubs``, and nothing else of them.
+    to its end: nodes with more than ``$hub`` edges of any type are among the ``hubs``, and nothing else of them.
     """
     return (
         f"UNWIND $uids AS origin MATCH (o:{ANY}) WHERE o.uid = origin AND o.tenant = $tenant "
-        "WITH o, origin, COUNT { (o)--() } > $most AS crowded "
+        "WITH o, origin, COUNT { (o)--() } > $hub AS crowded "
         f"OPTIONAL CALL (o, crowded) {{ WITH o, crowded WHERE NOT crowded MATCH (o)-[r:{one_of(types)}]-(n) "
         "UNWIND CASE WHEN n = o THEN [true, false] ELSE [startNode(r) = o] END AS out "
         "WITH type(r) AS type, out, r, n ORDER BY r.weight DESC "
@@ -72,7 +72,7 @@ def around(types: tuple[str, ...]) -> str:
 def along(spreads: tuple[Spread, ...]) -> str:
     """Return one hop along these spreads, at most ``$limit`` edges a node and spread, the heaviest of ``$most``.
 
-    There is no index of a node's edges by weight, so of a hub not all are read.
+    There is no index of a node's edges by weight: whoever needs the heaviest of all has all of them read.
     """
     branches = " UNION ALL ".join(
         f"MATCH {_hop(name, way)} WITH r, n LIMIT $most "
