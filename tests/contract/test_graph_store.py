@@ -136,7 +136,7 @@ async def test_a_hop_is_the_same_along_few_spreads_as_along_many(graph: Graph, m
     assert len({one.node.uid for one in some if one.edge.type == "RELATED_TO"}) == 3
     leads = [await graph.leads("t", [hub], ("RELATED_TO", Direction.OUT), 3, among=among) for among in (None, 10)]
     assert [len(led) for led in leads] == [3, 3]
-    assert leads[0][0].name == "s150"
+    assert "s150" in {lead.name for lead in leads[0]}, "among the heaviest of all"
 
 
 async def test_expand_follows_one_type_one_way_heaviest_first(graph: Graph) -> None:
