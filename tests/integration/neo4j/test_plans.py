@@ -58,7 +58,8 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"wording.find {one}", wording.find(one)) for one in (True, False))
     yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.told(TYPES)
-    yield "edges.expand", edges.expand(SPREADS)
+    yield "edges.along", edges.along(SPREADS)
+    yield "edges.around", edges.around(TYPES)
     yield from ((f"edges.leads {spread}", edges.leads(spread)) for spread in SPREADS)
     yield "edges.isolated", edges.isolated(TYPES)
     yield from ((f"unread.failures {one}", unread.failures(of_tenant=one)) for one in (True, False))
@@ -160,7 +161,7 @@ VALUES: dict[str, Any] = {
     **dict.fromkeys(
         ("after", "uid", "kind", "prefix", "end", "tenant", "tenant_key", "record", "turn", "query", "body"), "a"
     ),
-    **dict.fromkeys(("limit", "most", "now", "until", "rest", "before", "created_at", "schema"), 1),
+    **dict.fromkeys(("limit", "most", "hub", "now", "until", "rest", "before", "created_at", "schema"), 1),
 }
 """Plausible values: the planner looks at their types."""
 
