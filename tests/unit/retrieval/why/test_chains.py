@@ -312,12 +312,14 @@ async def test_a_graph_that_hangs_leaves_the_answer_as_it_was(memory: Memory) ->
     graph = memory.standalone.graph
     expand, asked = graph.expand, 0
 
-    async def slow(tenant: str, uids: Sequence[str], spreads: Any, limit: int) -> list[Neighbour]:
+    async def slow(
+        tenant: str, uids: Sequence[str], spreads: Any, limit: int, *, among: int | None = None
+    ) -> list[Neighbour]:
         nonlocal asked
         asked += ("ENABLED", Direction.IN) in spreads
         if asked == 3:
             await asyncio.sleep(1)  # longer than the chains may take, and less than the graph may
-        return await expand(tenant, uids, spreads, limit)
+        return await expand(tenant, uids, spreads, limit, among=among)
 
     graph.expand = slow  # type: ignore[method-assign]
     answer = await ask(memory, WHY, {"chain_ms": 300, "graph_weight": 0.0}, limit=1)
