@@ -35,8 +35,10 @@ class Courtesy:
 
     def __init__(self) -> None:
         self._asking = 0
-        self._asked_at = self._stepped_at = self._ended_at = self._rested_at = float("-inf")
         self._stepper: asyncio.Task[object] | None = None
+        self._asked_at = self._rested_at = float("-inf")
+        self._stepped_at = float("-inf")
+        """When a step has begun, or ended, last."""
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -58,17 +60,18 @@ class Courtesy:
         if self._stepper is task:
             if not self._asking and now - self._stepped_at < SLICE_SECONDS:
                 return
-            self._stepper, self._ended_at = None, now
             self._rested_at = now + min(RESTS * (now - self._stepped_at), LULL_SECONDS)
-        while not self._may_step(time.monotonic()):  # noqa: ASYNC110 - what is waited for is time, too
+            self._stepper, self._stepped_at = None, now
+        while not self._may_step():  # noqa: ASYNC110 - what is waited for is time, too
             await asyncio.sleep(_LOOK_SECONDS)
         self._stepper, self._stepped_at = task, time.monotonic()
 
-    def _may_step(self, now: float) -> bool:
+    def _may_step(self) -> bool:
         if self.is_lull:
             return True
+        now = time.monotonic()
         if self._asking or (self._stepper is not None and not self._stepper.done()):
-            return now - max(self._stepped_at, self._ended_at) >= MOST_SECONDS
+            return now - self._stepped_at >= MOST_SECONDS
         return now >= self._rested_at
 
     @property
@@ -81,10 +84,10 @@ _within: ContextVar[bool] = ContextVar("within", default=False)
 """Whether this is part of an operation that has begun, such as a transaction: that waits for nobody."""
 
 
-class _Polite:
+class Polite[T]:
     """Has everything that an engine has; its operations give way before they begin."""
 
-    def __init__(self, engine: object, courtesy: Courtesy) -> None:
+    def __init__(self, engine: T, courtesy: Courtesy) -> None:
         self._engine = engine
         self._courtesy = courtesy
 
@@ -108,4 +111,4 @@ class _Polite:
 
 def polite[T](engine: T, courtesy: Courtesy) -> T:
     """Return an engine for work in the background: a transaction, once begun, waits for nobody."""
-    return cast("T", _Polite(engine, courtesy))
+    return cast("T", Polite(engine, courtesy))

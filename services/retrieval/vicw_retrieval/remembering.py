@@ -18,7 +18,7 @@ from vicw_shared.ports import By, GraphStore, ItemRef, Lead, NameQuery, Neighbou
 def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
     """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called.
 
-    ``among`` goes with all edges that are read (``GraphStore.expand``), for the whole question the same.
+    ``among`` goes with all edges that are read (``GraphStore.expand``): nobody names another for one read.
     """
     return cast("GraphStore", _Remembered(graph, among))
 
@@ -123,9 +123,7 @@ class _Remembered:
             self._owners |= {(tenant, uid): item for uid, item in read.items()}
         return _of(self._owners, tenant, wanted)
 
-    async def expand(
-        self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
-    ) -> list[Neighbour]:
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
         wanted, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
         along = frozenset(spreads)
         if lacking := self._hops.lacking(tenant, wanted, along, limit):
@@ -139,9 +137,7 @@ class _Remembered:
             self._hops.keep(tenant, lacking, along, limit, _placed(read))
         return self._hops.recall(tenant, wanted, spreads)
 
-    async def leads(
-        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
-    ) -> list[Lead]:
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
         wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
         if not self._hops.lacking(tenant, wanted, along, limit):
             return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
