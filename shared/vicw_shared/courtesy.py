@@ -12,7 +12,7 @@ from typing import Any, cast
 
 LULL_SECONDS = 5.0
 """When nobody has asked for so long, nobody is expected to: steps follow each other without a rest."""
-RESTS = 15
+RESTS = 12
 """Until then a step is followed by a rest of so many times what it took: a question seldom comes upon one."""
 SLICE_SECONDS = 0.005
 """Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
@@ -60,7 +60,7 @@ class Courtesy:
         if self._stepper is task:
             if not self._asking and now - self._stepped_at < SLICE_SECONDS:
                 return
-            self._rested_at = now + min(RESTS * (now - self._stepped_at), LULL_SECONDS)
+            self._rested_at = now + min(RESTS * (now - self._stepped_at), MOST_SECONDS)
             self._stepper, self._stepped_at = None, now
         while not self._may_step():  # noqa: ASYNC110 - what is waited for is time, too
             await asyncio.sleep(_LOOK_SECONDS)

@@ -26,9 +26,9 @@ KILLS = int(os.environ.get("VICW_TEST_KILLS", "2"))
 SITES = min(KILLS, 4)
 """Servers side by side, each with a store of its own: they wait most of the time, for a minute to begin."""
 _KINDS = ("fresh", "late", "keyed", "updates")
-_NIGHT_SECONDS = 180
+_NIGHT_SECONDS = 420
 _LONGEST_SECONDS = 8.0
-_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_MIRROR_LOOK_SECONDS": "1"}
+_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_MIRROR_LOOK_SECONDS": "5"}
 """A night of many turns, so that it lasts."""
 
 
