@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 
 from apart.running import Platform, Service, send_anew
+from chat_server import chatting_beside
 from e2e.serving import eventually
 from servers.redis import RedisServer
 from vicw_shared.adapters.celery_queue import DREAM
@@ -44,3 +46,23 @@ def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
     finally:
         for service in filter(None, (worker, sleeper)):
             service.kill()
+
+
+def test_the_worker_asks_a_language_model(platform: Platform, redis_server: RedisServer) -> None:
+    answer = json.dumps({"texts": [{"n": n, "tags": ["sightseeing"]} for n in (1, 2)]})
+
+    def tags() -> set[str]:
+        return {tag for step in platform.slept() for tag in step["details"]["tags"]}
+
+    with chatting_beside(answer) as chat:
+        worker = platform.worker().start()
+        sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_LLM_URL=chat.url, VICW_CONSOLIDATE_LLM="false").start()
+        try:
+            items = [{"id": thing, "text": f"Yesterday they talked about the {thing}."} for thing in THINGS[:2]]
+            assert platform.remember(*items).status_code == 201
+            send_anew(redis_server, DREAM, "vicw:dream")
+            eventually(tags, lambda tags: "sightseeing" in tags, 60, "its tag is taken")
+            assert chat.asked
+        finally:
+            for service in (worker, sleeper):
+                service.kill()

@@ -20,6 +20,7 @@ from vicw_shared.errors import NotFoundError, UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction, Growth, Outcome, Point
 from vicw_shared.settings import ConsolidationSettings
+from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation import walking
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
@@ -312,7 +313,8 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
 
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
-        done = await consolidation(side, model=model).run(_RULES, now=_LATER)
+        asking = Asking(model, max_tokens=4096, at_once=2)
+        done = await consolidation(side, asking=asking).run(_RULES, now=_LATER)
         await model.close()
     assert (done.macros, done.refused, len(chat.asked)) == (2, 0, 2)
     await sound(side)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,20 +14,23 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from chat_server import chatting
 from contract.sides import START, Side, asked_for, embedded
 from contract.test_consolidating import run as consolidate
 from contract.test_folding import REGISTRY, plain, said, sound, turn
 from effort import TIMES
 from unit.sleep.mirror.folders import everything, pages
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.ties import DREAM
+from vicw_sleep.asking import Asking
 from vicw_sleep.dream.adding import Added, Adding, Dreamt
 from vicw_sleep.dream.dreaming import Done, Dream, Rules
-from vicw_sleep.dream.tagging import Tag
+from vicw_sleep.dream.tagging import MODEL, Tag
 from vicw_sleep.dream.wiping import Wiped, wipe
 from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.mirroring import Mirror
@@ -67,8 +71,8 @@ def dream(side: Side, **fields: Any) -> Dream:
     return Dream(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
 
 
-async def run(side: Side, rules: Rules = _RULES, **how: Any) -> Done:
-    return await dream(side).run(rules, now=_LATER, **how)
+async def run(side: Side, rules: Rules = _RULES, asking: Asking | None = None, **how: Any) -> Done:
+    return await dream(side, asking=asking).run(rules, now=_LATER, **how)
 
 
 async def wiped(side: Side) -> Wiped:
@@ -125,6 +129,45 @@ async def test_what_has_no_tags_gets_some_and_what_is_alike_is_joined_once(side:
     again = await run(side)
     assert (again.dreamt, again.tags, again.links) == (0, 0, 0)
     assert await whole(side) == before
+
+
+async def test_a_language_model_names_tags_that_lead_from_one_to_another(side: Side) -> None:
+    await tell(side, *items(), tenant="t")
+    await tell(side, item(9, "Waves broke over the old harbour wall, and boats sank."), tenant="t")
+    subjects = {"storm": ["weather", "harbour"], "Waves": ["weather", "spam"], "disk": ["Operations"], "bread": []}
+
+    def answer(body: dict[str, Any]) -> str:
+        texts = json.loads(body["messages"][-1]["content"])["texts"]
+        return json.dumps(
+            {
+                "texts": [
+                    {
+                        "n": one["n"],
+                        "tags": [t for word, names in subjects.items() if word in one["text"] for t in names],
+                    }
+                    for one in texts
+                ]
+            }
+        )
+
+    strict = replace(_RULES, certainty=0.65, tags=8)
+    async with chatting(answer) as chat:
+        model = OpenAILanguageModel(base_url=chat.url, model="m")
+        asking = Asking(model, max_tokens=4096, at_once=2)
+        await run(side, strict, asking=asking)
+        assert len(chat.asked) == 1
+        again = await run(side, strict, asking=asking)
+        await model.close()
+    tags = await tags_of(side)
+    assert all("weather" in tags[number] for number in "019"), "what it says of two leads from one to the other"
+    assert not {"spam", "operations"} & set().union(*tags.values()), "what nothing else speaks for does not"
+    assert (again.dreamt, again.tags) == (0, 0)
+    edges = [edge for edge in await dreamt(side) if edge.properties.get("reason") == MODEL]
+    assert all(edge.type == AUTO_TAGGED and edge.created_by == DREAM for edge in edges)
+    assert edges
+    await sound(side)
+    await wiped(side)
+    assert await dreamt(side) == []
 
 
 async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.platform.wiring import PlatformWiring
+from vicw_sleep.asking import Asking, asking_of
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
@@ -22,10 +22,11 @@ class Wiring(PlatformWiring):
         self._settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
-        self._model: OpenAILanguageModel | None = None
-        if settings.llm.enabled and settings.consolidation.llm:
-            self._model = open_language_model(settings.llm)
-            self._stack.push_async_callback(self._model.close)
+        self._asking: Asking | None = None
+        if settings.llm.enabled and (settings.consolidation.llm or settings.dream.llm):
+            model = open_language_model(settings.llm)
+            self._stack.push_async_callback(model.close)
+            self._asking = asking_of(model, settings.llm)
 
     def consolidation(self, told: Told | None = None) -> Consolidation:
         """Return what folds old Events; ``told`` hears of each batch."""
@@ -37,15 +38,14 @@ class Wiring(PlatformWiring):
             self.registry,
             self._queue,
             chunk_chars=self._settings.ingest.chunk_chars,
-            model=self._model,
-            max_tokens=self._settings.llm.max_tokens,
-            at_once=self._settings.llm.at_once,
+            asking=self._asking if self._settings.consolidation.llm else None,
         )
         return made if told is None else replace(made, told=told)
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
-        return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue)
+        asking = self._asking if self._settings.dream.llm else None
+        return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue, asking)
 
     def resolve(self) -> Resolve:
         """Return what merges duplicates."""

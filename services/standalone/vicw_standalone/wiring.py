@@ -35,6 +35,7 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.archive.marks import require_whole
+from vicw_sleep.asking import asking_of
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.forget import forget_receipts
@@ -123,6 +124,7 @@ class Standalone:
         )
         self._reranker = await open_reranker(self.settings.rerank, self._stack)
         self._model = await open_language_model(self.settings.llm, self._stack)
+        self._asking = asking_of(self._model, self.settings.llm)
         self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
@@ -240,16 +242,15 @@ class Standalone:
             self.registry,
             self.indexer,
             chunk_chars=self.settings.ingest.chunk_chars,
-            model=self._model if self.settings.consolidation.llm else None,
-            max_tokens=self.settings.llm.max_tokens,
-            at_once=self.settings.llm.at_once,
+            asking=self._asking if self.settings.consolidation.llm else None,
             give_way=self._courtesy.give_way,
         )
         return made if told is None else replace(made, told=told)
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
-        return Dream(self.background, background(self.indexes, self._courtesy), self.registry, self.indexer)
+        asking = self._asking if self.settings.dream.llm else None
+        return Dream(self.background, background(self.indexes, self._courtesy), self.registry, self.indexer, asking)
 
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""

@@ -28,6 +28,11 @@ class DreamSettings(BaseSettings):
         3, ge=0, le=20, description="RELATED_TO edges from one item to others that are like it, at most; 0: none"
     )
     certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag or a RELATED_TO edge is at least")
+    llm: bool = Field(
+        True,
+        description="Whether the language model of VICW_LLM_… names tags, too, where there is one. What it says has "
+        "to be borne out by something else",
+    )
     items: int = Field(200, ge=1, description="How many items are looked at at a time: then it is somebody else's turn")
     undo_days: float = Field(7.0, ge=0, description="How long `vicw sleep undo` can take a step back, in days")
 

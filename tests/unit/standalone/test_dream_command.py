@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from chat_server import chatting_beside
 from doubles import HashEmbedder
 from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
@@ -62,6 +63,20 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     wiped = sleep(filled, "wipe").stdout
     assert wiped == f"{len(rest['tags'])} auto-tags and {len(rest['related'])} links are gone\n"
     assert sleep(filled, "wipe").stdout == "0 auto-tags and 0 links are gone\n"
+
+
+def test_a_language_model_is_asked_where_there_is_one_that_may_be(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = json.dumps({"texts": [{"n": n, "tags": ["weather"]} for n in (1, 2)]})
+    with chatting_beside(answer) as chat:
+        monkeypatch.setenv("VICW_LLM_URL", chat.url)
+        told = sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
+        assert "    tag      weather (0.75, language model)\n" in told
+        assert len(chat.asked) == 1
+        monkeypatch.setenv("VICW_DREAM_LLM", "false")
+        assert "weather" not in sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
+        assert len(chat.asked) == 1
 
 
 def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:

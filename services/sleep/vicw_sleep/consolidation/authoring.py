@@ -1,23 +1,20 @@
 """Has a language model say in fewer words what some Events say, a line each, where there is a model.
 
 What it writes is a proposal: lines that say what no source says are of no use, and what they leave out is told by
-sentences of the sources (``summarising``). A model that is slow or away costs a run one answer, not one
-for every batch.
+sentences of the sources (``summarising``).
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import structlog
 from prometheus_client import Counter
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from vicw_shared import sparse
-from vicw_shared.errors import VicwError
-from vicw_shared.material import as_material
-from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.ports import Completion
+from vicw_sleep.asking import Asking, parsed
 from vicw_sleep.consolidation.checking import invented
 from vicw_sleep.consolidation.material import Material
 
@@ -31,6 +28,8 @@ _ASKED = (
     "what is denied, and what causes what. Add nothing, judge nothing. All lines together have at most {most} "
     'characters. Answer with JSON: {{"lines": [{{"n": 1, "text": "…"}}]}}.'
 )
+_TOKENS = 200
+"""What an answer takes beside the characters of its lines."""
 WRITTEN = Counter(
     "vicw_consolidate_llm_total", "Summaries asked of the language model: written, useless, or away", ["outcome"]
 )
@@ -46,43 +45,28 @@ class _Answer(BaseModel):
 
 
 class Author:
-    """Asks ``model`` for ``at_once`` answers of ``max_tokens`` at most. Once it is away it is not asked again."""
+    """Has the model say it."""
 
-    def __init__(self, model: LanguageModel, max_tokens: int, at_once: int) -> None:
-        self._model = model
-        self._max_tokens = max_tokens
-        self._places = asyncio.Semaphore(at_once)
-        self._away = False
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
 
     async def lines(self, sources: Sequence[Material], *, most: int) -> list[str] | None:
         """Return a line for each source ("": nothing is left of it), of ``most`` characters all told.
 
         None: there is no answer, or none that could be used.
         """
-        async with self._places:
-            answer = await self._answer(sources, most)
+        asked = _ASKED.format(most=most)
+        answer = await self._asking.ask(asked, {"messages": _messages(sources)}, _SCHEMA, tokens=_TOKENS + most)
         if answer is None:
+            WRITTEN.labels("away").inc()
             return None
-        lines = _parsed(answer.text, len(sources)) if answer.finish is Finish.STOP else None
+        lines = _parsed(answer, len(sources))
         reason = _useless(lines, sources, most)
         WRITTEN.labels("useless" if reason else "written").inc()
         if reason:
             _log.info("an answer of the language model is no summary", reason=reason, finish=answer.finish.value)
             return None
         return lines
-
-    async def _answer(self, sources: Sequence[Material], most: int) -> Completion | None:
-        if self._away:
-            return None
-        shown = as_material({"messages": _messages(sources)})
-        turns = [Turn(Role.SYSTEM, _ASKED.format(most=most)), Turn(Role.USER, shown)]
-        try:
-            return await self._model.complete(turns, _SCHEMA, max_tokens=min(self._max_tokens, 200 + most))
-        except VicwError as error:
-            self._away = True
-            WRITTEN.labels("away").inc()
-            _log.warning("the language model writes no summary; sentences of the sources do", error=error.detail)
-            return None
 
 
 _SCHEMA: dict[str, object] = {
@@ -110,15 +94,13 @@ def _messages(sources: Sequence[Material]) -> list[dict[str, object]]:
     ]
 
 
-def _parsed(text: str, count: int) -> list[str] | None:
+def _parsed(answer: Completion, count: int) -> list[str] | None:
     """Return the lines in the order of their sources; None: this is no answer."""
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        answer = _Answer.model_validate_json(text[start : end + 1])
-    except (ValidationError, ValueError, RecursionError):
+    found = parsed(answer, _Answer)
+    if found is None:
         return None
     lines = [""] * count
-    for line in answer.lines:
+    for line in found.lines:
         if not 1 <= line.n <= count:
             return None
         said = "".join(char if char.isprintable() else " " for char in line.text)

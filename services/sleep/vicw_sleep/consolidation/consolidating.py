@@ -30,7 +30,6 @@ from vicw_shared.ports import (
     GraphTransaction,
     Growths,
     Lane,
-    LanguageModel,
     Outcome,
     SleepLog,
     Step,
@@ -40,6 +39,7 @@ from vicw_shared.ports import (
 )
 from vicw_shared.uids import make_uid
 from vicw_shared.undoing import undoable, undone
+from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.authoring import Author
 from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
 from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
@@ -92,8 +92,7 @@ class Consolidation:
     """Consolidates, and takes back. Any number of these may be at work: the graph's lock tells who was first.
 
     A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted in, and is
-    cut at ``chunk_chars``. ``model`` writes it, if there is one, in ``max_tokens`` at most, ``at_once`` of them.
-    ``give_way``: see ``Drafter``.
+    cut at ``chunk_chars``. The model of ``asking`` writes it, if there is one. ``give_way``: see ``Drafter``.
     """
 
     graph: Graph
@@ -103,9 +102,7 @@ class Consolidation:
     queue: WorkQueue
     chunk_chars: int = 1200
     share: float = 0.45
-    model: LanguageModel | None = None
-    max_tokens: int = 4096
-    at_once: int = 2
+    asking: Asking | None = None
     give_way: GiveWay = go_on
     told: Told = field(default=lambda flow, fold, reason: None)
 
@@ -125,7 +122,7 @@ class Consolidation:
         ``again``: what was refused or undone before is judged anew; by a dry run, too, so that it tells all.
         ``start``: where the run before this one left off; ``within``: in this context alone.
         """
-        author = Author(self.model, self.max_tokens, self.at_once) if self.model is not None else None
+        author = Author(self.asking) if self.asking is not None else None
         drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
         run = _Run(rules, now, dry, most, again or dry, drafter)
         done = run.done

@@ -36,10 +36,11 @@ def certainty_of(cosine: float) -> float:
 
 def same_eyes(left: Atom, right: Atom) -> bool:
     """Tell whether two items are of one place and domain, and whoever may see the one may see the other."""
-    return _eyes(left) == _eyes(right)
+    return eyes(left) == eyes(right)
 
 
-def _eyes(atom: Atom) -> tuple[object, ...]:
+def eyes(atom: Atom) -> tuple[object, ...]:
+    """Return where an item is, its domain, and what tells who may see it."""
     item = atom.item
     return item.tenant, item.context, item.domain, item.sensitivity, item.portable, atom.about
 

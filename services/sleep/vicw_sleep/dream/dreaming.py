@@ -22,6 +22,7 @@ from vicw_shared.ports import GraphAudit, GraphTransaction, Outcome, SleepLog, S
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
+from vicw_sleep.asking import Asking
 from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
 from vicw_sleep.dream.alike import Likeness, WholeGraph
 from vicw_sleep.dream.relating import links_of
@@ -78,12 +79,13 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Dream:
-    """Dreams, and takes back."""
+    """Dreams, and takes back. The model of ``asking`` names tags, too, if there is one."""
 
     graph: Graph
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
+    asking: Asking | None = None
     told: Told = field(default=lambda dreamt: None)
     progress: Progress = silent
 
@@ -143,7 +145,7 @@ class Dream:
         vectors = (await self.indexes.writing())[0].vectors
         alike = await Likeness(self.graph, vectors, now).of(atoms)
         short = [a for a in atoms if a.item.uid in alike and len(a.tags) + len(a.auto_tags) < rules.tags]
-        tags = await Tagging(self.graph, vectors).of(short, alike)
+        tags = await Tagging(self.graph, vectors, self.asking, rules.tags).of(short, alike)
         dreams = []
         for atom in atoms:
             uid = atom.item.uid

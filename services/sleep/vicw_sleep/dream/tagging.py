@@ -1,17 +1,21 @@
-"""Which auto-tags an item gets: of its own key phrases, and of the tags that people gave to what it is like."""
+"""Which auto-tags an item gets: of its own key phrases, of what a language model says that it is about, and of the tags
+that people gave to what it is like.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, VectorStore
 from vicw_shared.text import fold
+from vicw_sleep.asking import Asking
 from vicw_sleep.dream.alike import Alike, same_eyes
 from vicw_sleep.dream.phrases import Phrase, analyst, candidates, key_phrases, terms_of
+from vicw_sleep.dream.subjects import subjects_of
 from vicw_sleep.mirror.atoms import Atom
 
 GENERIC = 40
@@ -21,7 +25,9 @@ _NEIGHBOURS = 5
 _SHARED = 0.5
 """How sure a phrase is that leads on to something else, were there nothing more that speaks for it."""
 _NAMES = 100
-PHRASE, NEIGHBOURS = "key phrase", "tags of what it is like"
+_MODEL = 0.5
+"""How sure a tag is that a language model names, were there nothing more that speaks for it."""
+PHRASE, MODEL, NEIGHBOURS = "key phrase", "language model", "tags of what it is like"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +40,18 @@ class Tag:
 
 
 def choose(
-    phrases: Sequence[Phrase], alike: Sequence[Alike], *, taken: Collection[str], in_use: Collection[str]
+    phrases: Sequence[Phrase],
+    alike: Sequence[Alike],
+    *,
+    taken: Collection[str],
+    in_use: Collection[str],
+    subjects: Collection[str] = (),
 ) -> list[Tag]:
     """Return the tags that speak for themselves, the surest first, but for those ``taken``: names, folded.
 
-    Certainties of what speaks for one tag are joined as ``1 - Π(1 - c)``: that of a key phrase, .5 where it is a tag of
-    the context already (``in_use``) or one of the five likest items says it, too, and the likeness of each of these
-    that a person tagged so.
+    Certainties of what speaks for one tag are joined as ``1 - Π(1 - c)``: that of a key phrase, .5 where it is one of
+    the ``subjects`` that a language model names, .5 where one of these is a tag of the context already (``in_use``) or
+    one of the five likest items says it, too, and the likeness of each of these that a person tagged so.
     Auto-tags never lead to others: a guess is no evidence.
     """
     near = alike[:_NEIGHBOURS]
@@ -48,9 +59,14 @@ def choose(
     doubts: dict[str, float] = defaultdict(lambda: 1.0)
     reasons: dict[str, str] = {}
     for phrase in phrases:
-        shared = phrase.text in in_use or any(phrase.text in text for text in texts)
-        doubts[phrase.text] *= (1 - phrase.certainty) * (1 - _SHARED if shared else 1)
+        doubts[phrase.text] *= 1 - phrase.certainty
         reasons[phrase.text] = PHRASE
+    for name in subjects:
+        doubts[name] *= 1 - _MODEL
+        reasons[name] = MODEL
+    for name in doubts:
+        if name in in_use or any(name in text for text in texts):
+            doubts[name] *= 1 - _SHARED
     for other in near:
         for name in {fold(tag) for tag in other.atom.tags}:
             doubts[name] *= 1 - other.certainty
@@ -61,21 +77,27 @@ def choose(
 
 @dataclass(frozen=True, slots=True)
 class Tagging:
-    """Reads what speaks for tags."""
+    """Reads what speaks for tags. ``asking`` has a language model say what items are about, ``most`` names each."""
 
     graph: GraphStore
     vectors: VectorStore
+    asking: Asking | None = None
+    most: int = 3
 
     async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[Alike]]) -> dict[str, list[Tag]]:
         """Return, by uid, the tags that speak for themselves of each of these items of one tenant and context.
 
-        Code has no key phrases. What an item mentions, or who says it, is joined to it already and is no tag.
+        Code has no key phrases. What an item mentions, or who says it, is joined to it already and is no tag. What the
+        model names for two items is as good as in use: it leads from one to the other.
         """
         said = await asyncio.to_thread(_said, [atom for atom in atoms if not atom.is_code])
         terms = sorted({term for found in said.values() for phrase in found for term in terms_of(phrase)})
         idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
         phrases = {uid: key_phrases(found, idf) for uid, found in said.items()}
-        in_use = await self._in_use(atoms, {phrase for found in said.values() for phrase in found})
+        subjects = await subjects_of(self.asking, atoms, alike, most=self.most) if self.asking is not None else {}
+        named = Counter(name for names in subjects.values() for name in names)
+        in_use = await self._in_use(atoms, {phrase for found in said.values() for phrase in found} | named.keys())
+        in_use |= {name for name, times in named.items() if times > 1}
         joined = await self._joined(atoms)
         return {
             atom.item.uid: choose(
@@ -83,6 +105,7 @@ class Tagging:
                 [one for one in alike.get(atom.item.uid, ()) if same_eyes(atom, one.atom)],
                 taken=joined[atom.item.uid] | {fold(tag) for tag in (*atom.tags, *atom.auto_tags)},
                 in_use=in_use,
+                subjects=subjects.get(atom.item.uid, ()),
             )
             for atom in atoms
         }
