@@ -23,6 +23,7 @@ from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
 from vicw_shared.adapters.celery_queue import make_celery
 from vicw_shared.settings import RedisSettings
+from vicw_sleep.chain import key_of
 
 START_SECONDS = 90.0
 WORKER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "ingest", "-l", "info")
@@ -208,10 +209,10 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def send_anew(redis: RedisServer, task: str, *chains: str) -> None:
-    """Send a task as the clock does. The keys of killed chains would hold the next up for a quarter of an hour."""
+def send_anew(redis: RedisServer, task: str) -> None:
+    """Send a task as the clock does. The key of a killed chain would hold the next up for a quarter of an hour."""
     with redis.client(1) as client:
-        client.delete(*chains)
+        client.delete(key_of(task))
     app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
     app.send_task(task)
     app.close()

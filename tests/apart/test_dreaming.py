@@ -32,7 +32,7 @@ def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
         assert platform.remember(*items).status_code == 201
         for kill in range(KILLS + 1):
             sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_DREAM_ITEMS="1").start()
-            send_anew(redis_server, DREAM, "vicw:dream")
+            send_anew(redis_server, DREAM)
             if kill < KILLS:
                 time.sleep(kill)
                 sleeper.kill()
@@ -60,7 +60,7 @@ def test_the_worker_asks_a_language_model(platform: Platform, redis_server: Redi
         try:
             items = [{"id": thing, "text": f"Yesterday they talked about the {thing}."} for thing in THINGS[:2]]
             assert platform.remember(*items).status_code == 201
-            send_anew(redis_server, DREAM, "vicw:dream")
+            send_anew(redis_server, DREAM)
             eventually(tags, lambda tags: "sightseeing" in tags, 60, "its tag is taken")
             assert chat.asked
         finally:

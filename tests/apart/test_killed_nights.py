@@ -29,7 +29,6 @@ _SAYS = {CONSOLIDATE: "consolidated", DREAM: "dreamt", MIRROR: "the mirror is up
 """What the sleep worker logs at the end of a turn. Then the next one begins, as long as there is something to do."""
 _NIGHT_SECONDS = 90
 _LONGEST_SECONDS = 5.0
-_CHAINS = ("vicw:consolidate", "vicw:dream", "vicw:reconcile")
 _DONE_SECONDS = 180
 _SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20"}
 """A night of many turns, so that it lasts."""
@@ -50,7 +49,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
             client.start()
         for number in range(KILLS):
             task, slept = chance.choice([CONSOLIDATE, CONSOLIDATE, DREAM, MIRROR]), len(sleeper.log)
-            send_anew(redis_server, task, *_CHAINS)
+            send_anew(redis_server, task)
             sleeper.start()
             if chance.random() < 0.7:  # in a later turn, else in the first
                 eventually(lambda t=task, s=slept: _SAYS[t] in sleeper.log[s:], bool, _NIGHT_SECONDS, _SAYS[task])  # type: ignore[misc]
@@ -67,7 +66,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(
 
     sleeper.start()
     for task in (RECONCILE, CONSOLIDATE, DREAM, MIRROR):
-        send_anew(redis_server, task, *_CHAINS)
+        send_anew(redis_server, task)
     for tokens in batched([*ledger.alive, *ledger.replaced], TOKENS_PER_QUESTION):
         wanted = {token: int(token in ledger.alive) for token in tokens}
         eventually(lambda t=tokens: found(platform, t), lambda f, w=wanted: f == w, _DONE_SECONDS, "every item, once")  # type: ignore[misc]

@@ -32,7 +32,7 @@ def test_all_is_merged_though_the_worker_is_killed_again_and_again(
         assert platform.remember(*items).status_code == 201
         for kill in range(KILLS + 1):
             sleeper = platform.sleeper(VICW_RESOLVE_PAIRS="1").start()
-            send_anew(redis_server, RESOLVE, "vicw:resolve")
+            send_anew(redis_server, RESOLVE)
             if kill < KILLS:
                 time.sleep(kill)
                 sleeper.kill()

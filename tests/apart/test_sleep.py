@@ -40,7 +40,7 @@ def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
             sleeper = platform.sleeper(
                 VICW_CONSOLIDATE_HOURS="0", VICW_CONSOLIDATE_USED_HOURS="0", VICW_CONSOLIDATE_BATCHES="2"
             ).start()
-            send_anew(redis_server, CONSOLIDATE, "vicw:consolidate")
+            send_anew(redis_server, CONSOLIDATE)
             if kill < KILLS:
                 time.sleep(0.2 * kill)
                 sleeper.kill()

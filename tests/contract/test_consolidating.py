@@ -24,7 +24,7 @@ from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation import walking
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
-from vicw_sleep.consolidation.turn import catch_up
+from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.walking import Bookmark
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -187,17 +187,18 @@ async def test_a_context_that_many_items_arrived_in_is_folded_alone(side: Side) 
     await tell(side, turns(12))
     await tell(side, turns(5), context="d")
     after = ConsolidationSettings(hours=0, used_hours=0, interactions=6, batches=2)
-    left = await catch_up(consolidation(side), after)
+    left = (await catch_up(consolidation(side), after)).next
     assert left is not None and left.grown == Growth("t", "c", 12), "a turn is over, the rest is left"
-    assert await catch_up(consolidation(side), after, left) is None
+    left = Errand.read(json.loads(json.dumps(left.written)))
+    assert await catch_up(consolidation(side), after, left) == CaughtUp(None)
     assert len(await thread(side)) == 3
     assert len(await side.graph.thread("t", "d", "f", 9)) == 5, "the other context has not grown enough"
     await tell(side, [turn(n, f"We spoke of Porto in round {n}.") for n in range(20, 25)])
-    assert await catch_up(consolidation(side), after) is None
+    assert await catch_up(consolidation(side), after) == CaughtUp(None)
     assert len(await thread(side)) == 8, "5 more are not 6"
-    assert await catch_up(consolidation(side), after.model_copy(update={"interactions": 0})) is None
+    assert await catch_up(consolidation(side), after.model_copy(update={"interactions": 0})) == CaughtUp(None)
     await tell(side, [turn(30, "We spoke of Lima.")])
-    assert await catch_up(consolidation(side), after) is None
+    assert await catch_up(consolidation(side), after) == CaughtUp(None)
     assert len(await thread(side)) < 8
 
 
@@ -212,7 +213,7 @@ async def test_what_fails_in_a_context_that_has_grown_is_left_to_the_night(
 
     with monkeypatch.context() as broken:
         broken.setattr(side.vectors, "upsert", away)
-        assert await catch_up(consolidation(side), after) is None
+        assert await catch_up(consolidation(side), after) == CaughtUp(None)
     assert await side.graph.grown(6, limit=9) == []
     assert len(await thread(side)) == 12
     assert (await run(side)).macros == 3

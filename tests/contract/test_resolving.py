@@ -334,7 +334,7 @@ async def in_turns(side: Side, rules: Rules, most: int) -> list[Done]:
     turns = [done]
     while done.next is not None:
         assert len(turns) < 50
-        start = Bookmark.load(json.loads(json.dumps(done.next.dump())))
+        start = Bookmark.read(json.loads(json.dumps(done.next.written)))
         done = await run(side, rules, start=start, most=most, names=rules.names)
         turns.append(done)
     return turns

@@ -50,7 +50,8 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, RESOLVE_SCHEDULE, SCHEDULE, Schedule
+from vicw_sleep.nights import Nightly, schedules
+from vicw_sleep.schedule import Schedule
 from vicw_sleep.settings import Settings
 
 LOCK = "vicw:beat"
@@ -60,6 +61,13 @@ _TRY_AGAIN_SECONDS = 0.5
 _CALL_SECONDS = 2.0
 _LOOK_SECONDS = 1.0
 _MOST_PUT_OFF_SECONDS = 60.0
+_NIGHTLY = {
+    Nightly.CONSOLIDATION: (CONSOLIDATE, SLEEP_QUEUE),
+    Nightly.DREAM: (DREAM, SLEEP_QUEUE),
+    Nightly.RESOLVE: (RESOLVE, SLEEP_QUEUE),
+    Nightly.FORGETTING: (FORGET, INGEST_QUEUE),
+}
+"""Which message brings a task of the night, and to whom."""
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
@@ -90,23 +98,20 @@ class Tick:
 def ticks(settings: Settings) -> list[Tick]:
     """Return what is sent when."""
     hour = settings.sleep.reconcile_hours * 3600
-    folding = Schedule(SCHEDULE, settings.consolidation.schedule, now())
-    dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, now())
-    forgetting = Schedule(FORGET_SCHEDULE, settings.forgetting.schedule, now())
-    forget = Tick(FORGET, INGEST_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=forgetting)
     look = settings.sleep.look_seconds
-    resolving = Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, now())
+    due = schedules(settings, now())
+    nightly = [
+        Tick(task, queue, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=due[what])
+        for what, (task, queue) in _NIGHTLY.items()
+    ]
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
         *([extract] if settings.llm.enabled else []),
         Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
         Tick(WATCH, SLEEP_QUEUE, look, EXPIRES_SECONDS),
-        Tick(CONSOLIDATE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=folding),
-        Tick(DREAM, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=dreaming),
         *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
-        *([forget] if settings.forgetting.items and not settings.sleep.paused else []),
-        Tick(RESOLVE, SLEEP_QUEUE, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=resolving),
+        *([] if settings.sleep.paused else nightly),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

@@ -16,11 +16,11 @@ _RESTING = b"resting"
 
 
 class Chain:
-    """The right to go on, passed from task to task by the chain's name. Every method raises RedisError."""
+    """The right to go on with a ``task``, passed on by the chain's name. Every method raises RedisError."""
 
-    def __init__(self, client: redis.Redis, key: str) -> None:
+    def __init__(self, client: redis.Redis, task: str) -> None:
         self._client = client
-        self._key = key
+        self._key = key_of(task)
 
     def hold(self, name: str | None) -> str | None:
         """Begin a chain (None), or go on with the one of that name; return its name, None if it is not its turn."""
@@ -44,3 +44,8 @@ class Chain:
         if rested and self._client.get(self._key) == _RESTING:
             self._client.delete(self._key)
         return not self._client.exists(self._key)
+
+
+def key_of(task: str) -> str:
+    """Return the key that says whose turn it is at a task."""
+    return f"vicw:chain:{task}"

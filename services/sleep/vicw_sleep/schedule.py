@@ -9,10 +9,6 @@ from celery.schedules import ParseException, crontab
 from vicw_shared.errors import SettingsError
 
 NEVER = "never"
-SCHEDULE = "VICW_CONSOLIDATE_SCHEDULE"
-DREAM_SCHEDULE = "VICW_DREAM_SCHEDULE"
-FORGET_SCHEDULE = "VICW_FORGET_SCHEDULE"
-RESOLVE_SCHEDULE = "VICW_RESOLVE_SCHEDULE"
 
 
 class Schedule:

@@ -9,12 +9,12 @@ from vicw_shared.telemetry.sharing import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import astuple, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 from celery import Task
@@ -35,11 +35,9 @@ from vicw_shared.adapters.celery_queue import (
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
-from vicw_shared.model import Label
-from vicw_shared.ports import Growth
 from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.consolidation.consolidating import Consolidated
-from vicw_sleep.consolidation.turn import Errand, catch_up
+from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.turn import turn as turn_of_folding
 from vicw_sleep.consolidation.walking import Bookmark
 from vicw_sleep.dream.dreaming import Bookmark as DreamBookmark
@@ -53,16 +51,13 @@ from vicw_sleep.resolve.resolving import Bookmark as Names
 from vicw_sleep.resolve.resolving import Done as Resolved
 from vicw_sleep.resolve.turn import turn as turn_of_resolving
 from vicw_sleep.settings import Settings
+from vicw_sleep.taking_turns import Part
 from vicw_sleep.wiring import Wiring
 
 _settings = Settings.read()
 app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: Wiring(_settings))
-_chain = Chain(connect(_settings.redis), "vicw:reconcile")
-_folding = Chain(connect(_settings.redis), "vicw:consolidate")
-_catching_up = Chain(connect(_settings.redis), "vicw:catch-up")
-_dreaming = Chain(connect(_settings.redis), "vicw:dream")
-_resolving = Chain(connect(_settings.redis), "vicw:resolve")
+_chain = Chain(connect(_settings.redis), RECONCILE)
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
 """How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
@@ -79,6 +74,18 @@ prepare_worker(
 )
 
 
+class Mark(Protocol):
+    """Where a task goes on, as a message carries it."""
+
+    @property
+    def written(self) -> list[object]:
+        """What it is read from, as JSON."""
+        ...
+
+
+type Turn[M: Mark] = Callable[[Wiring, M | None], Awaitable[Part[M] | None]]
+
+
 @app.task(name=RECONCILE, bind=True)
 def reconcile(
     self: Task[Any, Any],
@@ -88,31 +95,20 @@ def reconcile(
     of: str | None = None,
 ) -> None:
     """Compare so many pages of the two stores, and leave the rest to a task of its own, one ``of`` the same chain."""
-    try:
-        chain = _chain.hold(of)
-    except RedisError as error:
-        _log.warning("reconciling is left to the next round: Redis does not answer", error=str(error))
-        return
-    if chain is None:
-        _log.info("the stores are being compared by another chain of tasks, or were a moment ago")
-        return
-    following, rest = False, 0
-    try:
+
+    def work(chain: str) -> int | None:
         start = Place(Side(side), after, from_us(lost_at))
         done, lacking = _runtime.run(self.request, partial(_reconcile, start=start, first=of is None))
-        rest = _REST_SECONDS if lacking else 0
         if done.missing or done.stale or done.orphaned or done.next is None:
             told = {"missing": done.missing, "stale": done.stale, "orphaned": done.orphaned}
             _log.info("reconciled", **told, all=done.next is None)
         if (place := done.next) is not None:
             left = {"side": place.side.value, "after": place.after, "lost_at": to_us(place.lost_at), "of": chain}
-            following = send(app, RECONCILE, expires=SECONDS, kwargs=left)
-    except RetryableError as error:
-        _log.warning("reconciling failed, the next round tries again", error=error.detail, side=side)
-    finally:
-        if not following:
-            with suppress(RedisError):  # then its key runs out
-                _chain.end(chain, rest_seconds=rest)
+            if send(app, RECONCILE, expires=SECONDS, kwargs=left):
+                return None
+        return _REST_SECONDS if lacking else 0
+
+    _take_turn(_chain, of, work, "comparing the stores")
 
 
 @app.task(name=WATCH, bind=True)
@@ -142,102 +138,60 @@ def mirror(self: Task[Any, Any]) -> None:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
 
 
-@app.task(name=CONSOLIDATE, bind=True)
-def consolidate(self: Task[Any, Any], after: list[Any] | None = None, of: str | None = None) -> None:
-    """Fold so many batches, and leave the rest to a task of its own, one ``of`` the same chain."""
-
-    def work(chain: str) -> bool:
-        done = _runtime.run(self.request, partial(_fold, start=Bookmark.read(after)))
-        if done is None or (mark := done.next) is None:
-            return False
-        return send(app, CONSOLIDATE, expires=SECONDS, kwargs={"after": mark.written, "of": chain})
-
-    _take_turn(_folding, of, work, "consolidation")
-
-
-async def _fold(wiring: Wiring, *, start: Bookmark | None) -> Consolidated | None:
+async def _fold(wiring: Wiring, start: Bookmark | None) -> Consolidated | None:
     return await turn_of_folding(wiring.consolidation(), _settings.consolidation, start)
 
 
-@app.task(name=CATCH_UP, bind=True)
-def consolidate_grown(
-    self: Task[Any, Any], grown: list[Any] | None = None, after: list[Any] | None = None, of: str | None = None
-) -> None:
-    """Do the same in a context that many items arrived in, if there is one; its chain goes on with the next of them."""
-
-    def work(chain: str) -> bool:
-        errand = Errand(Growth(*grown), Bookmark.read(after)) if grown is not None else None
-        left = _runtime.run(self.request, partial(_catch_up, left=errand))
-        if left is None:
-            return False
-        rest = {"grown": list(astuple(left.grown)), "after": left.mark.written if left.mark is not None else None}
-        return send(app, CATCH_UP, expires=SECONDS, kwargs={**rest, "of": chain})
-
-    _take_turn(_catching_up, of, work, "consolidation of what has grown")
+async def _catch_up(wiring: Wiring, start: Errand | None) -> CaughtUp:
+    return await catch_up(wiring.consolidation(), _settings.consolidation, start)
 
 
-async def _catch_up(wiring: Wiring, *, left: Errand | None) -> Errand | None:
-    return await catch_up(wiring.consolidation(), _settings.consolidation, left)
+async def _dream(wiring: Wiring, start: DreamBookmark | None) -> Done | None:
+    return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
 
 
-@app.task(name=DREAM, bind=True)
-def dream(self: Task[Any, Any], after: list[str] | None = None, of: str | None = None) -> None:
-    """Look at so many items, and leave the rest to a task of its own, one ``of`` the same chain."""
-
-    def work(chain: str) -> bool:
-        start = DreamBookmark(after[0], Label(after[1]), after[2]) if after is not None else None
-        done = _runtime.run(self.request, partial(_dream, start=start))
-        if done is None or (mark := done.next) is None:
-            return False
-        left = {"after": [mark.tenant, mark.label.value, mark.after], "of": chain}
-        return send(app, DREAM, expires=SECONDS, kwargs=left)
-
-    _take_turn(_dreaming, of, work, "dreaming")
+async def _resolve(wiring: Wiring, start: Names | None) -> Resolved | None:
+    return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
 
 
-@app.task(name=RESOLVE, bind=True)
-def resolve(self: Task[Any, Any], after: dict[str, Any] | None = None, of: str | None = None) -> None:
-    """Judge so many pairs, and leave the rest to a task of its own, one ``of`` the same chain."""
+def _in_turns[M: Mark](name: str, what: str, turn: Turn[M], read: Callable[[Sequence[Any]], M]) -> None:
+    """Register a task that takes a ``turn``, and leaves the rest to a task of its own, one ``of`` the same chain."""
+    turns = Chain(connect(_settings.redis), name)
 
-    def work(chain: str) -> bool:
-        start = Names.load(after) if after is not None else None
-        done = _runtime.run(self.request, partial(_resolve, start=start))
-        if done is None or done.next is None:
-            return False
-        return send(app, RESOLVE, expires=SECONDS, kwargs={"after": done.next.dump(), "of": chain})
+    @app.task(name=name, bind=True)
+    def task(self: Task[Any, Any], after: list[Any] | None = None, of: str | None = None) -> None:
+        def work(chain: str) -> int | None:
+            start = read(after) if after is not None else None
+            done = _runtime.run(self.request, lambda wiring: turn(wiring, start))
+            if done is None or (mark := done.next) is None:
+                return 0
+            return None if send(app, name, expires=SECONDS, kwargs={"after": mark.written, "of": chain}) else 0
 
-    _take_turn(_resolving, of, work, "resolving")
+        if not _settings.sleep.paused:
+            _take_turn(turns, of, work, what)
 
 
-def _take_turn(turns: Chain, of: str | None, work: Callable[[str], bool], what: str) -> None:
-    """Do ``work`` if it is the turn of the chain ``of``, which is told its name and tells whether it goes on."""
-    if _settings.sleep.paused:
-        return
+def _take_turn(turns: Chain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
+    """Do ``work`` if it is the turn of the chain ``of``, which is told its name and says how many seconds another may
+    not begin; None: it goes on itself.
+    """
     try:
         chain = turns.hold(of)
     except RedisError as error:
         _log.warning(f"{what} is left to the next time: Redis does not answer", error=str(error))
         return
     if chain is None:
-        _log.info(f"{what} is under way in another chain of tasks")
+        _log.info(f"{what} is under way in another chain of tasks, or was a moment ago")
         return
-    following = False
+    rest: int | None = 0
     try:
-        following = work(chain)
+        rest = work(chain)
     except RetryableError as error:
         _log.warning(f"{what} failed, the next time tries again", error=error.detail)
     finally:
-        if not following:
+        if rest is not None:
             with suppress(RedisError):  # then its key runs out
-                turns.end(chain)
-
-
-async def _dream(wiring: Wiring, *, start: DreamBookmark | None) -> Done | None:
-    return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
-
-
-async def _resolve(wiring: Wiring, *, start: Names | None) -> Resolved | None:
-    return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
+                turns.end(chain, rest_seconds=rest)
 
 
 async def _watch(wiring: Wiring) -> tuple[bool, bool]:
@@ -267,3 +221,9 @@ async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reco
         await graph.clear_rebuilding(done.rebuilt)
         await indexes.look()
     return done, indexes.rebuilding is not None
+
+
+_in_turns(CONSOLIDATE, "consolidation", _fold, Bookmark.read)
+_in_turns(CATCH_UP, "consolidation of what has grown", _catch_up, Errand.read)
+_in_turns(DREAM, "dreaming", _dream, DreamBookmark.read)
+_in_turns(RESOLVE, "resolving", _resolve, Names.read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -39,14 +40,16 @@ from vicw_sleep.asking import asking_of
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.forget import forget_receipts
+from vicw_sleep.nights import Nightly, schedules
 from vicw_sleep.reconcile import reconcile
 from vicw_sleep.resolve.resolving import Resolve
+from vicw_sleep.schedule import Schedule
+from vicw_standalone import nights
 from vicw_standalone.background import background
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.language import open_language_model
-from vicw_standalone.nights import Nights
 from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.reranker import open_reranker
@@ -78,7 +81,7 @@ class Standalone:
         self.indexer: Indexer
         self.reindexing: Reindexing
         self.extractor: Extractor | None
-        self._nights: Nights
+        self._schedules: Mapping[Nightly, Schedule]
         self._reranker: Reranker | None
         self._ingest: IngestPorts
 
@@ -96,7 +99,7 @@ class Standalone:
 
     async def _open(self) -> None:
         storage = self.settings.storage
-        self._nights = Nights.of(self.settings, now())
+        self._schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
         mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
@@ -221,7 +224,7 @@ class Standalone:
         keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             keep_doing(self._uses.keep_noting(self.graph), self._stack, "uses")
-        for name, work in self._nights.work(self):
+        for name, work in nights.work(self, self._schedules):
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")

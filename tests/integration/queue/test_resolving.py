@@ -14,6 +14,7 @@ from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import RESOLVE, make_celery
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
+from vicw_sleep.chain import key_of
 
 pytestmark = pytest.mark.process
 _FAMILIES = ("Alves", "Berg", "Costa")
@@ -36,7 +37,7 @@ async def test_the_sleep_worker_goes_on_message_by_message_until_all_is_merged(
 
     async def through() -> bool:
         with redis_server.client(DATABASE) as client:
-            ended = not client.exists("vicw:resolve")
+            ended = not client.exists(key_of(RESOLVE))
         return ended and len(await graph.steps("t", limit=9)) == len(_FAMILIES)
 
     await until(through, 60)

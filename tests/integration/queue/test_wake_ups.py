@@ -30,7 +30,7 @@ from vicw_shared.adapters.celery_queue import (
 )
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, _send_due
-from vicw_sleep.chain import Chain
+from vicw_sleep.chain import Chain, key_of
 
 DATABASE = 3
 
@@ -153,11 +153,11 @@ async def test_a_redis_without_room_is_no_error_of_whoever_wakes(start_redis: Ca
 
 
 def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
-    chain = Chain(client, "chain")
+    chain = Chain(client, "task")
     first = chain.hold(None)
     assert first is not None
     assert (chain.hold(None), chain.hold(first), chain.hold("another")) == (None, first, None)
-    assert 0 < client.ttl("chain") <= 900
+    assert 0 < client.ttl(key_of("task")) <= 900
     chain.end("another")
     assert chain.hold(first) == first
     chain.end(first)
@@ -166,21 +166,21 @@ def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
 
 
 def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client: redis.Redis) -> None:
-    chain = Chain(client, "chain")
+    chain = Chain(client, "task")
     first = chain.hold(None)
     assert first is not None
     assert (chain.free(rested=False), chain.free(rested=True)) == (False, False), "it goes on"
     chain.end(first, rest_seconds=60)
-    assert 0 < client.ttl("chain") <= 60
+    assert 0 < client.ttl(key_of("task")) <= 60
     assert (chain.hold(first), chain.hold(None), chain.free(rested=False)) == (None, None, False)
     assert chain.free(rested=True)
     assert chain.hold(None) not in {None, first}
 
 
 def test_a_chain_whose_worker_died_is_given_up(client: redis.Redis) -> None:
-    chain = Chain(client, "chain")
+    chain = Chain(client, "task")
     first = chain.hold(None)
-    client.delete("chain")  # its time has run out
+    client.delete(key_of("task"))  # its time has run out
     second = chain.hold(None)
     assert second is not None
     assert (chain.hold(first), chain.hold(second)) == (None, second)

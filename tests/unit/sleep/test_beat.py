@@ -12,10 +12,10 @@ import pytest
 from pydantic import ValidationError
 
 from vicw_ingest.indexing import Indexer
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, RESOLVE
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, FORGET, RESOLVE
 from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings
-from vicw_sleep.beat import ticks
+from vicw_sleep.beat import Tick, ticks
 from vicw_sleep.settings import Settings
 
 
@@ -31,10 +31,16 @@ def test_every_task_of_the_night_is_sent_by_its_own_schedule(monkeypatch: pytest
         monkeypatch.setenv(f"VICW_{task}_SCHEDULE", "never" if task == "DREAM" else "* * * * *")
     later = now() + timedelta(minutes=2)
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: later)
-    nightly = {tick.task: tick for tick in ticks(Settings.read()) if tick.schedule is not None}
-    assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE}
+    nightly = _nightly()
+    assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE, FORGET}
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: later + timedelta(minutes=2))
-    assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}
+    assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}, "FORGET has no limit"
+    monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
+    assert _nightly() == {}
+
+
+def _nightly() -> dict[str, Tick]:
+    return {tick.task: tick for tick in ticks(Settings.read()) if tick.schedule is not None}
 
 
 def test_what_a_killed_worker_held_is_looked_for_within_a_minute_whatever_is_set() -> None:

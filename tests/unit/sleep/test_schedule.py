@@ -9,14 +9,15 @@ import pytest
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS
 from vicw_sleep.beat import Tick
-from vicw_sleep.schedule import SCHEDULE, Schedule
+from vicw_sleep.nights import SETTING, Nightly
+from vicw_sleep.schedule import Schedule
 
 BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
 def nightly(began: datetime = BEGAN) -> Schedule:
-    return Schedule(SCHEDULE, "0 3 * * *", began)
+    return Schedule(SETTING[Nightly.CONSOLIDATION], "0 3 * * *", began)
 
 
 def test_it_is_due_once_a_night() -> None:
@@ -45,7 +46,7 @@ def test_a_clock_that_jumps_neither_holds_it_up_nor_makes_it_run_for_ever() -> N
 
 @pytest.mark.parametrize("never", ["never", " Never "])
 def test_it_may_never_be_due(never: str) -> None:
-    schedule = Schedule(SCHEDULE, never, BEGAN)
+    schedule = Schedule(SETTING[Nightly.CONSOLIDATION], never, BEGAN)
     assert schedule.rest(BEGAN) is None
     assert not schedule.due(BEGAN + timedelta(days=400))
 
@@ -53,12 +54,12 @@ def test_it_may_never_be_due(never: str) -> None:
 @pytest.mark.parametrize("wrong", ["", "3", "@daily", "61 * * * *", "* * * * * *", "0 3 * * x"])
 def test_what_is_no_schedule_is_refused_with_the_setting_and_an_example(wrong: str) -> None:
     with pytest.raises(SettingsError, match=r"VICW_CONSOLIDATE_SCHEDULE=.*0 3 \* \* \*"):
-        Schedule(SCHEDULE, wrong, BEGAN)
+        Schedule(SETTING[Nightly.CONSOLIDATION], wrong, BEGAN)
 
 
 def test_the_setting_is_called_what_the_error_says() -> None:
     variables = [f"{one.model_config['env_prefix']}{name.upper()}" for one in CONCERNS for name in one.model_fields]
-    assert SCHEDULE in variables
+    assert set(SETTING.values()) <= set(variables)
 
 
 def test_the_clock_sends_what_is_due_as_soon_as_it_can(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,10 +45,10 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_would_be_folded_is_said_then_done_logged_and_taken_back(filled: Path) -> None:
     dry = sleep(filled, "consolidate", "--hours", "0", "--dry-run")
     assert dry.exit_code == 0, dry.output
-    assert dry.stdout.splitlines()[-1] == "12 Events of 1 threads would become 3 Macro-Events"
+    assert dry.stdout.splitlines()[-1] == "12 Events of 1 thread would become 3 Macro-Events"
     assert sleep(filled, "log").stdout == "", "nothing was done"
     done = sleep(filled, "consolidate", "--hours", "0", "-q")
-    assert done.stdout == "12 Events of 1 threads became 3 Macro-Events\n"
+    assert done.stdout == "12 Events of 1 thread became 3 Macro-Events\n"
     steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
     assert [step["outcome"] for step in steps] == ["done"] * 3
     assert steps[0]["id"] in sleep(filled, "log").stdout
@@ -59,11 +59,11 @@ def test_what_would_be_folded_is_said_then_done_logged_and_taken_back(filled: Pa
 
 
 def test_what_is_young_is_left(filled: Path) -> None:
-    assert sleep(filled, "consolidate").stdout == "0 Events of 1 threads became 0 Macro-Events\n"
+    assert sleep(filled, "consolidate").stdout == "0 Events of 1 thread became 0 Macro-Events\n"
 
 
 def test_the_number_of_batches_may_be_bounded(filled: Path) -> None:
-    assert "4 Events of 1 threads became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
+    assert "4 Events of 1 thread became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
 
 
 def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

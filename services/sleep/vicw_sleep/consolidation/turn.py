@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
 from datetime import timedelta
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import structlog
 
@@ -44,6 +44,24 @@ class Errand:
     grown: Growth
     mark: Bookmark | None = None
 
+    @property
+    def written(self) -> list[object]:
+        """What ``read`` takes, as JSON."""
+        return [list(astuple(self.grown)), self.mark.written if self.mark is not None else None]
+
+    @classmethod
+    def read(cls, written: Sequence[Any]) -> Errand:
+        """Return the errand that was written."""
+        grown, mark = written
+        return cls(Growth(*grown), Bookmark.read(mark) if mark is not None else None)
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """A turn in a context that has grown, and where the next one goes on, there or in another; None: it is through."""
+
+    next: Errand | None
+
 
 async def turn(
     consolidation: Consolidation,
@@ -66,20 +84,20 @@ async def turn(
 
 async def catch_up(
     consolidation: Consolidation, settings: ConsolidationSettings, left: Errand | None = None
-) -> Errand | None:
-    """Take a turn in a context that ``settings.interactions`` items arrived in; return what is left, of any of them.
+) -> CaughtUp:
+    """Take a turn in a context that ``settings.interactions`` items arrived in.
 
     What fails is left to the night, or to as many items more. Raises what the graph raises that knows of growth.
     """
     errand = left or await _grown(consolidation, settings)
     if errand is None:
-        return None
+        return CaughtUp(None)
     grown = errand.grown
     done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
     if done is not None and done.next is not None:
-        return Errand(grown, done.next)
+        return CaughtUp(Errand(grown, done.next))
     await consolidation.graph.note_growth(grown)
-    return await _grown(consolidation, settings)
+    return CaughtUp(await _grown(consolidation, settings))
 
 
 async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) -> Errand | None:
@@ -94,10 +112,6 @@ async def keep_consolidating(
 ) -> NoReturn:
     """Take turns when they are due, by the clock and by what has arrived, for ever."""
 
-    async def between() -> AsyncIterator[None]:
-        left: Errand | None = None
-        while (left := await catch_up(opened(), settings, left)) is not None:
-            yield
-
+    between = through(lambda left: catch_up(opened(), settings, left))
     night = through(lambda mark: turn(opened(), settings, mark))
     await keep_taking_turns(schedule, night, "consolidation", between)

@@ -33,10 +33,8 @@ class Bookmark:
         return [*astuple(self.flow), *(self.after or ())]
 
     @classmethod
-    def read(cls, written: Sequence[Any] | None) -> Bookmark | None:
-        """Return the bookmark that was written, or None of None."""
-        if written is None:
-            return None
+    def read(cls, written: Sequence[Any]) -> Bookmark:
+        """Return the bookmark that was written."""
         tenant, context, flow, *after = written
         return cls(Flow(tenant, context, flow), cast(ChainKey, tuple(after)) if after else None)
 

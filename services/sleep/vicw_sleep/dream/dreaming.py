@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol
 
 from prometheus_client import Counter
 
@@ -64,6 +64,17 @@ class Bookmark:
     tenant: str
     label: Label
     after: str | None
+
+    @property
+    def written(self) -> list[object]:
+        """What ``read`` takes, as JSON."""
+        return [self.tenant, self.label.value, self.after]
+
+    @classmethod
+    def read(cls, written: Sequence[Any]) -> Bookmark:
+        """Return the bookmark that was written."""
+        tenant, label, after = written
+        return cls(tenant, Label(label), after)
 
 
 @dataclass(slots=True)

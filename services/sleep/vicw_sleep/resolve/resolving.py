@@ -7,8 +7,8 @@ work, and any may die: merges of a tenant go one at a time, and each is judged b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -62,15 +62,16 @@ class Bookmark:
     behind: Place | None = None
     judged: tuple[float, str, str] | None = None
 
-    def dump(self) -> dict[str, object]:
-        """Return it as JSON has it."""
-        return asdict(self)
+    @property
+    def written(self) -> list[object]:
+        """What ``read`` takes, as JSON."""
+        return list(astuple(self))
 
     @classmethod
-    def load(cls, told: Mapping[str, Any]) -> Bookmark:
-        """Undo ``dump``: JSON knows no tuples."""
-        fields: dict[str, Any] = {name: tuple(it) if isinstance(it, list) else it for name, it in told.items()}
-        return cls(**fields)
+    def read(cls, written: Sequence[Any]) -> Bookmark:
+        """Return the bookmark that was written: JSON knows no tuples."""
+        fields: list[Any] = [tuple(field) if isinstance(field, list) else field for field in written]
+        return cls(*fields)
 
 
 @dataclass(slots=True)

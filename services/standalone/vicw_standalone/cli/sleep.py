@@ -81,9 +81,8 @@ def consolidate(
         refused = f", {done.refused} batches are refused" if done.refused else ""
         left = f", {done.left} are left as they were before (--again judges them anew)" if done.left else ""
         changed = f", {done.changed} changed meanwhile" if done.changed else ""
-        out.print(
-            f"{done.events} Events of {done.flows} threads {verb} {done.macros} Macro-Events{refused}{left}{changed}"
-        )
+        what = f"{_many(done.events, 'Event')} of {_many(done.flows, 'thread')} {verb}"
+        out.print(f"{what} {_many(done.macros, 'Macro-Event')}{refused}{left}{changed}")
 
     run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
 
@@ -145,7 +144,7 @@ def status(
     platform: PlatformOption = False,
 ) -> None:
     """Say what runs when, and what was done in the last day."""
-    from vicw_sleep.schedule import DREAM_SCHEDULE, FORGET_SCHEDULE, NEVER, RESOLVE_SCHEDULE, SCHEDULE, Schedule
+    from vicw_sleep.nights import schedules
 
     settings = read_settings(data_dir=data_dir)
     began = now()
@@ -156,18 +155,17 @@ def status(
 
     steps = asyncio.run(read())
     recent = Counter(step.outcome for step in steps if step.at > began - timedelta(days=1))
-    folding = Schedule(SCHEDULE, settings.consolidation.schedule, began)
-    dreaming = Schedule(DREAM_SCHEDULE, settings.dream.schedule, began)
-    forgetting = Schedule(FORGET_SCHEDULE, settings.forgetting.schedule if settings.forgetting.items else NEVER, began)
-    merging = Schedule(RESOLVE_SCHEDULE, settings.resolve.schedule, began)
-    tasks = {"consolidation": folding, "dream": dreaming, "resolve": merging, "forgetting": forgetting}
-    for task, schedule in tasks.items():
+    for task, schedule in schedules(settings, began).items():
         when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
         out.print(f"{task}: {when}")
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
         out.print(f"consolidation of a context: at once when {items} items, and a 20th of all, are new in it")
     last = f"{steps[0].at:%Y-%m-%d %H:%M} UTC" if steps else "never"
     out.print(f"last step: {last}; in the last day " + ", ".join(f"{recent[one]} {one.value}" for one in Outcome))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _when(schedule: Schedule, began: datetime) -> str:
