@@ -76,7 +76,7 @@ def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
         time.sleep(5)
         assert folded() == 0
         assert platform.remember(*items[9:], context="daily", flow_id="often").status_code == 201
-        eventually(folded, lambda steps: steps == 3, 60, "it is folded")
+        eventually(folded, lambda steps: steps == 3, 180, "it is folded")
     finally:
         for service in services:
             service.kill()
