@@ -60,7 +60,7 @@ async def sleep(standalone: Standalone, embedder: Timed) -> None:
     began = time.perf_counter()
     events = macros = refused = turns = 0
     mark = None
-    while (done := await turn(standalone.consolidation(), ASLEEP, mark)) is not None:
+    while (done := await turn(standalone.asleep.consolidation(), ASLEEP, mark)) is not None:
         events, macros, refused, turns = events + done.events, macros + done.macros, refused + done.refused, turns + 1
         if (mark := done.next) is None:
             break

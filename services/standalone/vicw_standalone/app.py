@@ -60,7 +60,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
     async def undo(step: str) -> str:
-        return await take_back(standalone, step, standalone.settings)
+        return await take_back(standalone.asleep, step, standalone.settings)
 
     app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.reading, undo, gate))
     return app

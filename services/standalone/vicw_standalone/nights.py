@@ -23,21 +23,21 @@ type Work = tuple[str, Coroutine[None, None, NoReturn]]
 
 def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Iterator[Work]:
     """Yield what is to run, each with its name, over open stores."""
-    settings = standalone.settings
+    settings, asleep = standalone.settings, standalone.asleep
     if settings.sleep.paused:
         return
     if standalone.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
         folding, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
-        yield "consolidation", keep_consolidating(standalone.consolidation, settings.consolidation, folding)
-        yield "dream", keep_dreaming(standalone.dream, settings.dream, dreaming)
+        yield "consolidation", keep_consolidating(asleep.consolidation, settings.consolidation, folding)
+        yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming)
     if settings.forgetting.items:
         forgetting = schedules[Nightly.FORGETTING]
         yield "forgetting", keep_taking_turns(forgetting, partial(_forget, standalone), "forgetting")
-    yield "resolve", keep_resolving(standalone.resolve, settings.resolve, schedules[Nightly.RESOLVE])
+    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE])
     if settings.mirror.path is not None:
-        yield "mirror", keep_mirrored(standalone.background, settings.mirror)
+        yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
 
 
 async def _forget(standalone: Standalone) -> AsyncIterator[None]:
-    while await turn_of_forgetting(standalone.capacity(), standalone.settings.forgetting):
+    while await turn_of_forgetting(standalone.asleep.capacity(), standalone.settings.forgetting):
         yield

@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 
 import structlog
 
-from vicw_ingest.capacity.capacity import Capacity
-from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
@@ -30,22 +27,19 @@ from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
 from vicw_shared.clock import now
-from vicw_shared.courtesy import Courtesy, polite
+from vicw_shared.courtesy import Courtesy
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, described
 from vicw_shared.ports import Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.asking import asking_of
-from vicw_sleep.consolidation.consolidating import Consolidation, Told
-from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.nights import Nightly, schedules
 from vicw_sleep.reconcile import reconcile
-from vicw_sleep.resolve.resolving import Resolve
 from vicw_sleep.schedule import Schedule
 from vicw_standalone import nights
-from vicw_standalone.background import background
+from vicw_standalone.asleep import Asleep
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, open_folder
@@ -79,6 +73,7 @@ class Standalone:
         self.graph: SqliteGraphStore
         self.indexes: Indexes
         self.indexer: Indexer
+        self.asleep: Asleep
         self.reindexing: Reindexing
         self.extractor: Extractor | None
         self._schedules: Mapping[Nightly, Schedule]
@@ -127,7 +122,15 @@ class Standalone:
         )
         self._reranker = await open_reranker(self.settings.rerank, self._stack)
         self._model = await open_language_model(self.settings.llm, self._stack)
-        self._asking = asking_of(self._model, self.settings.llm)
+        self.asleep = Asleep(
+            self.settings,
+            self.registry,
+            self.graph,
+            self.indexes,
+            self.indexer,
+            courtesy=self._courtesy,
+            asking=asking_of(self._model, self.settings.llm),
+        )
         self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
             self.graph,
@@ -230,38 +233,6 @@ class Standalone:
             keep_doing(self.extractor.run(), self._stack, "extractor")
         if self.indexes.rebuilding is not None:
             keep_doing(rebuild(self.graph, self.indexes, self._folder), self._stack, "rebuilding")
-
-    @property
-    def background(self) -> SqliteGraphStore:
-        """The graph for work that nobody waits for: it lets questions go first."""
-        return polite(self.graph, self._courtesy)
-
-    def consolidation(self, told: Told | None = None) -> Consolidation:
-        """Return what folds old Events; ``told`` hears of each batch."""
-        made = Consolidation(
-            self.background,
-            self.graph.unread,
-            background(self.indexes, self._courtesy),
-            self.registry,
-            self.indexer,
-            chunk_chars=self.settings.ingest.chunk_chars,
-            asking=self._asking if self.settings.consolidation.llm else None,
-            give_way=self._courtesy.give_way,
-        )
-        return made if told is None else replace(made, told=told)
-
-    def dream(self) -> Dream:
-        """Return what dreams of items."""
-        asking = self._asking if self.settings.dream.llm else None
-        return Dream(self.background, background(self.indexes, self._courtesy), self.registry, self.indexer, asking)
-
-    def capacity(self) -> Capacity:
-        """Return what forgets for want of room."""
-        return Capacity(self.background, Eraser(self.background, self.indexes, self.registry), self.indexer)
-
-    def resolve(self) -> Resolve:
-        """Return what merges duplicates."""
-        return Resolve(self.background, self.registry)
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -8,24 +8,7 @@ from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ChangePhase, ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.erasing import ErasureNote, Erasures
-from vicw_shared.ports.graph import (
-    Counters,
-    Direction,
-    Gap,
-    GraphStore,
-    GraphTransaction,
-    ItemRef,
-    Lead,
-    Lookups,
-    Neighbour,
-    Ordering,
-    Puts,
-    Receipt,
-    Receipts,
-    Spread,
-    StoreRecord,
-    TextHit,
-)
+from vicw_shared.ports.graph import GraphStore, ItemRef, Lead, Neighbour, Spread, StoreRecord, TextHit
 from vicw_shared.ports.items import Flow, ItemIndex
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
@@ -35,6 +18,17 @@ from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import Growth, Growths, Outcome, SleepLog, Step
+from vicw_shared.ports.transaction import (
+    Counters,
+    Direction,
+    Gap,
+    GraphTransaction,
+    Lookups,
+    Ordering,
+    Puts,
+    Receipt,
+    Receipts,
+)
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.uses import Use, Uses
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore

@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from vicw_shared.model import Edge, Node
-from vicw_shared.ports.graph import Counters, Receipt
 from vicw_shared.ports.sleep import Step
+from vicw_shared.ports.transaction import Counters, Receipt
 
 
 class GraphSnapshot(Protocol):

@@ -75,7 +75,7 @@ async def test_a_step_of_the_sleep_cycle_is_taken_back_while_it_serves(store: Pa
     async with open_memory(store) as memory:
         await fill_with_turns(memory)
         rules = rules_of(ConsolidationSettings(hours=0, used_hours=0))
-        done = await memory.standalone.consolidation().run(rules, now=now())
+        done = await memory.standalone.asleep.consolidation().run(rules, now=now())
         assert done.macros == 3
         step, *_ = await memory.standalone.graph.steps(None, limit=9)
         async with client(memory) as http:

@@ -40,10 +40,10 @@ class Slow(HashEmbedder):
 
 
 NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
-    "consolidation": lambda s: consolidate(s.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
-    "dream": lambda s: dream(s.dream(), DreamSettings(hours=0), None),
-    "resolve": lambda s: resolve(s.resolve(), ResolveSettings(), None),
-    "forgetting": lambda s: forget(s.capacity(), ForgetSettings(items=1)),
+    "consolidation": lambda s: consolidate(s.asleep.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
+    "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
+    "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
+    "forgetting": lambda s: forget(s.asleep.capacity(), ForgetSettings(items=1)),
 }
 
 

@@ -93,7 +93,7 @@ class LocalTarget:
 
     def consolidation(self, told: Told) -> Consolidation:
         """Return what folds old Events."""
-        return self._standalone.consolidation(told)
+        return self._standalone.asleep.consolidation(told)
 
     async def passages(self) -> int:
         """Return how many passages it has."""

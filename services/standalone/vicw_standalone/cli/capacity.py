@@ -62,7 +62,7 @@ async def _on_directory(settings: Settings, chosen: ForgetSettings, dry: bool, t
 
     try:
         async with opened(settings) as (standalone, _):
-            done = await _run(standalone.capacity(), chosen, dry, tell)
+            done = await _run(standalone.asleep.capacity(), chosen, dry, tell)
             await standalone.indexer.drain()
             return done
     except DataDirError as error:

@@ -42,7 +42,7 @@ async def _on_directory(settings: Settings, schedule: str) -> AsyncIterator[Slee
     except DataDirError as error:
         fail(f"{error.detail}. A server does this by itself ({schedule}); stop it to do it now", code=2)
     try:
-        yield standalone
+        yield standalone.asleep
         await standalone.indexer.drain()
     finally:
         await standalone.close()

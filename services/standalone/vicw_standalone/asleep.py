@@ -1,0 +1,70 @@
+"""What works on the stores of one process while nobody waits for it: it lets questions go first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vicw_ingest.capacity.capacity import Capacity
+from vicw_ingest.erasing.eraser import Eraser
+from vicw_ingest.indexing import Indexer
+from vicw_shared.adapters.sqlite.store import SqliteGraphStore
+from vicw_shared.courtesy import Courtesy, polite
+from vicw_shared.indexes import Indexes
+from vicw_shared.model import EdgeRegistry
+from vicw_sleep.asking import Asking
+from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.dream.dreaming import Dream
+from vicw_sleep.resolve.resolving import Resolve
+from vicw_standalone.background import background
+from vicw_standalone.settings import Settings
+
+
+class Asleep:
+    """The use cases of the sleep cycle over open stores. ``graph`` gives way, too."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        registry: EdgeRegistry,
+        graph: SqliteGraphStore,
+        indexes: Indexes,
+        indexer: Indexer,
+        *,
+        courtesy: Courtesy,
+        asking: Asking | None,
+    ) -> None:
+        self.graph = polite(graph, courtesy)
+        self._settings = settings
+        self._registry = registry
+        self._unread = graph.unread
+        self._indexes = indexes
+        self._indexer = indexer
+        self._courtesy = courtesy
+        self._asking = asking
+
+    def consolidation(self, told: Told | None = None) -> Consolidation:
+        """Return what folds old Events; ``told`` hears of each batch."""
+        made = Consolidation(
+            self.graph,
+            self._unread,
+            background(self._indexes, self._courtesy),
+            self._registry,
+            self._indexer,
+            chunk_chars=self._settings.ingest.chunk_chars,
+            asking=self._asking if self._settings.consolidation.llm else None,
+            give_way=self._courtesy.give_way,
+        )
+        return made if told is None else replace(made, told=told)
+
+    def dream(self) -> Dream:
+        """Return what dreams of items."""
+        asking = self._asking if self._settings.dream.llm else None
+        return Dream(self.graph, background(self._indexes, self._courtesy), self._registry, self._indexer, asking)
+
+    def capacity(self) -> Capacity:
+        """Return what forgets for want of room."""
+        return Capacity(self.graph, Eraser(self.graph, self._indexes, self._registry), self._indexer)
+
+    def resolve(self) -> Resolve:
+        """Return what merges duplicates."""
+        return Resolve(self.graph, self._registry)
