@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +23,7 @@ from vicw_ingest.erasing.choosing import (
 from vicw_ingest.erasing.eraser import Done, Eraser
 from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.fingerprints import Fingerprints
+from vicw_shared.fingerprints import Finder, Fingerprints
 from vicw_shared.model import Label
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.wire.ingest import IngestResponse
@@ -255,6 +256,31 @@ async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkey
     assert [event.source_id for event in await thread(side)] == ["9"]
     await side.graph.end_erasure(erasure)
     await sound(side)
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["items", "context"])
+async def test_two_who_erase_the_same_at_once_forget_nothing(
+    side: Side, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(12)])
+    await tell(side, [turn(19, "Ben left.", flow_id="g")])
+    monkeypatch.setattr("vicw_ingest.erasing.eraser._ITEMS", 1)
+    monkeypatch.setattr("vicw_ingest.erasing.eraser._NODES", 2)
+    before = set(await side.nodes())
+    names = [str(n) for n in range(12)]
+    chosen = Chosen("t", contexts=("c",)) if whole else await choose_items(side.graph, "t", names, None)
+    erasure = await eraser(side).begin(chosen)
+    await asyncio.gather(eraser(side).run(erasure), eraser(side).run(erasure))
+    fingerprints = await fingerprints_of(side.graph, erasure)
+    gone = before - set(await side.nodes())
+    assert len(gone) >= 24
+    finder = Finder(fingerprints)
+    assert all(finder.find(uid.encode()) for uid in gone), "whatever went is known to have gone"
+    assert await left(side, fingerprints) == []
+    await side.graph.end_erasure(erasure)
+    assert await eraser(side).run(erasure) == Done(), "there is nothing left to be done"
+    if not whole:
+        await sound(side)
 
 
 def _dying_after_one(write: Any) -> Any:

@@ -21,6 +21,7 @@ from effort import TIMES
 from vicw_ingest.erasing.choosing import choose_person
 from vicw_ingest.identity.candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
+from vicw_ingest.identity.things import show
 from vicw_shared.errors import NotFoundError
 from vicw_shared.identity.joining import Decision
 from vicw_shared.merging import MERGED_INTO
@@ -108,6 +109,9 @@ async def test_what_is_one_is_merged_once_into_what_more_is_known_of(side: Side)
     assert (step.task, step.outcome, step.subject, step.context) == (RESOLVE, Outcome.DONE, uid(JOSE), "c")
     assert step.details["into"] == uid(ACCENTED)
     assert "Lima" not in str(dict(step.details)), "a name may be erased: the log has uids alone"
+    one, other = await show(side.graph, "t", uid(JOSE)), await show(side.graph, "t", uid(ACCENTED))
+    assert one.merged_into is not None and one.merged_into.guess
+    assert [ref.guess for ref in other.merged] == [True]
     nodes, edges = await whole(side)
     assert (nodes, edges - said({edge.id: edge})) == before, "one edge, and nothing else"
     assert await side.payloads() == payloads
@@ -265,6 +269,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
     await run(side)
     (step,) = await side.graph.steps("t", limit=9)
     assert await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
+    assert [ref.guess for ref in (await show(side.graph, "t", uid(ACCENTED))).merged] == [False]
     (edge,) = await merges(side)
     assert (edge.created_by, "step" in edge.properties) == (CALLER, False)
     assert not await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED)), "it was so already"

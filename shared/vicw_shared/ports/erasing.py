@@ -13,7 +13,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ErasureNote:
-    """A part of what is noted of an ``erasure`` (a uid) of a tenant; the first has ``number`` 0. ``body`` is JSON."""
+    """A part of what is noted of an ``erasure`` (a uid) of a tenant; the first has ``number`` 0, the others
+    one each, in no order. ``body`` is JSON.
+    """
 
     erasure: str
     number: int

@@ -44,6 +44,12 @@ class EntityRef(Message):
     context: str
 
 
+class MergedRef(EntityRef):
+    """A named thing at the other end of a merge."""
+
+    guess: bool = Field(False, description="Nobody has said so: the sleep cycle takes the two to be one")
+
+
 class Entity(EntityRef):
     """A named thing with what is known of it."""
 
@@ -52,9 +58,9 @@ class Entity(EntityRef):
     domain: str
     created_at: Timestamp
     degree: StrictInt = Field(description="Edges of its own that say something of it")
-    merged_into: EntityRef | None = Field(None, description="The thing that it was merged into")
+    merged_into: MergedRef | None = Field(None, description="The thing that it was merged into")
     canonical: str = Field(description="Uid of the thing that stands for it; its own unless it was merged")
-    merged: tuple[EntityRef, ...] = Field((), description="Things that were merged into it, at most 20")
+    merged: tuple[MergedRef, ...] = Field((), description="Things that were merged into it, at most 20")
 
 
 class EntityPage(Message):

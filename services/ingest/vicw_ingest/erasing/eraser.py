@@ -112,9 +112,11 @@ class Eraser:
         """
         done = Done()
         notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
+        if not notes:
+            return done  # another has come to its end meanwhile
         first = notes[0]
         if ITEMS in first.body:
-            await self._empty(first, len(notes), done)
+            await self._empty(first, done)
             notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
         gone = united(notes, GONE)
         if gone:
@@ -136,7 +138,7 @@ class Eraser:
         await self._drop_steps(tenant, gone, set(), done)
         await self.graph.count_erasure()
 
-    async def _empty(self, first: ErasureNote, number: int, done: Done) -> None:
+    async def _empty(self, first: ErasureNote, done: Done) -> None:
         """Remove from the graph what is noted, batch by batch, each with its note."""
         key = int(str(first.body[KEY]), 16)
         roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
@@ -147,16 +149,13 @@ class Eraser:
             left = await self._left(root.tenant, items[root.uid])
             there = await self.graph.nodes(root.tenant, people)
             for batch in batched(left, _ITEMS) if left else [()] * bool(there):
-                gone = await self._erase(root, batch, people, first, number, key)
-                done.count(gone)
-                number += 1
+                done.count(await self._erase(root, batch, people, first, key))
                 self.told(sum(done.nodes.values()))
         wanted = first.body[ROOTS]
         chosen = roots.values() if first.body[ALL] else [roots[u] for u in map(str, listed(wanted)) if u in roots]
         for root in chosen:
-            async for went in self._erase_context(root, first, key, number):
+            async for went in self._erase_context(root, first, key):
                 done.count(went)
-                number += 1
                 self.told(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
         await self._write(first.tenant, methodcaller("note_erasure", sealed))
@@ -170,29 +169,27 @@ class Eraser:
         return left
 
     async def _erase(
-        self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, number: int, key: int
+        self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, key: int
     ) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             erasing = Erasing(transaction, self.registry, now(), root.tenant, root.context)
             gone = [*await erasing.erase(uids), *await erasing.drop_things(people)]
-            await transaction.note_erasure(note_of(first, number, gone, key))
+            if gone:
+                await transaction.note_erasure(note_of(first, gone, key))
             return gone
 
         return await self.graph.write(root.tenant, root.context, work)
 
-    async def _erase_context(
-        self, root: Node, first: ErasureNote, key: int, number: int
-    ) -> AsyncIterator[Sequence[Node]]:
+    async def _erase_context(self, root: Node, first: ErasureNote, key: int) -> AsyncIterator[Sequence[Node]]:
         """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
         while members := await self._members(root):
             for batch in batched(members, _NODES):
-                yield await self._drop_members(root, batch, partial(note_of, first, number, key=key))
-                number += 1
+                yield await self._drop_members(root, batch, partial(note_of, first, key=key))
 
         async def last(transaction: GraphTransaction) -> None:
             await transaction.drop_nodes([root.uid])
             await transaction.drop_counters([], arrivals=True)
-            await transaction.note_erasure(note_of(first, number, [root], key))
+            await transaction.note_erasure(note_of(first, [root], key))
 
         await self.graph.write(root.tenant, root.context, last)
         yield [root]
@@ -205,7 +202,8 @@ class Eraser:
             await self._bequeath(transaction, root, gone)
             await transaction.drop_counters(sorted({n.flow_id for n in gone if n.flow_id is not None}))
             await transaction.drop_nodes([node.uid for node in gone])
-            await transaction.note_erasure(note_of(gone))
+            if gone:
+                await transaction.note_erasure(note_of(gone))
             return gone
 
         return await self.graph.write(root.tenant, root.context, work)

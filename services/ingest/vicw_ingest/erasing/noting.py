@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ ITEMS, ROOTS, PEOPLE, ALL, KEY = "items", "roots", "people", "everything", "key"
 """What the first note has: what is to go."""
 GONE, FLOWS, MARKS = "gone", "flows", "marks"
 """What the others have: what went."""
+_NUMBER_BITS = 48
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -29,14 +31,17 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     return Fingerprints(key, {mark for part in parts for mark in part.marks})
 
 
-def note_of(first: ErasureNote, number: int, gone: Sequence[Node], key: int) -> ErasureNote:
-    """Return the note of a batch: uids of what went, hashes of its flows and its texts."""
+def note_of(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:
+    """Return the note of a batch: uids of what went, hashes of its flows and its texts.
+
+    Its number is drawn, so that two who erase the same at once never write one note.
+    """
     marks = Fingerprints(key)
     for text in {text for node in gone for text in texts_of(node)}:
         marks.add_text(text)
     flows = {flow_key(n.tenant, n.context, n.flow_id) for n in gone if n.flow_id is not None}
     body = {GONE: [node.uid for node in gone], FLOWS: sorted(flows), MARKS: marks.dump()}
-    return replace(first, number=number, body=body)
+    return replace(first, number=1 + secrets.randbits(_NUMBER_BITS), body=body)
 
 
 def texts_of(node: Node) -> set[str]:

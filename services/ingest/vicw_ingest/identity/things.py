@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from vicw_ingest.identity.ends import require_thing
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.merging import MERGED_INTO, canonical
+from vicw_shared.merging import MERGED_INTO, canonical, is_guess
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_thing
 from vicw_shared.ports import Direction, GraphStore, Neighbour
 from vicw_shared.text import fold
 from vicw_shared.uids import is_uid
-from vicw_shared.wire.entities import Entity, EntityPage, EntityRef
+from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
 
 MOST_MERGED = 20
 _OUT, _IN = (MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN)
@@ -73,7 +73,7 @@ async def described(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> li
         canonical(graph, tenant, uids),
         graph.expand(tenant, uids, [_OUT, _IN], MOST_MERGED),
     )
-    into = {n.origin: n.node for n in merges if n.edge.source == n.origin}
+    into = {n.origin: n for n in merges if n.edge.source == n.origin}
     merged: dict[str, list[Neighbour]] = {}
     for neighbour in merges:
         if neighbour.edge.target == neighbour.origin:
@@ -86,12 +86,16 @@ async def described(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> li
             domain=node.domain,
             created_at=node.created_at,
             degree=degrees.get(node.uid, 0),
-            merged_into=reference(into[node.uid]) if node.uid in into else None,
+            merged_into=_merged(into[node.uid]) if node.uid in into else None,
             canonical=stands[node.uid],
-            merged=tuple(sorted((reference(n.node) for n in merged.get(node.uid, ())), key=lambda ref: ref.name)),
+            merged=tuple(sorted(map(_merged, merged.get(node.uid, ())), key=lambda ref: ref.name)),
         )
         for node in nodes
     ]
+
+
+def _merged(neighbour: Neighbour) -> MergedRef:
+    return MergedRef(**reference(neighbour.node).model_dump(), guess=is_guess(neighbour.edge))
 
 
 async def _place(graph: GraphStore, tenant: str, after: str | None) -> tuple[str, str] | None:

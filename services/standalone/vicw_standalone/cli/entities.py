@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from vicw_client import VicwClient, VicwClientError
-from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange
+from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
 from vicw_standalone.cli.ask import UrlOption, connect, hint
 from vicw_standalone.cli.console import err, fail, harmless, out
 
@@ -167,11 +167,11 @@ def _print(entity: Entity) -> None:
     if entity.aliases:
         out.print(f"     also {_shown(', '.join(entity.aliases))}")
     if entity.merged_into is not None:
-        out.print(f"     merged into {_named(entity.merged_into)}")
+        out.print(f"     merged into {_named(entity.merged_into)}{_guess(entity.merged_into)}")
         if entity.canonical != entity.merged_into.uid:
             out.print(f"     which {entity.canonical} stands for", markup=False)
     for other in entity.merged:
-        out.print(f"     stands for {_named(other)}")
+        out.print(f"     stands for {_named(other)}{_guess(other)}")
 
 
 def _line(entity: Entity) -> str:
@@ -182,6 +182,10 @@ def _line(entity: Entity) -> str:
 
 def _named(entity: EntityRef) -> str:
     return f"[bold]{_shown(entity.name)}[/] [dim]{_shown(entity.subtype)} · {_shown(entity.context)} · {entity.uid}[/]"
+
+
+def _guess(ref: MergedRef) -> str:
+    return " [dim](a guess)[/]" if ref.guess else ""
 
 
 def _shown(text: str) -> str:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from vicw_client import VicwClient
+from vicw_retrieval.channels.graph.walking import LEAST_WEIGHT
 from vicw_shared.wire.explanation import GraphChannel
 from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.finding import Finding, Verdict
 
-LEAST_WEIGHT = 0.05
 BUDGET_MS = 45.0
 """What the channel may take of a request (seed 002 §6.3)."""
 
