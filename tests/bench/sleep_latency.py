@@ -66,6 +66,13 @@ async def measure(
     return latency
 
 
+def show(day: Latency, night: Latency) -> None:
+    """Print both, and their ratio."""
+    for name, latency in (("at rest", day), ("asleep", night)):
+        print(f"{name:10} p50 {latency.p50_ms:6.1f} ms, p95 {latency.p95_ms:6.1f}, p99 {latency.p99_ms:6.1f}")
+    print(f"ratio      p50 {night.p50_ms / day.p50_ms:6.2f}   , p95 {night.p95_ms / day.p95_ms:6.2f}")
+
+
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=10_000)
@@ -83,9 +90,7 @@ async def main() -> None:
                 print(f"filled with {options.messages} messages in {seconds:.0f} s", flush=True)
         asked = Chat().questions(_WARM_UP + options.queries)
         day, night = [await measure(store, str(model), models, how, asked, options.rest) for how in (RESTING, ASLEEP)]
-    for name, latency in (("at rest", day), ("asleep", night)):
-        print(f"{name:10} p50 {latency.p50_ms:6.1f} ms, p95 {latency.p95_ms:6.1f}, p99 {latency.p99_ms:6.1f}")
-    print(f"ratio      p50 {night.p50_ms / day.p50_ms:6.2f}   , p95 {night.p95_ms / day.p95_ms:6.2f}")
+    show(day, night)
 
 
 if __name__ == "__main__":

@@ -131,10 +131,10 @@ async def test_what_has_no_tags_gets_some_and_what_is_alike_is_joined_once(side:
     assert await whole(side) == before
 
 
-async def test_a_language_model_names_tags_that_lead_from_one_to_another(side: Side) -> None:
+async def test_what_a_language_model_names_is_taken_where_something_else_bears_it_out(side: Side) -> None:
     await tell(side, *items(), tenant="t")
-    await tell(side, item(9, "Waves broke over the old harbour wall, and boats sank."), tenant="t")
-    subjects = {"storm": ["weather", "harbour"], "Waves": ["weather", "spam"], "disk": ["Operations"], "bread": []}
+    await tell(side, item(9, "Waves broke over the old harbour wall, and boats sank.", tags=["Weather"]), tenant="t")
+    subjects = {"storm": ["weather", "fraud"], "Waves": ["fraud"], "disk": ["fraud", "Operations"], "bread": ["fraud"]}
 
     def answer(body: dict[str, Any]) -> str:
         texts = json.loads(body["messages"][-1]["content"])["texts"]
@@ -159,8 +159,8 @@ async def test_a_language_model_names_tags_that_lead_from_one_to_another(side: S
         again = await run(side, strict, asking=asking)
         await model.close()
     tags = await tags_of(side)
-    assert all("weather" in tags[number] for number in "019"), "what it says of two leads from one to the other"
-    assert not {"spam", "operations"} & set().union(*tags.values()), "what nothing else speaks for does not"
+    assert all("Weather" in tags[number] for number in "01"), "somebody tags so"
+    assert not {"fraud", "operations"} & set().union(*tags.values()), "what one text asks for is of no other"
     assert (again.dreamt, again.tags) == (0, 0)
     edges = [edge for edge in await dreamt(side) if edge.properties.get("reason") == MODEL]
     assert all(edge.type == AUTO_TAGGED and edge.created_by == DREAM for edge in edges)
@@ -364,7 +364,7 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
 
 
 async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.dreaming._PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
     await tell(side, *items())
     await tell(side, *items(), tenant="u")
     done = Done()

@@ -279,6 +279,7 @@ async def test_two_who_erase_the_same_at_once_forget_nothing(
     assert await left(side, fingerprints) == []
     await side.graph.end_erasure(erasure)
     assert await eraser(side).run(erasure) == Done(), "there is nothing left to be done"
+    assert await left(side, await fingerprints_of(side.graph, erasure)) == [], "nor to be proven"
     if not whole:
         await sound(side)
 

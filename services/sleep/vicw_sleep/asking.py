@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import InvalidInputError, TooLargeError, VicwError
 from vicw_shared.material import as_material
 from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
 from vicw_shared.settings import LlmSettings
@@ -34,7 +34,7 @@ class Asking:
     async def ask(
         self, asked: str, told: Mapping[str, object], schema: Mapping[str, object], *, tokens: int
     ) -> Completion | None:
-        """Return the answer to ``asked`` about ``told``, of about ``tokens``; None: the model is away.
+        """Return the answer to ``asked`` about ``told``, of about ``tokens``; None: the model is away or refuses.
 
         ``told`` is shown as material, ``schema`` is the JSON schema of the answer, which may be anything all the same.
         """
@@ -44,6 +44,9 @@ class Asking:
                 return None
             try:
                 return await self._model.complete(turns, schema, max_tokens=min(self._max_tokens, tokens))
+            except (InvalidInputError, TooLargeError) as error:
+                _log.info("the language model refuses a question", error=error.detail)
+                return None
             except VicwError as error:
                 self._away_until = time.monotonic() + AWAY_SECONDS
                 _log.warning("the language model is away; the sleep cycle goes on without", error=error.detail)

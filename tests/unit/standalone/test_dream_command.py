@@ -68,14 +68,14 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
 def test_a_language_model_is_asked_where_there_is_one_that_may_be(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = json.dumps({"texts": [{"n": n, "tags": ["weather"]} for n in (1, 2)]})
+    answer = json.dumps({"texts": [{"n": n, "tags": ["lighthouse"]} for n in (1, 2)]})
     with chatting_beside(answer) as chat:
         monkeypatch.setenv("VICW_LLM_URL", chat.url)
         told = sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
-        assert "    tag      weather (0.75, language model)\n" in told
+        assert re.search(r"^    tag      lighthouse \(0\.\d+, language model\)$", told, re.MULTILINE)
         assert len(chat.asked) == 1
         monkeypatch.setenv("VICW_DREAM_LLM", "false")
-        assert "weather" not in sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
+        assert "language model" not in sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
         assert len(chat.asked) == 1
 
 
@@ -113,7 +113,7 @@ async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
-    monkeypatch.setattr("vicw_sleep.dream.dreaming._PAGE", 1)
+    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 1)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)
     )

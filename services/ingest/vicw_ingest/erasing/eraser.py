@@ -123,9 +123,14 @@ class Eraser:
             await self._drop_points(first.tenant, gone)
             await self._drop_receipts(first.tenant, gone, done)
             await self._drop_steps(first.tenant, gone, united(notes, FLOWS), done)
-        await self._seal(notes)
+        if await self._stands(erasure):
+            await self._seal(notes)
         await self.graph.count_erasure()
         return done
+
+    async def _stands(self, erasure: str) -> bool:
+        """Tell whether nobody has come to the end of an erasure: what is told from then on is new."""
+        return any(note.erasure == erasure for note in await self.graph.erasures())
 
     async def sweep(self, tenant: str, nodes: Iterable[Node]) -> None:
         """Remove what is left of nodes that are gone: points, kept answers, steps. Nobody has to prove it."""
@@ -158,7 +163,8 @@ class Eraser:
                 done.count(went)
                 self.told(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
-        await self._write(first.tenant, methodcaller("note_erasure", sealed))
+        if await self._stands(first.erasure):
+            await self._write(first.tenant, methodcaller("note_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
         """Return those of these items that are still there, be they folded."""
@@ -182,9 +188,12 @@ class Eraser:
 
     async def _erase_context(self, root: Node, first: ErasureNote, key: int) -> AsyncIterator[Sequence[Node]]:
         """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
-        while members := await self._members(root):
+        while await self._stands(first.erasure) and (members := await self._members(root)):
             for batch in batched(members, _NODES):
                 yield await self._drop_members(root, batch, partial(note_of, first, key=key))
+
+        if not await self._stands(first.erasure):
+            return
 
         async def last(transaction: GraphTransaction) -> None:
             await transaction.drop_nodes([root.uid])

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from vicw_shared.fingerprints import Fingerprints
+from vicw_shared.fingerprints import Fingerprints, new_key
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
@@ -24,8 +24,12 @@ UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
-    """Return what tells whether anything is left of what a sealed note is about."""
+    """Return what tells whether anything is left of what a sealed note is about; nothing, where another has proven it
+    and ended it.
+    """
     notes = [note for note in await graph.erasures() if note.erasure == erasure]
+    if not notes:
+        return Fingerprints(new_key(), set())
     parts = [Fingerprints.load(told) for note in notes if isinstance(told := note.body.get(MARKS), Mapping)]
     key = int(str(notes[0].body[KEY]), 16)
     return Fingerprints(key, {mark for part in parts for mark in part.marks})

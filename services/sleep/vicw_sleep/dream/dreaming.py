@@ -29,7 +29,7 @@ from vicw_sleep.dream.relating import links_of
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
 
-_PAGE = 50
+PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)
 WIPED = "wiped"
 """What the details of a step say whose item may be dreamt of again, though it is undone."""
@@ -194,7 +194,7 @@ async def pages(graph: Graph, start: Bookmark | None = None) -> AsyncIterator[tu
                 continue
             here = start is not None and (start.tenant, start.label) == (tenant, label)
             after = start.after if start is not None and here else None
-            while page := await graph.whole_page(tenant, label, after=after, limit=_PAGE):
+            while page := await graph.whole_page(tenant, label, after=after, limit=PAGE):
                 after = page[-1].item.uid
                 yield Bookmark(tenant, label, after), page
 

@@ -5,10 +5,11 @@ that people gave to what it is like.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from vicw_shared.dreams import is_dreamt
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, VectorStore
 from vicw_shared.text import fold
@@ -87,17 +88,15 @@ class Tagging:
     async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[Alike]]) -> dict[str, list[Tag]]:
         """Return, by uid, the tags that speak for themselves of each of these items of one tenant and context.
 
-        Code has no key phrases. What an item mentions, or who says it, is joined to it already and is no tag. What the
-        model names for two items is as good as in use: it leads from one to the other.
+        Code has no key phrases. What an item mentions, or who says it, is joined to it already and is no tag.
         """
         said = await asyncio.to_thread(_said, [atom for atom in atoms if not atom.is_code])
         terms = sorted({term for found in said.values() for phrase in found for term in terms_of(phrase)})
         idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
         phrases = {uid: key_phrases(found, idf) for uid, found in said.items()}
         subjects = await subjects_of(self.asking, atoms, alike, most=self.most) if self.asking is not None else {}
-        named = Counter(name for names in subjects.values() for name in names)
-        in_use = await self._in_use(atoms, {phrase for found in said.values() for phrase in found} | named.keys())
-        in_use |= {name for name, times in named.items() if times > 1}
+        names = {name for found in (*said.values(), *subjects.values()) for name in found}
+        in_use = await self._in_use(atoms, names)
         joined = await self._joined(atoms)
         return {
             atom.item.uid: choose(
@@ -130,4 +129,4 @@ def _said(atoms: Sequence[Atom]) -> dict[str, Mapping[str, int]]:
 
 
 def _is_tag(node: Node, context: str) -> bool:
-    return node.context == context and fold(node.subtype) == "tag"
+    return node.context == context and fold(node.subtype) == "tag" and not is_dreamt(node)

@@ -10,7 +10,7 @@ import structlog
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import DreamSettings
-from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
+from vicw_sleep.dream.dreaming import PAGE, Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.taking_turns import keep_taking_turns, through
 
@@ -23,9 +23,13 @@ def rules_of(settings: DreamSettings) -> Rules:
 
 
 async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) -> Done | None:
-    """Look at ``settings.items`` items at most; return what was done. What fails is logged: None."""
+    """Look at ``settings.items`` items at most, a page of them where a language model is asked, which takes its time.
+
+    Return what was done. What fails is logged: None.
+    """
+    most = settings.items if dream.asking is None else min(settings.items, PAGE)
     try:
-        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items)
+        done = await dream.run(rules_of(settings), now=now(), start=start, most=most)
     except VicwError as error:
         _log.warning("dreaming stopped; what it has added stands", error=error.detail)
         return None

@@ -82,11 +82,13 @@ async def test_what_is_no_summary_is_of_no_use(reply: Reply) -> None:
     assert await line_of(reply) is None
 
 
-@pytest.mark.parametrize(
-    "reply", [failed(500), failed(401), failed(429), failed(400)], ids=["500", "401", "429", "400"]
-)
+@pytest.mark.parametrize("reply", [failed(500), failed(401), failed(429)], ids=["500", "401", "429"])
 async def test_a_model_that_is_away_is_asked_once(reply: Reply) -> None:
     assert await written(reply, times=3) == [None, None, None, ["1"]]
+
+
+async def test_a_text_that_is_refused_keeps_no_other_from_being_asked_about() -> None:
+    assert await written(failed(400), answer(*GOOD), times=2) == [None, GOOD, ["2"]]
 
 
 async def test_a_slow_model_costs_one_answer() -> None:

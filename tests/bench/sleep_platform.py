@@ -1,0 +1,93 @@
+"""``python tests/bench/sleep_platform.py [--messages N]``: what a night of the services apart costs whoever asks.
+
+Servers come from where the tests take them, Neo4j with the memory that docker-compose.yml gives it by default. Stores
+messages through ``/ingest`` and the real model, then asks the same number of questions by one client: at rest, and
+while the sleep worker consolidates, dreams and resolves. Prints both, and their ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from apart.running import Platform
+from bench.platform_speed import AS_DEPLOYED, WARM_UP
+from bench.sleep_latency import ASLEEP, show
+from servers.machine import free_port
+from servers.neo4j.server import NEO4J
+from servers.qdrant import QDRANT
+from servers.redis import REDIS
+from servers.run import Run
+from servers.sources import Source
+from vicw_embedding import minilm
+from vicw_standalone.bench.ingest_speed import post_all
+from vicw_standalone.bench.speed import Latency, ask
+from vicw_standalone.bench.synthetic import Chat
+
+_NIGHT_SECONDS = 300.0
+_LOOK_SECONDS = 0.5
+_FOLDED = re.compile(r"^vicw_consolidate_events_total (\S+)$", re.MULTILINE)
+
+
+def folded(metrics: str) -> float:
+    """Return how many Events the sleep worker has folded, as it tells there."""
+    found = _FOLDED.search(httpx.get(metrics, timeout=30, trust_env=False).text)
+    return float(found[1]) if found else 0.0
+
+
+async def measure(platform: Platform, messages: int, queries: int, rest: float) -> tuple[Latency, Latency]:
+    """Ask by day, then by night."""
+    platform.start()
+    worker = platform.worker().start()
+    seconds = await post_all(platform.ingest.url, list(Chat().requests(messages, 100)))
+    print(f"filled with {messages} messages in {seconds:.0f} s", flush=True)
+    asked = Chat().questions(WARM_UP + 2 * queries)
+    await ask(platform.retrieval.url, asked[:WARM_UP], 1)
+    day = await ask(platform.retrieval.url, asked[WARM_UP : WARM_UP + queries], 1, rest_seconds=rest)
+    port = free_port()
+    metrics = f"http://127.0.0.1:{port}/metrics"
+    platform.sleeper(**ASLEEP, VICW_METRICS_PORT=str(port)).start()
+    platform.beat(**ASLEEP).start()
+    async with asyncio.timeout(_NIGHT_SECONDS):
+        while not folded(metrics):  # noqa: ASYNC110 - it is another process that folds
+            await asyncio.sleep(_LOOK_SECONDS)
+    before = folded(metrics)
+    night = await ask(platform.retrieval.url, asked[WARM_UP + queries :], 1, rest_seconds=rest)
+    seconds = night.queries / night.queries_per_second
+    print(f"{folded(metrics) - before:.0f} Events were folded in the {seconds:.0f} s of asking", flush=True)
+    worker.kill()
+    return day, night
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=5_000)
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--rest", type=float, default=0.2, help="Seconds between an answer and the next question.")
+    options = parser.parse_args()
+    run = Run()
+    graph = replace(NEO4J, own=[Source("jars", AS_DEPLOYED), *NEO4J.own])
+    with tempfile.TemporaryDirectory(prefix="vicw-bench-") as folder:
+        models = Path(folder) / "models"
+        minilm.ensure(models)
+        platform = Platform(Path(folder), models, run.shared(graph), run.shared(QDRANT), run.shared(REDIS))
+        for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
+            platform.variables.pop(variable, None)  # how the tests set it up is for tests
+        try:
+            show(*asyncio.run(measure(platform, options.messages, options.queries, options.rest)))
+        finally:
+            platform.close()
+            run.close()
+
+
+if __name__ == "__main__":
+    main()
