@@ -18,6 +18,10 @@ SLICE_SECONDS = 0.005
 """Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
 MOST_SECONDS = 2.0
 """Where somebody asks at all times, one step is taken as often as this all the same."""
+HEAR_SECONDS = 1.0
+"""How often a store is asked whether somebody asks elsewhere."""
+RUMOUR_SECONDS = 10.0
+"""For so long it is true that somebody asks: it is told every five seconds."""
 _LOOK_SECONDS = 0.02
 
 
@@ -78,6 +82,27 @@ class Courtesy:
     def is_lull(self) -> bool:
         """Whether nobody asks, and nobody is expected to."""
         return not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS
+
+
+class Hearsay(Courtesy):
+    """Knows from a store that somebody asks in another process: only now and then, and not whether he still waits.
+
+    ``asked`` returns how many seconds ago that was, None: never.
+    """
+
+    def __init__(self, asked: Callable[[], Awaitable[float | None]]) -> None:
+        super().__init__()
+        self._asked = asked
+        self._heard_at = float("-inf")
+
+    async def give_way(self) -> None:
+        """Do as ``Courtesy`` does while somebody has asked of late. Raises what the store raises."""
+        if time.monotonic() - self._heard_at >= HEAR_SECONDS:
+            self._heard_at = time.monotonic()
+            ago = await self._asked()
+            if ago is not None and ago < RUMOUR_SECONDS:
+                self._asked_at = time.monotonic()
+        await super().give_way()
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)

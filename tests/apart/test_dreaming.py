@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,9 @@ def test_the_worker_asks_a_language_model(platform: Platform, redis_server: Redi
         worker = platform.worker().start()
         sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_LLM_URL=chat.url, VICW_CONSOLIDATE_LLM="false").start()
         try:
-            items = [{"id": thing, "text": f"Yesterday they talked about the {thing}."} for thing in THINGS[:2]]
+            items: list[dict[str, Any]] = [
+                {"id": thing, "text": f"Yesterday they talked about the {thing}."} for thing in THINGS[:2]
+            ]
             items.append({"id": "tour", "text": "We saw the town.", "tags": ["sightseeing"]})
             assert platform.remember(*items).status_code == 201
             send_anew(redis_server, DREAM)

@@ -72,3 +72,14 @@ async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:
     assert await graph.uses("t", uids) == {uids[0]: Use(3, later), uids[1]: Use(9, later)}
     await graph.write("t", "c", lambda transaction: transaction.hand_on_uses(uids, []))
     assert await graph.uses("t", [A]) == {A: Use(3, AT)}
+
+
+async def test_it_is_known_how_long_ago_somebody_asked(graph: Graph) -> None:
+    assert await graph.asked_ago() is None
+    for _ in range(2):
+        await graph.note_asked()
+        await asyncio.sleep(0.3)
+        ago = await graph.asked_ago()
+        assert ago is not None
+        assert 0.2 < ago < 5
+    await asyncio.gather(*(graph.note_asked() for _ in range(10)))

@@ -30,9 +30,11 @@ class UseBook:
         self._most = most
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
         self._items = 0
+        self._asked = False
 
     def count(self, tenant: str, uids: Iterable[str]) -> None:
         """Count that these items were shown once more."""
+        self._asked = True
         shown = self._shown[tenant]
         for uid in uids:
             if uid not in shown:
@@ -42,9 +44,12 @@ class UseBook:
             shown[uid] += 1
 
     async def note(self, uses: Uses) -> None:
-        """Have the graph note what was counted. What it does not take is lost, and that is logged."""
+        """Have the graph note what was counted, and that somebody asks. What it does not take is lost, and logged."""
         shown, self._shown, self._items = self._shown, defaultdict(Counter), 0
+        asked, self._asked = self._asked, False
         try:
+            if asked:
+                await uses.note_asked()
             for tenant, times in shown.items():
                 for part in batched(times.items(), _AT_ONCE):
                     await uses.note_uses(tenant, dict(part), now())

@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
+from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_shared.courtesy import Hearsay, go_on, polite
+from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
+from vicw_shared.polite_indexes import polite_indexes
 from vicw_sleep.asking import Asking, asking_of
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
@@ -17,8 +21,11 @@ from vicw_sleep.settings import Settings
 class Wiring(PlatformWiring):
     """The open engines."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, gives_way: bool = False) -> None:
+        """``gives_way``: to whoever asks the retrieval service."""
         super().__init__(settings.platform)
+        self._gives_way = gives_way
+        self._courtesy: Hearsay | None = None
         self._settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
@@ -28,28 +35,44 @@ class Wiring(PlatformWiring):
             self._stack.push_async_callback(model.close)
             self._asking = asking_of(model, settings.llm)
 
+    async def _build(self) -> None:
+        if self._gives_way:
+            self._courtesy = Hearsay(self.engines.graph.asked_ago)
+
+    @property
+    def graph(self) -> Neo4jGraphStore:
+        """The graph; where the worker gives way, each of its operations does."""
+        graph = self.engines.graph
+        return graph if self._courtesy is None else polite(graph, self._courtesy)
+
+    @property
+    def indexes(self) -> Indexes:
+        """The indexes, the same way."""
+        indexes = self.engines.indexes
+        return indexes if self._courtesy is None else polite_indexes(indexes, self._courtesy)
+
     def consolidation(self, told: Told | None = None) -> Consolidation:
         """Return what folds old Events; ``told`` hears of each batch."""
-        graph, indexes = self.engines.graph, self.engines.indexes
         made = Consolidation(
-            graph,
-            graph.unread,
-            indexes,
+            self.graph,
+            self.engines.graph.unread,
+            self.indexes,
             self.registry,
             self._queue,
             chunk_chars=self._settings.ingest.chunk_chars,
             asking=self._asking if self._settings.consolidation.llm else None,
+            give_way=go_on if self._courtesy is None else self._courtesy.give_way,
         )
         return made if told is None else replace(made, told=told)
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
         asking = self._asking if self._settings.dream.llm else None
-        return Dream(self.engines.graph, self.engines.indexes, self.registry, self._queue, asking)
+        return Dream(self.graph, self.indexes, self.registry, self._queue, asking)
 
     def resolve(self) -> Resolve:
         """Return what merges duplicates."""
-        return Resolve(self.engines.graph, self.registry)
+        return Resolve(self.graph, self.registry)
 
     async def wake(self) -> None:
         """Tell the workers that passages have to follow."""

@@ -56,7 +56,7 @@ from vicw_sleep.wiring import Wiring
 
 _settings = Settings.read()
 app = make_celery("vicw_sleep", _settings.redis)
-_runtime = Runtime(lambda: Wiring(_settings))
+_runtime = Runtime(lambda: Wiring(_settings, gives_way=True))
 _chain = Chain(connect(_settings.redis), RECONCILE)
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
@@ -133,7 +133,7 @@ def mirror(self: Task[Any, Any]) -> None:
     if _settings.sleep.paused:
         return
     try:
-        _runtime.run(self.request, lambda wiring: turn(wiring.engines.graph, _settings.mirror))
+        _runtime.run(self.request, lambda wiring: turn(wiring.graph, _settings.mirror))
     except RetryableError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
 
@@ -204,7 +204,7 @@ async def _watch(wiring: Wiring) -> tuple[bool, bool]:
 
 async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reconciled, bool]:
     """Return what was found, and whether the index is still known to lack something."""
-    graph, indexes = wiring.engines.graph, wiring.engines.indexes
+    graph, indexes = wiring.graph, wiring.engines.indexes
     if first:
         before = now() - timedelta(hours=_settings.ingest.receipt_hours)
         if forgotten := await forget_receipts(graph, before, seconds=_FORGET_SECONDS):

@@ -11,11 +11,11 @@ from vicw_shared.adapters.sqlite.store import SqliteGraphStore
 from vicw_shared.courtesy import Courtesy, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.polite_indexes import polite_indexes
 from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
-from vicw_standalone.background import background
 from vicw_standalone.settings import Settings
 
 
@@ -47,7 +47,7 @@ class Asleep:
         made = Consolidation(
             self.graph,
             self._unread,
-            background(self._indexes, self._courtesy),
+            polite_indexes(self._indexes, self._courtesy),
             self._registry,
             self._indexer,
             chunk_chars=self._settings.ingest.chunk_chars,
@@ -59,7 +59,7 @@ class Asleep:
     def dream(self) -> Dream:
         """Return what dreams of items."""
         asking = self._asking if self._settings.dream.llm else None
-        return Dream(self.graph, background(self._indexes, self._courtesy), self._registry, self._indexer, asking)
+        return Dream(self.graph, polite_indexes(self._indexes, self._courtesy), self._registry, self._indexer, asking)
 
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""

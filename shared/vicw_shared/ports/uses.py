@@ -23,6 +23,14 @@ class Uses(Protocol):
         """Count that items (uids) were shown so many times more, the last time ``at``. Unknown ones are ignored."""
         ...
 
+    async def note_asked(self) -> None:
+        """Note that somebody asks just now: work in other processes gives way to that."""
+        ...
+
+    async def asked_ago(self) -> float | None:
+        """Return how many seconds ago that was noted last, by the engine's clock; None: never."""
+        ...
+
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
         """Return the uses of these items; what was never shown is left out."""
         ...

@@ -9,7 +9,7 @@ from vicw_shared.settings.secrets import WithSecrets
 
 
 class LlmSettings(WithSecrets):
-    """A language model that reads texts for `extract: "llm"` and "auto", and helps the sleep cycle; nothing needs it."""
+    """A language model that reads texts for `extract: "llm"` and "auto", and helps the sleep cycle."""
 
     model_config = config("VICW_LLM_")
 

@@ -26,6 +26,13 @@ class Noted:
     def __init__(self, *errors: Exception) -> None:
         self.told: list[tuple[str, dict[str, int]]] = []
         self._errors = list(errors)
+        self.asked = 0
+
+    async def note_asked(self) -> None:
+        self.asked += 1
+
+    async def asked_ago(self) -> float | None:
+        return None
 
     async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         if self._errors:
@@ -67,6 +74,7 @@ async def test_a_book_counts_by_tenant_and_no_more_than_it_may() -> None:
     await book.note(noted)
     await book.note(noted)
     assert noted.told == [("t", {"a": 2, "b": 1}), ("u", {"a": 1})]
+    assert noted.asked == 1, "nobody asked the second time"
     book.count("t", ["e"])
     await book.note(noted)
     assert noted.told[2:] == [("t", {"e": 1})], "it has room again"

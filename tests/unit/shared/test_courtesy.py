@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from vicw_shared import courtesy as module
-from vicw_shared.courtesy import Courtesy, polite
+from vicw_shared.courtesy import Courtesy, Hearsay, polite
 
 
 class Engine:
@@ -119,3 +119,33 @@ async def test_giving_way_lets_the_loop_go_round() -> None:
     asyncio.get_running_loop().call_soon(gone_round.set)
     await Courtesy().give_way()
     assert gone_round.is_set()
+
+
+async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HEAR_SECONDS", 0.05)
+    monkeypatch.setattr(module, "LULL_SECONDS", 0.1)
+    monkeypatch.setattr(module, "RESTS", 4)
+    ago: list[float | None] = [None]
+    looks = 0
+
+    async def asked() -> float | None:
+        nonlocal looks
+        looks += 1
+        return ago[0]
+
+    async def steps(count: int) -> float:
+        began = time.monotonic()
+        for _ in range(count):
+            await courtesy.give_way()
+            await asyncio.sleep(0.01)
+        return time.monotonic() - began
+
+    courtesy = Hearsay(asked)
+    assert await steps(10) < 0.3, "nobody ever asked"
+    ago[0] = 1.0
+    await asyncio.sleep(0.05)
+    assert await steps(10) > 0.4
+    assert looks < 40, "not at every step"
+    ago[0] = module.RUMOUR_SECONDS + 1
+    await asyncio.sleep(0.15)
+    assert await steps(10) < 0.3, "that is over"

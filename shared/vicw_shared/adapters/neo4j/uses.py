@@ -23,6 +23,13 @@ class Neo4jUses:
         rows = [{"record": use_record(uid), "uid": uid, "times": count} for uid, count in sorted(times.items())]
         await self._database.write(lambda run: run(records.NOTE_USES, uses=rows, tenant=tenant, at=to_us(at)))
 
+    async def note_asked(self) -> None:
+        await self._database.write(lambda run: run(records.NOTE_ASKED))
+
+    async def asked_ago(self) -> float | None:
+        rows = await self._database.read(records.ASKED_AGO)
+        return rows[0]["ago"] / 1000 if rows else None
+
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
         rows = await self._database.read(records.USES, records=[use_record(uid) for uid in uids], tenant=tenant)
         return {row["item"]: Use(row["times"], from_us(row["last"])) for row in rows}

@@ -17,6 +17,8 @@ _NOTE = (
     "INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? "
     "ON CONFLICT (item) DO UPDATE SET times = times + excluded.times, last_at = max(last_at, excluded.last_at)"
 )
+_NOTE_ASKED = "INSERT OR REPLACE INTO meta VALUES ('asked', julianday('now'))"
+_ASKED_AGO = "SELECT (julianday('now') - CAST(value AS REAL)) * 86400 FROM meta WHERE key = 'asked'"
 _HAND_ON = (
     "INSERT INTO item_use (item, times, last_at) VALUES (?, ?, ?) "
     "ON CONFLICT (item) DO UPDATE SET times = max(times, excluded.times), last_at = max(last_at, excluded.last_at)"
@@ -45,6 +47,13 @@ class SqliteUses:
         instant = to_us(at)
         rows = [(count, instant, pack(uid), tenant) for uid, count in times.items()]
         await self._write_uses(lambda c: c.executemany(_NOTE, rows))
+
+    async def note_asked(self) -> None:
+        await self._write_uses(lambda c: c.execute(_NOTE_ASKED))
+
+    async def asked_ago(self) -> float | None:
+        rows = await self._database.read(lambda c: c.execute(_ASKED_AGO).fetchall())
+        return float(rows[0][0]) if rows else None
 
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
         def work(connection: sqlite3.Connection) -> dict[str, Use]:

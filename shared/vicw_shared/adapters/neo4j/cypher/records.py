@@ -65,6 +65,10 @@ SET_MODEL = (
     "RETURN count(s) AS count"
 )
 
+NOTE_ASKED = "MERGE (a:Entity {record: 'asked'}) SET a.subtype = 'asked', a.at = timestamp()"
+
+ASKED_AGO = "MATCH (a:Entity {record: 'asked'}) RETURN timestamp() - a.at AS ago"
+
 MARK_REBUILDING = f"{_STORE} SET s.rebuilding = $since"
 
 CLEAR_REBUILDING = (

@@ -43,6 +43,6 @@ class _Background(Polite[Indexes]):
         ]
 
 
-def background(indexes: Indexes, courtesy: Courtesy) -> Indexes:
+def polite_indexes(indexes: Indexes, courtesy: Courtesy) -> Indexes:
     """Return the indexes for work in the background."""
     return cast("Indexes", _Background(indexes, courtesy))

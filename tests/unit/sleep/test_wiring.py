@@ -1,0 +1,49 @@
+"""Whom the sleep worker gives way to, and that a command by hand gives way to nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vicw_sleep.settings import Settings
+from vicw_sleep.wiring import Wiring
+
+
+class Graph:
+    """Knows when somebody asked, and counts who wants to know."""
+
+    unread = None
+    looks = 0
+
+    async def asked_ago(self) -> float | None:
+        self.looks += 1
+        return None
+
+    async def steps(self) -> int:
+        return 7
+
+
+class Engines:
+    """Open engines."""
+
+    def __init__(self) -> None:
+        self.graph, self.indexes = Graph(), Graph()
+
+
+@pytest.mark.parametrize("gives_way", [True, False])
+async def test_each_operation_of_the_worker_gives_way(monkeypatch: pytest.MonkeyPatch, gives_way: bool) -> None:
+    engines = Engines()
+
+    async def opened(*_: object) -> Engines:
+        return engines
+
+    monkeypatch.setattr("vicw_shared.platform.wiring.open_engines", opened)
+    wiring: Any = Wiring(Settings.read(), gives_way=gives_way)
+    await wiring.open()
+    for graph in (wiring.graph, wiring.consolidation().graph, wiring.dream().graph, wiring.resolve().graph):
+        assert await graph.steps() == 7
+    assert engines.graph.looks == int(gives_way), "once a second"
+    await wiring.consolidation().give_way()
+    assert (wiring.consolidation().indexes is engines.indexes) is not gives_way
+    await wiring.close()
