@@ -18,6 +18,8 @@ SLICE_SECONDS = 0.005
 """Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
 MOST_SECONDS = 2.0
 """Where somebody asks at all times, one step is taken as often as this all the same."""
+NOTICED_SECONDS = 0.02
+"""A question that takes so much longer is hardly noticed."""
 HEAR_SECONDS = 1.0
 """How often a store is asked whether somebody asks elsewhere."""
 RUMOUR_SECONDS = 10.0
@@ -64,11 +66,14 @@ class Courtesy:
         if self._stepper is task:
             if not self._asking and now - self._stepped_at < SLICE_SECONDS:
                 return
-            self._rested_at = now + min(RESTS * (now - self._stepped_at), MOST_SECONDS)
+            self._rested_at = now + self._rest_after(now - self._stepped_at)
             self._stepper, self._stepped_at = None, now
         while not self._may_step():  # noqa: ASYNC110 - what is waited for is time, too
             await asyncio.sleep(_LOOK_SECONDS)
         self._stepper, self._stepped_at = task, time.monotonic()
+
+    def _rest_after(self, seconds: float) -> float:
+        return min(RESTS * seconds, MOST_SECONDS)
 
     def _may_step(self) -> bool:
         if self.is_lull:
@@ -103,6 +108,10 @@ class Hearsay(Courtesy):
             if ago is not None and ago < RUMOUR_SECONDS:
                 self._asked_at = time.monotonic()
         await super().give_way()
+
+    def _rest_after(self, seconds: float) -> float:
+        # Its steps come upon questions: the longer a step, the more it costs one, and the seldomer it may.
+        return min(RESTS * seconds * (1 + seconds / NOTICED_SECONDS), LULL_SECONDS)
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)

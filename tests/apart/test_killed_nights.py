@@ -27,7 +27,7 @@ KILLS = int(os.environ.get("VICW_TEST_KILLS", "6"))
 _KINDS = ("fresh", "late", "keyed", "updates")
 _SAYS = {CONSOLIDATE: "consolidated", DREAM: "dreamt", MIRROR: "the mirror is up to date"}
 """What the sleep worker logs at the end of a turn. Then the next one begins, as long as there is something to do."""
-_NIGHT_SECONDS = 90
+_NIGHT_SECONDS = 420
 _LONGEST_SECONDS = 5.0
 _DONE_SECONDS = 180
 _SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20"}
