@@ -96,6 +96,8 @@ async def catch_up(
     done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
     if done is not None and done.next is not None:
         return CaughtUp(Errand(grown, done.next))
+    if done is not None and done.changed:
+        return CaughtUp(None)  # what has changed meanwhile is judged anew at the next look
     await consolidation.graph.note_growth(grown)
     return CaughtUp(await _grown(consolidation, settings))
 
