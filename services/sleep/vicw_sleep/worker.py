@@ -204,7 +204,7 @@ async def _watch(wiring: Wiring) -> tuple[bool, bool]:
 
 async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reconciled, bool]:
     """Return what was found, and whether the index is still known to lack something."""
-    graph, indexes = wiring.graph, wiring.engines.indexes
+    graph, indexes = wiring.engines.graph, wiring.engines.indexes  # what mends gives way to nobody
     if first:
         before = now() - timedelta(hours=_settings.ingest.receipt_hours)
         if forgotten := await forget_receipts(graph, before, seconds=_FORGET_SECONDS):
