@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sized
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from contract.graphs import edge, node, put
+from contract.graphs import AT, edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.model import EdgeRegistry, Label
@@ -15,6 +16,7 @@ from vicw_shared.ports import Direction
 from vicw_shared.uids import make_uid
 
 A, C = make_uid("a"), make_uid("c")
+HOUR = timedelta(hours=1)
 
 
 @pytest.mark.parametrize("spreads", [1, 9])
@@ -50,13 +52,23 @@ READS: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
     "leads": lambda graph: graph.leads("t", [A, C], ("EVIDENCED_BY", Direction.OUT), 9),
     "whole": lambda graph: graph.whole("t", [A, C]),
     "called": lambda graph: graph.titled("t", ["a", "c"], limit=9),
+    "page": lambda graph: graph.page(Label.ENTITY, after=None, limit=9),
+    "passages": lambda graph: graph.passages(after=None, limit=9),
+}
+PLACED: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
+    "thread": lambda graph: graph.thread("t", "c", "flow", 9),
+    "between": lambda graph: graph.between("t", AT - HOUR, AT + HOUR, contexts=["c"], limit=9),
+    "expired": lambda graph: graph.expired(AT + HOUR, limit=9),
+    "triggered": lambda graph: graph.triggered("t", ["phrase"], limit=9),
+    "worded": lambda graph: graph.worded("t", ["a", "c"], limit=9),
+    "list_named": lambda graph: graph.list_named("t", "c", limit=9),
 }
 
 
 def without(value: Any, gone: Collection[str]) -> Any:
     """Return what a statement reads if these nodes go when it has found them: they have no properties then."""
     if isinstance(value, Mapping):
-        if value.get("uid") in gone or value.get("chunk") in gone:
+        if {str(value.get("uid")), str(value.get("chunk"))} & set(gone):
             return {name: given if name in ("origin", "text") else None for name, given in value.items()}
         return {name: without(one, gone) for name, one in value.items()}
     return [without(one, gone) for one in value] if isinstance(value, list) else value
@@ -75,3 +87,42 @@ async def test_other_reads_leave_it_out_too(graph: Neo4jGraphStore, monkeypatch:
 
     monkeypatch.setattr(Database, "read", meanwhile)
     assert len(await READS[read](graph)) == 1
+
+
+@pytest.mark.parametrize("read", PLACED)
+async def test_reads_by_place_leave_it_out_too(
+    graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, read: str
+) -> None:
+    places: dict[str, Any] = {"timestamp": AT, "expires_at": AT, "flow_id": "flow", "trigger_phrases": ("phrase",)}
+    steps = [{"flow_step": number, "arrival": number} for number in (1, 2)]
+    events = [
+        node(n, Label.EVENT, text=n, text_key=n, content_hash="h", source_id=n, **places, **step)
+        for n, step in zip("ac", steps, strict=True)
+    ]
+    await put(graph, [*events, node("thing a"), node("thing c")])
+    assert len(await PLACED[read](graph)) == 2
+    own = Database.read
+
+    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
+        return [without(dict(record), {C, make_uid("thing c")}) for record in await own(database, query, **values)]
+
+    monkeypatch.setattr(Database, "read", meanwhile)
+    assert len(await PLACED[read](graph)) == 1
+
+
+async def test_a_claimed_passage_of_which_a_statement_goes_is_told_without_it(
+    graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [node(f"said {n}", Label.EVENT, text=n, qdrant_id=make_uid(f"said {n}")) for n in "ac"]
+    item = node("a", text="a", content_hash="h", qdrant_id=make_uid("proof of a"))
+    proof = node("proof of a", Label.CHUNK, text="a")
+    ends = ["a", "said a", "said c"]
+    await put(graph, [item, proof, *said], [edge("EVIDENCED_BY", one, "proof of a") for one in ends])
+    own = Database.read
+
+    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
+        return [without(dict(record), {make_uid("said c")}) for record in await own(database, query, **values)]
+
+    monkeypatch.setattr(Database, "read", meanwhile)
+    (point,) = await graph.passages(after=None, limit=9)
+    assert [one.name for one in point.statements] == ["said a"]

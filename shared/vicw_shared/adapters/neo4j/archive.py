@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j.cypher import archive, nodes, records
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenant_key
-from vicw_shared.adapters.neo4j.rows import edge_of, gathered, node_of
+from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, gathered, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.clock import from_us, to_us
@@ -55,9 +55,9 @@ class Neo4jSnapshot:
     async def roots(self) -> list[Node]:
         found: list[Node] = []
         query, after = nodes.page(Label.CONTEXT), ""
-        while rows := await self._database.read(query, after=after, limit=_PAGE):
-            found += [node_of(row["node"]) for row in rows]
-            after = found[-1].uid
+        while page := nodes_in(await self._database.read(query, after=after, limit=_PAGE)):
+            found += page
+            after = page[-1].uid
         return sorted(found, key=lambda root: (root.tenant, root.context))
 
     async def version(self, root: Node) -> int:
@@ -75,7 +75,7 @@ class Neo4jSnapshot:
 
     async def nodes(self, root: Node, uids: Sequence[str]) -> dict[str, Node]:
         rows = await self._database.read(nodes.FIND, uids=list(uids), tenant=root.tenant) if uids else []
-        return {row["node"]["uid"]: node_of(row["node"]) for row in gathered(rows)}
+        return by_uid(gathered(rows))
 
     async def edges(self, root: Node, uids: Sequence[str], *, after: str | None, limit: int) -> list[Edge]:
         if not uids:

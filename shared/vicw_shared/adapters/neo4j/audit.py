@@ -9,7 +9,7 @@ from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import chain_end, place_of
 from vicw_shared.adapters.neo4j.outbox import point_of
-from vicw_shared.adapters.neo4j.rows import edge_of, node_of
+from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
@@ -26,10 +26,11 @@ class Neo4jAudit:
 
     async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.page(label), after=after or "", limit=limit)
-        return [node_of(row["node"]) for row in rows]
+        return nodes_in(rows)
 
     async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
-        return [point_of(row) for row in await self._database.read(outbox.PASSAGES, after=after or "", limit=limit)]
+        rows = await self._database.read(outbox.PASSAGES, after=after or "", limit=limit)
+        return [point_of(row) for row in rows if is_node(row["chunk"])]
 
     async def count(self, label: Label) -> int:
         (row,) = await self._database.read(nodes.count(label))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vicw_shared.adapters.neo4j.cypher import nodes, records
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.keys import arrivals_record
-from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.model import Label
 from vicw_shared.ports import Growth
 
@@ -22,8 +22,7 @@ class Neo4jGrowths:
         found: list[Growth] = []
         query, after = nodes.page(Label.CONTEXT), ""
         # A record has nothing of its context's name, so it is the contexts that are gone through.
-        while len(found) < limit and (rows := await self._database.read(query, after=after, limit=_PAGE)):
-            contexts = [node_of(row["node"]) for row in rows]
+        while len(found) < limit and (contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))):
             after = contexts[-1].uid
             of = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
             grown = await self._database.read(records.GROWN, records=list(of), by=by)

@@ -19,7 +19,7 @@ from vicw_shared.adapters.neo4j.keys import (
     term_rows,
     terms_mark,
 )
-from vicw_shared.adapters.neo4j.rows import gathered, node_of
+from vicw_shared.adapters.neo4j.rows import gathered, node_of, nodes_in
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import NAMED_LABELS, SLOT, TermKind
 from vicw_shared.model.triggers import foremost
@@ -121,7 +121,7 @@ async def find_triggered(
             homes=homes,
             limit=limit,
         )
-        found += [node_of(row["node"]) for row in gathered(rows)]
+        found += nodes_in(gathered(rows))
     return foremost(found)
 
 
@@ -146,7 +146,7 @@ async def list_named(
         kind=fold(subtype) if subtype is not None else SLOT,
         limit=limit,
     )
-    return [node_of(row["node"]) for row in rows]
+    return nodes_in(rows)
 
 
 async def index_names(database: Database) -> None:

@@ -16,7 +16,7 @@ from neo4j import Record
 from vicw_shared.adapters.neo4j.cypher import outbox
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.keys import tenant_key
-from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.adapters.neo4j.rows import is_node, node_of
 from vicw_shared.clock import MICROSECONDS, from_us
 from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.telemetry.engines import measured
@@ -152,7 +152,7 @@ def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, st
 def point_of(row: Record) -> PendingPoint:
     """Return an entry with what the payload says."""
     marks: list[list[str]] = row["marks"] or []
-    if row["item"] is None:  # of nothing, so nothing of it may be found
+    if not is_node(row["item"]):  # of nothing, so nothing of it may be found
         return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)
     return PendingPoint(
         seq=row["seq"],
@@ -164,7 +164,9 @@ def point_of(row: Record) -> PendingPoint:
         tags=tuple(name for kind, *names in marks if kind != "bucket" for name in names),
         buckets=tuple(name for kind, *names in marks if kind == "bucket" for name in names),
         tries=row["tries"] or 0,
-        statements=tuple(node_of(said) for said in sorted(row["statements"], key=lambda said: str(said["uid"]))),
+        statements=tuple(
+            node_of(said) for said in sorted(filter(is_node, row["statements"]), key=lambda said: str(said["uid"]))
+        ),
     )
 
 

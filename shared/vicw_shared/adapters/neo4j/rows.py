@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vicw_shared.adapters.neo4j.keys import derived
@@ -16,7 +16,7 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold
 
 Properties = Mapping[str, Any]
-_OWN = {"uid", "chunk", "weight"}
+_OWN = {"uid", "chunk", "weight", "label", "name", "text"}
 _NODES = {"node", "item"}
 """Columns that are never empty, of what is there."""
 
@@ -36,9 +36,19 @@ def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
     return rows
 
 
+def nodes_in(rows: Iterable[Mapping[str, Any]]) -> list[Node]:
+    """Return the nodes of records, in their order, without what went meanwhile."""
+    return [node_of(row["node"]) for row in rows if is_node(row["node"])]
+
+
+def by_uid(rows: Iterable[Mapping[str, Any]]) -> dict[str, Node]:
+    """Return the nodes of records, by uid."""
+    return {node.uid: node for node in nodes_in(rows)}
+
+
 def is_node(properties: Properties | None) -> bool:
-    """Tell whether these are a node's, which was there when they were read."""
-    return properties is not None and properties.get("uid") is not None
+    """Tell whether these are a node's, which was there when they were read: its label is read by itself."""
+    return properties is not None and properties.get("uid") is not None and properties.get("label") is not None
 
 
 def node_row(node: Node) -> dict[str, object]:

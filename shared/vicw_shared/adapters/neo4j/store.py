@@ -29,11 +29,11 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
-from vicw_shared.adapters.neo4j.rows import Properties, gathered, item_ref, node_of
+from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import find_step, find_steps
 from vicw_shared.adapters.neo4j.text import query_of
-from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, nodes_of, receipt_of
+from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.adapters.neo4j.whole import Neo4jWholeItems
@@ -120,7 +120,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         return await self._database.write(attempt)
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        return nodes_of(await self._gather(nodes.FIND, uids=list(uids), tenant=tenant) if uids else [])
+        return by_uid(await self._gather(nodes.FIND, uids=list(uids), tenant=tenant) if uids else [])
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
         rows = await self._gather(nodes.TEXTS, uids=list(uids), tenant=tenant) if uids else []
@@ -200,7 +200,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
 
     async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
         keys = [item_key(tenant, context, source_id) for context in contexts]
-        found = nodes_of(await self._database.read(nodes.LATEST, keys=keys) if keys else [])
+        found = by_uid(await self._database.read(nodes.LATEST, keys=keys) if keys else [])
         return sorted(found.values(), key=lambda node: node.context)
 
     async def triggered(
@@ -219,11 +219,11 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         homes = [root.context for root in await self.contexts(tenant)] if contexts is None else contexts
         spans = [clock_span(tenant, home, start, end) for home in dict.fromkeys(homes)]
         rows = await self._database.read(nodes.BETWEEN, spans=spans, tenant=tenant, limit=limit) if spans else []
-        return latest_first(node_of(row["node"]) for row in rows)
+        return latest_first(nodes_in(rows))
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
-        return [node_of(row["node"]) for row in rows]
+        return nodes_in(rows)
 
     async def thread(
         self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
@@ -231,7 +231,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         prefix = chain_prefix(tenant, context, flow)
         start = place(prefix, after) if after is not None else prefix
         values = {"prefix": start, "end": chain_end(prefix), "tenant": tenant, "limit": limit}
-        return [node_of(row["node"]) for row in await self._database.read(nodes.THREAD, **values)]
+        return nodes_in(await self._database.read(nodes.THREAD, **values))
 
     async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
         if within is not None:
@@ -249,7 +249,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)
-        return sorted(nodes_of(rows).values(), key=lambda node: node.name)
+        return sorted(by_uid(rows).values(), key=lambda node: node.name)
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
         query = query_of(scope.tenant, text)

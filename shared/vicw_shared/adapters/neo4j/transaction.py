@@ -31,7 +31,7 @@ from vicw_shared.adapters.neo4j.keys import (
     use_record,
 )
 from vicw_shared.adapters.neo4j.names import find_named, keep_terms
-from vicw_shared.adapters.neo4j.rows import Properties, edge_of, edge_row, gathered, node_of, node_row
+from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_shared.adapters.neo4j.steps import put_step
 from vicw_shared.adapters.neo4j.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
@@ -83,11 +83,11 @@ class Neo4jTransaction:
         await self._run(records.FORGET, tenant_key=tenant_key(self._tenant), before=to_us(before), limit=limit)
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
-        return nodes_of(gathered(await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant)) if uids else [])
+        return by_uid(gathered(await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant)) if uids else [])
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
-        found = nodes_of(await self._run(of_nodes.LATEST, keys=keys) if keys else [])
+        found = by_uid(await self._run(of_nodes.LATEST, keys=keys) if keys else [])
         return {node.source_id or "": node for node in found.values()}
 
     async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
@@ -116,7 +116,7 @@ class Neo4jTransaction:
 
     async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
-        found = nodes_of(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
+        found = by_uid(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
         return {node.source_id or "": node for node in found.values()}
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
@@ -148,7 +148,7 @@ class Neo4jTransaction:
     async def latest(self, before: ChainKey, limit: int) -> list[Node]:
         prefix = chain_prefix(self._tenant, self._context, None)
         rows = await self._run(of_nodes.BEFORE, place=place(prefix, before), prefix=prefix, limit=limit)
-        return [node_of(row["node"]) for row in rows]
+        return nodes_in(rows)
 
     async def _around(self, flow: str | None, keys: Sequence[ChainKey]) -> list[tuple[str | None, str | None]]:
         prefix = chain_prefix(self._tenant, self._context, flow)
@@ -272,11 +272,6 @@ class Neo4jTransaction:
             await self._run(text.DESCRIBE, sources=described)
         if renewed:
             await self._run(outbox.RENEW, sources=renewed)
-
-
-def nodes_of(rows: Iterable[Record | Properties]) -> dict[str, Node]:
-    """Return the nodes of records, by uid."""
-    return {row["node"]["uid"]: node_of(row["node"]) for row in rows}
 
 
 def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:

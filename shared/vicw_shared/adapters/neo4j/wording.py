@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j.cypher import nodes
 from vicw_shared.adapters.neo4j.cypher import wording as cypher
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.keys import worded_key
-from vicw_shared.adapters.neo4j.rows import node_of
+from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.model import Label, Node
 from vicw_shared.model.wording import is_verbatim, text_key
 
@@ -26,7 +26,7 @@ async def find_worded(
     for batch in batched(dict.fromkeys(keys), _BATCH):
         wanted = [worded_key(tenant, key) for key in batch]
         values = {"keys": wanted, "tenant": tenant, "contexts": contexts, "limit": limit}
-        found += [node_of(row["node"]) for row in await run(cypher.find(contexts is not None), **values)]
+        found += nodes_in(await run(cypher.find(contexts is not None), **values))
     by_key: dict[str, list[Node]] = {}
     for node in sorted(found, key=lambda node: (node.created_at, node.uid)):
         by_key.setdefault(node.text_key or "", []).append(node)
@@ -36,10 +36,10 @@ async def find_worded(
 async def index_wording(database: Database) -> None:
     """Make the keys of passages that have none. May be run twice, at once, and once more after it broke off."""
     after = ""
-    while page := [row["node"] for row in await database.read(nodes.page(Label.CHUNK), after=after, limit=_PAGE)]:
-        unkeyed = [node_of(node) for node in page if node.get("text_key") is None]
+    while page := nodes_in(await database.read(nodes.page(Label.CHUNK), after=after, limit=_PAGE)):
+        unkeyed = [node for node in page if node.text_key is None]
         await database.write(partial(_index_page, chunks=unkeyed))
-        after = page[-1]["uid"]
+        after = page[-1].uid
 
 
 async def _index_page(run: Run, *, chunks: Sequence[Node]) -> None:
