@@ -25,6 +25,7 @@ from vicw_sleep.consolidation import walking
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
+from vicw_sleep.consolidation.turn import turn as take_turn
 from vicw_sleep.consolidation.walking import Bookmark
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -165,8 +166,9 @@ async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
     assert len(await thread(side)) == 6
 
 
+@pytest.mark.parametrize("bound", [{"most": 1}, {"seconds": 0.0}])
 async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_twice(
-    side: Side, monkeypatch: pytest.MonkeyPatch
+    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(walking, "_EVENTS", 4)
     for flow, told in (("f", "talked"), ("g", "wrote")):
@@ -175,12 +177,19 @@ async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_
     await tell(side, turns(4), context="d")
     marks: list[Bookmark | None] = [None]
     macros = 0
-    while (done := await run(side, most=1, start=marks[-1])).next is not None:
+    while (done := await run(side, start=marks[-1], **bound)).next is not None:
         marks.append(Bookmark.read(json.loads(json.dumps(done.next.written))))
         assert done.macros == 1
         macros += 1
     assert macros + done.macros == 7
     assert len(set(marks)) == 7, "each begins further on"
+
+
+async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.consolidation.turn.TURN_SECONDS", 0.0)
+    await tell(side, turns(12))
+    done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0))
+    assert done is not None and (done.macros, done.next is None) == (1, False)
 
 
 async def test_a_context_that_many_items_arrived_in_is_folded_alone(side: Side) -> None:

@@ -26,11 +26,13 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome
+from vicw_shared.settings import DreamSettings
 from vicw_shared.ties import DREAM
 from vicw_sleep.asking import Asking
 from vicw_sleep.dream.adding import Added, Adding, Dreamt
 from vicw_sleep.dream.dreaming import Done, Dream, Rules
 from vicw_sleep.dream.tagging import MODEL, Tag
+from vicw_sleep.dream.turn import turn as take_turn
 from vicw_sleep.dream.wiping import Wiped, wipe
 from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.mirroring import Mirror
@@ -363,18 +365,29 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
     assert (await run(side)).dreamt == 4
 
 
-async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("bound", [{"most": 2}, {"seconds": 0.0}])
+async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
+    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any]
+) -> None:
     monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
     await tell(side, *items())
     await tell(side, *items(), tenant="u")
     done = Done()
     counts: list[int] = []
     while not counts or done.next is not None:
-        done = await run(side, start=done.next, most=2)
+        done = await run(side, start=done.next, **bound)
         counts.append(done.items)
     assert counts == [2, 2, 2, 2, 0]
     assert len(await related(side)) == 1
     assert len([edge for edge in await dreamt(side) if edge.type == "RELATED_TO"]) == 2
+
+
+async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.turn.TURN_SECONDS", 0.0)
+    await tell(side, *items())
+    done = await take_turn(dream(side), DreamSettings(hours=0), None)
+    assert done is not None and (done.items, done.next is None) == (2, False)
 
 
 async def test_young_items_are_left(side: Side) -> None:

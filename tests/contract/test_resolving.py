@@ -27,10 +27,12 @@ from vicw_shared.identity.joining import Decision
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import GraphTransaction, Outcome
+from vicw_shared.settings import ResolveSettings
 from vicw_shared.ties import CALLER, RESOLVE
 from vicw_shared.uids import named_uid
 from vicw_sleep.resolve.deciding import Decided, Deciding, Fate
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
+from vicw_sleep.resolve.turn import turn as take_turn
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _GRACE = timedelta(days=7)
@@ -313,16 +315,27 @@ async def test_a_death_in_the_middle_leaves_nothing_half(side: Side, monkeypatch
     assert (await run(side)).merged == 1
 
 
+@pytest.mark.parametrize(("bound", "pairs"), [({"most": 2}, 2), ({"seconds": 0.0}, 1)])
 @pytest.mark.parametrize(("shared", "outcome"), [(2, "merged"), (3, "left")])
-async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(side: Side, shared: int, outcome: str) -> None:
+async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
+    side: Side, shared: int, outcome: str, bound: dict[str, Any], pairs: int
+) -> None:
     for context, tenant in (("c", "t"), ("d", "t"), ("c", "u")):
         people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
         told = [item(str(n), name) for n, name in enumerate(people)]
         await tell(side, *told, tenant=tenant, context=context)
-    judged = [getattr(done, outcome) for done in await in_turns(side, replace(RULES, shared=shared), most=2)]
-    assert max(judged) == 2
+    judged = [getattr(done, outcome) for done in await in_turns(side, replace(RULES, shared=shared), **bound)]
+    assert max(judged) == pairs
     assert sum(judged) == 9
     assert len(await merges(side)) == (9 if outcome == "merged" else 0)
+
+
+async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.resolve.turn.TURN_SECONDS", 0.0)
+    people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
+    await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
+    done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None)
+    assert done is not None and (done.merged, done.next is None) == (1, False)
 
 
 async def test_names_are_compared_so_many_at_a_time(side: Side) -> None:
@@ -333,14 +346,14 @@ async def test_names_are_compared_so_many_at_a_time(side: Side) -> None:
     assert [done.merged for done in turns] == [1, 1], "of the third pair each name is in another lot"
 
 
-async def in_turns(side: Side, rules: Rules, most: int) -> list[Done]:
+async def in_turns(side: Side, rules: Rules, **bound: Any) -> list[Done]:
     """Run turn by turn, each from where the one before came to, as a message to a worker tells it."""
-    done = await run(side, rules, most=most, names=rules.names)
+    done = await run(side, rules, names=rules.names, **bound)
     turns = [done]
     while done.next is not None:
         assert len(turns) < 50
         start = Bookmark.read(json.loads(json.dumps(done.next.written)))
-        done = await run(side, rules, start=start, most=most, names=rules.names)
+        done = await run(side, rules, start=start, names=rules.names, **bound)
         turns.append(done)
     return turns
 
@@ -475,6 +488,7 @@ async def test_whatever_is_told_nobody_sees_more_and_undoing_all_restores_everyt
         assert await merges(side)
         assert await seen() == seen_before
         nodes = await side.nodes()
+        parted = {frozenset((edge.source, edge.target)) for edge in await merges(side)}
         for edge in await merges(side):
             left, right = nodes[edge.source], nodes[edge.target]
             assert (left.tenant, left.context, left.subtype) == (right.tenant, right.context, right.subtype)
@@ -483,4 +497,6 @@ async def test_whatever_is_told_nobody_sees_more_and_undoing_all_restores_everyt
         restored = await whole(side)
         assert restored[0] == before[0]
         assert {edge for edge in restored[1] if edge[1] != "DISTINCT_FROM"} == before[1]
-        assert (await run(side, replace(RULES, shared=1))).merged == 0
+        await run(side, replace(RULES, shared=1))
+        again = {frozenset((edge.source, edge.target)) for edge in await merges(side)}
+        assert not again & parted, "two of which each was one with a third have not been told apart"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from typing import NoReturn, Protocol
@@ -17,6 +18,22 @@ LOOK_SECONDS = 20.0
 """How often it is looked whether it is time."""
 REST_SECONDS = 1.0
 """Rest between two turns: whoever asks goes first."""
+
+
+TURN_SECONDS = 60.0
+"""Then a turn ends, whatever is left: a worker has other tasks, and who gives way may rest for most of this."""
+
+
+class Deadline:
+    """When a turn ends, ``seconds`` from now; None: when it is through."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._at = time.monotonic() + seconds if seconds is not None else float("inf")
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is over. Somebody who looks only after he has done something will be through one day."""
+        return time.monotonic() >= self._at
 
 
 type Turns = Callable[[], AsyncIterator[None]]

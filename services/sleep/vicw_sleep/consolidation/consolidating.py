@@ -46,6 +46,7 @@ from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
 from vicw_sleep.consolidation.walking import Bookmark, ContextRef, pages
+from vicw_sleep.taking_turns import Deadline
 
 _log = structlog.get_logger()
 _DRAFTS = 20
@@ -82,6 +83,7 @@ class _Run:
     now: datetime
     dry: bool
     most: int | None
+    deadline: Deadline
     again: bool
     drafter: Drafter
     done: Consolidated = field(default_factory=Consolidated)
@@ -113,25 +115,29 @@ class Consolidation:
         now: datetime,
         dry: bool = False,
         most: int | None = None,
+        seconds: float | None = None,
         again: bool = False,
         start: Bookmark | None = None,
         within: ContextRef | None = None,
     ) -> Consolidated:
-        """Fold what may be folded, ``most`` batches at most; ``dry``: only tell. Raises what the engines raise.
+        """Fold what may be folded; ``dry``: only tell. Raises what the engines raise.
+
+        It ends after ``most`` batches, or the first one that is done after so many ``seconds``.
 
         ``again``: what was refused or undone before is judged anew; by a dry run, too, so that it tells all.
         ``start``: where the run before this one left off; ``within``: in this context alone.
         """
         author = Author(self.asking) if self.asking is not None else None
         drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
-        run = _Run(rules, now, dry, most, again or dry, drafter)
-        done = run.done
+        run = _Run(rules, now, dry, most, Deadline(seconds), again or dry, drafter)
+        done, looked = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within):
-                done.flows += mark.after is None
-                if worth_reading(page, rules) and not await self._page(page, run):
+                if (looked and run.deadline.passed) or (worth_reading(page, rules) and not await self._page(page, run)):
                     done.next = mark
                     break
+                looked = True
+                done.flows += mark.after is None
         finally:
             if done.macros and not dry:
                 await self.queue.wake()
@@ -140,14 +146,15 @@ class Consolidation:
     async def _page(self, page: Sequence[Node], run: _Run) -> bool:
         """Fold what may be folded of a page; tell whether that was all of it."""
         material = await read_material(self.graph, self.unread, page)
-        ended = page[-1].created_at < run.rules.before
+        ended, begun = page[-1].created_at < run.rules.before, False
         for some in batched(batches(material, run.rules, ended=ended), _DRAFTS):
             fresh = [batch for batch in some if run.again or not await self._is_settled(batch)]
             run.done.left += len(some) - len(fresh)
             for draft in await run.drafter.drafts(fresh):
-                if run.most is not None and run.done.macros >= run.most:
+                if (run.most is not None and run.done.macros >= run.most) or (begun and run.deadline.passed):
                     return False
                 await self._settle(draft, run)
+                begun = True
         return True
 
     async def _is_settled(self, batch: Sequence[Material]) -> bool:

@@ -17,7 +17,7 @@ from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.consolidation.walking import Bookmark, ContextRef
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns, through
+from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 
@@ -69,10 +69,11 @@ async def turn(
     start: Bookmark | None = None,
     within: ContextRef | None = None,
 ) -> Consolidated | None:
-    """Fold ``settings.batches`` batches at most; return what was done. What fails is logged: None."""
+    """Fold ``settings.batches`` batches at most, for TURN_SECONDS; return what was done. What fails is logged: None."""
     try:
         rules = rules_of(settings)
-        done = await consolidation.run(rules, now=now(), most=settings.batches, start=start, within=within)
+        most, seconds = settings.batches, TURN_SECONDS
+        done = await consolidation.run(rules, now=now(), most=most, seconds=seconds, start=start, within=within)
     except VicwError as error:
         _log.warning("consolidation stopped; what it has done stands", error=error.detail)
         return None

@@ -28,6 +28,7 @@ from vicw_sleep.dream.alike import Likeness, WholeGraph
 from vicw_sleep.dream.relating import links_of
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
+from vicw_sleep.taking_turns import Deadline
 
 PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)
@@ -101,17 +102,27 @@ class Dream:
     progress: Progress = silent
 
     async def run(
-        self, rules: Rules, *, now: datetime, dry: bool = False, start: Bookmark | None = None, most: int | None = None
+        self,
+        rules: Rules,
+        *,
+        now: datetime,
+        dry: bool = False,
+        start: Bookmark | None = None,
+        most: int | None = None,
+        seconds: float | None = None,
     ) -> Done:
-        """Look at items from ``start`` on, ``most`` at most; ``dry``: only tell. Raises what the engines raise."""
-        done = Done()
+        """Look at items from ``start`` on; ``dry``: only tell. Raises what the engines raise.
+
+        It ends after ``most`` items, or the first page that is looked at after so many ``seconds``.
+        """
+        done, deadline = Done(), Deadline(seconds)
         total = sum([await self.graph.count(label) for label in _LABELS])
         try:
             async for mark, page in pages(self.graph, start):
                 await self._look(page, rules, done, now=now, dry=dry)
                 done.items += len(page)
                 self.progress("dreaming", done.items, total)
-                if most is not None and done.items >= most:
+                if deadline.passed or (most is not None and done.items >= most):
                     done.next = mark
                     break
         finally:

@@ -12,7 +12,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.dreaming import PAGE, Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns, through
+from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 
@@ -29,7 +29,7 @@ async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) ->
     """
     most = settings.items if dream.asking is None else min(settings.items, PAGE)
     try:
-        done = await dream.run(rules_of(settings), now=now(), start=start, most=most)
+        done = await dream.run(rules_of(settings), now=now(), start=start, most=most, seconds=TURN_SECONDS)
     except VicwError as error:
         _log.warning("dreaming stopped; what it has added stands", error=error.detail)
         return None

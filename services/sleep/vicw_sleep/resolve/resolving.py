@@ -24,6 +24,7 @@ from vicw_shared.ties import RESOLVE
 from vicw_shared.undoing import undoable
 from vicw_sleep.resolve.deciding import Decided, Deciding, Fate, step_id, take_back
 from vicw_sleep.resolve.judging import may_be_one
+from vicw_sleep.taking_turns import Deadline
 
 _PAGE = 100
 MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
@@ -111,18 +112,24 @@ class Resolve:
         start: Bookmark | None = None,
         most: int | None = None,
         names: int | None = None,
+        seconds: float | None = None,
     ) -> Done:
         """Go through contexts from ``start`` on; ``dry``: only tell. Raises what the engine raises.
 
-        With ``most`` pairs judged, or so many ``names`` compared, it ends; without, when it is through.
+        With ``most`` pairs judged, so many ``names`` compared or ``seconds`` gone, it ends after a pair; without, when
+        it is through.
         """
-        done = Done()
+        done, deadline = Done(), Deadline(seconds)
+
+        def is_enough() -> bool:
+            return deadline.passed or (most is not None and done.pairs >= most)
+
         async for root, mark in self._contexts(start):
             place: Bookmark | None = mark
             while place is not None:
-                place = await self._compare(root, place, rules, done, now=now, dry=dry, most=most)
+                place = await self._compare(root, place, rules, done, now=now, dry=dry, is_enough=is_enough)
                 self.progress("comparing", done.names, 0)
-                if (most is not None and done.pairs >= most) or (names is not None and done.names >= names):
+                if is_enough() or (names is not None and done.names >= names):
                     done.next = place or Bookmark(done=root.uid)
                     return done
         return done
@@ -149,7 +156,15 @@ class Resolve:
                 after = root.uid
 
     async def _compare(
-        self, root: Node, at: Bookmark, rules: Rules, done: Done, *, now: datetime, dry: bool, most: int | None
+        self,
+        root: Node,
+        at: Bookmark,
+        rules: Rules,
+        done: Done,
+        *,
+        now: datetime,
+        dry: bool,
+        is_enough: Callable[[], bool],
     ) -> Bookmark | None:
         """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
         tenant, context = root.tenant, root.name
@@ -160,11 +175,12 @@ class Resolve:
         found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
         likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
         behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
-        room = len(behind) if most is None else max(0, most - done.pairs)
-        for pair in behind[:room]:
+        judged = at.judged
+        for pair in behind:
+            if judged != at.judged and is_enough():
+                return replace(at, judged=judged)
             await self._judge(pair, rules, done, now=now, dry=dry)
-        if len(behind) > room:
-            return replace(at, judged=_place(behind[room - 1]) if room else at.judged)
+            judged = _place(pair)
         return None if names.complete else replace(at, behind=names.last, judged=None)
 
     async def _doubt(self, tenant: str, things: Sequence[Node], done: Done, *, now: datetime, dry: bool) -> None:

@@ -12,7 +12,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns, through
+from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 
@@ -25,7 +25,14 @@ def rules_of(settings: ResolveSettings) -> Rules:
 async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | None) -> Done | None:
     """Judge ``settings.pairs`` pairs at most; return what was done. What fails is logged: None."""
     try:
-        done = await resolve.run(rules_of(settings), now=now(), start=start, most=settings.pairs, names=settings.names)
+        done = await resolve.run(
+            rules_of(settings),
+            now=now(),
+            start=start,
+            most=settings.pairs,
+            names=settings.names,
+            seconds=TURN_SECONDS,
+        )
     except VicwError as error:
         _log.warning("resolving stopped; what it has merged stands", error=error.detail)
         return None
