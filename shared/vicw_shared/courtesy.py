@@ -12,8 +12,10 @@ from typing import Any, cast
 
 LULL_SECONDS = 5.0
 """When nobody has asked for so long, nobody is expected to: steps follow each other without a rest."""
-RESTS = 12
-"""Until then a step is followed by a rest of so many times what it took: a question seldom comes upon one."""
+RESTS = 12.0
+"""Until then a step is followed by a rest of so many times what it took: a question seldom comes upon one. 0: whoever
+works in the background waits for nobody.
+"""
 SLICE_SECONDS = 0.005
 """Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
 MOST_SECONDS = 2.0
@@ -39,7 +41,8 @@ async def go_on() -> None:
 class Courtesy:
     """Knows whether anybody waits for an answer, and whose step it is. Of one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, rests: float = RESTS) -> None:
+        self._rests = rests
         self._asking = 0
         self._stepper: asyncio.Task[object] | None = None
         self._asked_at = self._rested_at = float("-inf")
@@ -73,7 +76,7 @@ class Courtesy:
         self._stepper, self._stepped_at = task, time.monotonic()
 
     def _rest_after(self, seconds: float) -> float:
-        return min(RESTS * seconds, MOST_SECONDS)
+        return min(self._rests * seconds, MOST_SECONDS)
 
     def _may_step(self) -> bool:
         if self.is_lull:
@@ -85,8 +88,8 @@ class Courtesy:
 
     @property
     def is_lull(self) -> bool:
-        """Whether nobody asks, and nobody is expected to."""
-        return not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS
+        """Whether nobody asks, and nobody is expected to, or it does not matter."""
+        return not self._rests or (not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS)
 
 
 class Hearsay(Courtesy):
@@ -95,8 +98,8 @@ class Hearsay(Courtesy):
     ``asked`` returns how many seconds ago that was, None: never.
     """
 
-    def __init__(self, asked: Callable[[], Awaitable[float | None]]) -> None:
-        super().__init__()
+    def __init__(self, asked: Callable[[], Awaitable[float | None]], rests: float = RESTS) -> None:
+        super().__init__(rests)
         self._asked = asked
         self._heard_at = float("-inf")
 
@@ -111,7 +114,7 @@ class Hearsay(Courtesy):
 
     def _rest_after(self, seconds: float) -> float:
         # Its steps come upon questions: the longer a step, the more it costs one, and the seldomer it may.
-        return min(RESTS * seconds * (1 + seconds / NOTICED_SECONDS), LULL_SECONDS)
+        return min(self._rests * seconds * (1 + seconds / NOTICED_SECONDS), MOST_SECONDS)
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)

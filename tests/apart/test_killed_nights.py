@@ -30,8 +30,8 @@ _SAYS = {CONSOLIDATE: "consolidated", DREAM: "dreamt", MIRROR: "the mirror is up
 _NIGHT_SECONDS = 420
 _LONGEST_SECONDS = 5.0
 _DONE_SECONDS = 180
-_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20"}
-"""A night of many turns, so that it lasts."""
+_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEEP_RESTS": "1"}
+"""A night of many turns, so that it lasts, in which much happens at once."""
 
 
 def test_whoever_writes_and_asks_notices_no_kill_in_the_night(

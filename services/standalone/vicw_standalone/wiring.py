@@ -67,7 +67,7 @@ class Standalone:
         self._stack = contextlib.AsyncExitStack()
         self._folders: dict[ModelIdentity, EdgeVectorStore] = {}
         self._prototypes = Prototypes()
-        self._courtesy = Courtesy()
+        self._courtesy = Courtesy(settings.sleep.rests)
         self._uses = UseBook() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore

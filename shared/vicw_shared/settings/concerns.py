@@ -274,6 +274,12 @@ class SleepSettings(BaseSettings):
     nice: int = Field(
         10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
     )
+    rests: float = Field(
+        12.0,
+        ge=0,
+        description="While somebody asks, a step is followed by a rest of so many times what it took, two seconds at "
+        "most; 0: the sleep cycle gives way to nobody",
+    )
     reconcile_hours: float = Field(
         1.0, gt=0, description="How often the two stores of the platform are compared, in hours"
     )

@@ -95,6 +95,17 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     assert time.monotonic() - began < 0.02 * module.RESTS / 2, "nobody has asked for long"
 
 
+async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+    courtesy = Courtesy(rests=0)
+    began = time.monotonic()
+    with courtesy.asking():
+        for _ in range(3):
+            await courtesy.give_way()
+            await asyncio.sleep(0.02)
+    assert time.monotonic() - began < 1
+
+
 async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LULL_SECONDS", 60)
     monkeypatch.setattr(module, "MOST_SECONDS", 60)
@@ -124,7 +135,6 @@ async def test_giving_way_lets_the_loop_go_round() -> None:
 async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "HEAR_SECONDS", 0.05)
     monkeypatch.setattr(module, "LULL_SECONDS", 0.1)
-    monkeypatch.setattr(module, "RESTS", 4)
     ago: list[float | None] = [None]
     looks = 0
 
@@ -140,7 +150,7 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
             await asyncio.sleep(0.01)
         return time.monotonic() - began
 
-    courtesy = Hearsay(asked)
+    courtesy = Hearsay(asked, 4)
     assert await steps(10) < 0.3, "nobody ever asked"
     ago[0] = 1.0
     await asyncio.sleep(0.05)
