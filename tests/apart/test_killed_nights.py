@@ -30,7 +30,7 @@ _SAYS = {CONSOLIDATE: "consolidated", DREAM: "dreamt", MIRROR: "the mirror is up
 _NIGHT_SECONDS = 420
 _LONGEST_SECONDS = 5.0
 _DONE_SECONDS = 180
-_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEEP_RESTS": "1"}
+_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEEP_RESTS": "0"}
 """A night of many turns, so that it lasts, in which much happens at once."""
 
 
