@@ -213,6 +213,11 @@ def send_anew(redis: RedisServer, task: str) -> None:
     """Send a task as the clock does. The key of a killed chain would hold the next up for a quarter of an hour."""
     with redis.client(1) as client:
         client.delete(key_of(task))
+    send(redis, task)
+
+
+def send(redis: RedisServer, task: str) -> None:
+    """Send a task as the clock does; while its chain is under way it does nothing."""
     app = make_celery("test", RedisSettings.model_validate({"url": redis.database(1)}))
     app.send_task(task)
     app.close()
