@@ -11,14 +11,17 @@ from datetime import timedelta
 from pathlib import Path
 
 from vicw_shared.clock import now
-from vicw_shared.folding.fold import Fold
-from vicw_shared.ports import Flow
+from vicw_shared.folding.fold import MAKER, Fold
+from vicw_shared.ports import Flow, Outcome, Step
 from vicw_shared.progress import Progress
 from vicw_sleep.consolidation.batching import Rules
 from vicw_standalone.bench.fidelity import Opener
 from vicw_standalone.bench.targets import LocalTarget
 
 _NOTE = "bench-folded.json"
+_BEGUN = "bench-folding.json"
+"""How many passages the copied store had. A run that was stopped goes on with such a copy."""
+_PAGE = 500
 
 
 @dataclass(slots=True)
@@ -41,14 +44,18 @@ class Folded:
 async def open_folded(opened: Opener, store: Path, progress: Progress) -> AsyncIterator[tuple[LocalTarget, Folded]]:
     """Open a copy of a filled store in which all Events are consolidated, however young: made where it is not there."""
     folder = store.with_name(f"{store.name}-folded")
-    if not (folder / _NOTE).exists():
+    begun, note = folder / _BEGUN, folder / _NOTE
+    is_new = not begun.exists()
+    if is_new:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(store, folder)
     async with opened(folder) as target:
         assert isinstance(target, LocalTarget)
-        if (found := _noted(folder / _NOTE)) is None:
-            found = await _fold(target, progress)
-            _note(folder / _NOTE, found)
+        if is_new:
+            begun.write_text(json.dumps(await target.passages()), "utf-8")
+        if (found := _noted(note)) is None:
+            found = await _fold(target, json.loads(begun.read_text("utf-8")), progress)
+            note.write_text(json.dumps(asdict(found)), "utf-8")
         yield target, found
 
 
@@ -56,22 +63,29 @@ def _noted(note: Path) -> Folded | None:
     return Folded(**json.loads(note.read_text("utf-8"))) if note.exists() else None
 
 
-def _note(note: Path, found: Folded) -> None:
-    note.write_text(json.dumps(asdict(found)), "utf-8")
-
-
-async def _fold(target: LocalTarget, progress: Progress) -> Folded:
-    passages = await target.passages()
-    found = Folded(passages=passages, vectors=passages)
+async def _fold(target: LocalTarget, passages: int, progress: Progress) -> Folded:
+    events = 0
 
     def told(flow: Flow, fold: Fold | None, reason: str) -> None:
-        if fold is not None:
-            found.vectors += len(fold.texts) + len(fold.heavy) - len(fold.passages)
-            found.events += len(fold.sources)
-            found.macros += 1
-        progress("consolidating", found.events, passages)
+        nonlocal events
+        events += len(fold.sources) if fold is not None else 0
+        progress("consolidating", events, passages)
 
     rules = Rules(before=now() + timedelta(hours=1))
-    found.refused = (await target.consolidation(told).run(rules, now=now())).refused
+    await target.consolidation(told).run(rules, now=now())
     await target.drain()
+    found = Folded(passages=passages, vectors=await target.vectors_of_passages())
+    async for step in _steps(target):
+        found.refused += step.outcome is Outcome.REFUSED
+        if step.outcome is Outcome.DONE:
+            found.macros += 1
+            found.events += int(str(step.details["sources"]))
     return found
+
+
+async def _steps(target: LocalTarget) -> AsyncIterator[Step]:
+    """Yield what consolidation did in all runs."""
+    page: list[Step] = []
+    while page := await target.steps(MAKER, before=page[-1] if page else None, limit=_PAGE):
+        for step in page:
+            yield step

@@ -19,7 +19,7 @@ from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
-from vicw_shared.ports import NO_MODEL, Embedder
+from vicw_shared.ports import NO_MODEL, Embedder, Step
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -29,6 +29,7 @@ from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
 
 _SETTLED_SECONDS = 3600.0
+_PAGE = 1000
 _BUDGET_MS = 60_000  # what is found is measured: a busy machine must not cost a channel
 
 
@@ -95,9 +96,22 @@ class LocalTarget:
         """Return what folds old Events."""
         return self._standalone.asleep.consolidation(told)
 
+    async def steps(self, task: str, *, before: Step | None, limit: int) -> list[Step]:
+        """Return what a task of the sleep cycle did, as ``SleepLog`` does."""
+        return await self._standalone.graph.steps(self.tenant, task=task, before=before, limit=limit)
+
     async def passages(self) -> int:
         """Return how many passages it has."""
         return await self._standalone.graph.count(Label.CHUNK)
+
+    async def vectors_of_passages(self) -> int:
+        """Return how many of its passages have a vector."""
+        graph, vectors = self._standalone.graph, self._standalone.indexes.reading.vectors
+        count, after = 0, None
+        while page := await graph.page(Label.CHUNK, after=after, limit=_PAGE):
+            after = page[-1].uid
+            count += len(await vectors.dense([node.uid for node in page]))
+        return count
 
     async def drain(self) -> None:
         """Index what waits."""

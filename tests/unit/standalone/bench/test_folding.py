@@ -1,0 +1,65 @@
+"""A filled store with everything consolidated: a run that was stopped goes on."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from doubles import HashEmbedder
+from memory import settings_for
+from vicw_shared.wire.ingest import IngestRequest
+from vicw_sleep.consolidation.consolidating import Consolidation
+from vicw_standalone.bench import folding
+from vicw_standalone.bench.folding import Folded, open_folded
+from vicw_standalone.bench.targets import LocalTarget, open_local
+
+_PLACES = ("Lima", "Oslo", "Cairo")
+
+
+def quiet(step: str, done: int, total: int) -> None: ...
+
+
+def opened(tmp_path: Path, store: Path) -> AbstractAsyncContextManager[LocalTarget]:
+    return open_local(settings_for(tmp_path / "unused"), store, HashEmbedder())
+
+
+async def folded(tmp_path: Path, store: Path) -> Folded:
+    async with open_folded(partial(opened, tmp_path), store, quiet) as (_, found):
+        return found
+
+
+async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "_PAGE", 1)
+    one, other = tmp_path / "one", tmp_path / "other"
+    for store in (one, other):
+        async with opened(tmp_path, store) as target:
+            items = [
+                {"id": f"{place}{n}", "text": f"We spoke of {place} in round {n}.", "flow_id": place}
+                for place in _PLACES
+                for n in range(5)
+            ]
+            request = IngestRequest.model_validate({"context": "c", "items": items})
+            await target.settled(await target.remember(request))
+    own, settled = Consolidation._fold, 0
+
+    async def once(consolidation: Consolidation, *what: object) -> None:
+        nonlocal settled
+        if settled:
+            raise RuntimeError("stopped")
+        settled += 1
+        await own(consolidation, *what)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Consolidation, "_fold", once)
+        with pytest.raises(RuntimeError, match="stopped"):
+            await folded(tmp_path, one)
+    found = await folded(tmp_path, one)
+    assert (found.events, found.macros, found.refused, found.passages) == (15, 3, 0, 15)
+    assert 3 <= found.vectors < 15
+    assert found == await folded(tmp_path, other)
+    assert found == await folded(tmp_path, one), "it is noted"
+    async with opened(tmp_path, one) as target:
+        assert await target.vectors_of_passages() == 15, "the store itself is as it was"
