@@ -1,4 +1,4 @@
-"""``python tests/bench/sleep_speed.py [--messages N] [--store DIR]``: how fast an embedded store is consolidated.
+"""``python tests/bench/sleep_speed.py [--messages N] [--one-thread] [--store DIR]``: how fast an embedded store is consolidated.
 
 Fills a store through the real write path, with the rules' extraction and vectors of hashed words (or takes one that it
 has filled), and consolidates everything as a night does, turn by turn, without the rests. Prints the seconds beside
@@ -27,6 +27,7 @@ from memory import settings_for
 from vicw_ingest.pipeline import ingest
 from vicw_shared.ports import Lane
 from vicw_shared.settings import ConsolidationSettings
+from vicw_shared.wire.ingest import IngestRequest
 from vicw_sleep.consolidation.turn import turn
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.wiring import Standalone
@@ -47,9 +48,16 @@ class Timed(HashEmbedder):
         return rows
 
 
-async def fill(standalone: Standalone, messages: int) -> None:
+def joined(request: IngestRequest) -> IngestRequest:
+    """Return the same messages as part of the one thread of a context."""
+    items = tuple(item.model_copy(update={"flow_id": "one"}) for item in request.items)
+    return request.model_copy(update={"context": "one", "items": items})
+
+
+async def fill(standalone: Standalone, messages: int, *, in_one: bool) -> None:
     began = time.perf_counter()
-    for request in Chat().requests(messages, 500):
+    for made in Chat().requests(messages, 500):
+        request = joined(made) if in_one else made
         await ingest(request, "default", standalone.ingest_ports())
         await standalone.indexer.drain()
     print(f"filled with {messages} messages in {time.perf_counter() - began:.0f} s", flush=True)
@@ -75,6 +83,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=5_000)
     parser.add_argument("--fill", action="store_true", help="Only fill the store, or go on with it.")
+    parser.add_argument("--one-thread", action="store_true", help="All messages are one thread.")
     parser.add_argument("--store", type=Path, help="Where the store is, or is to be. [default: a temporary folder]")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +95,7 @@ async def main() -> None:
         await standalone.open()
         try:
             if asked.fill or not there:
-                await fill(standalone, asked.messages)
+                await fill(standalone, asked.messages, in_one=asked.one_thread)
             if not asked.fill:
                 await sleep(standalone, embedder)
         finally:
