@@ -1,8 +1,9 @@
 """``python tests/bench/sleep_speed.py [--messages N] [--one-thread] [--store DIR]``: how fast a store is consolidated.
 
-Fills an embedded store through the real write path, with the rules' extraction and vectors of hashed words (or takes one
-that it has filled), and consolidates everything as a night does, turn by turn, without the rests. Prints the seconds
-beside embedding, Events a second, and the most memory that was resident, of which a part is the stores' mapped files.
+Fills an embedded store through the real write path, with the rules' extraction and vectors of hashed words (or takes
+one that it has filled), and consolidates everything as a night does, turn by turn, without the rests. Prints the
+seconds beside embedding, Events a second, and the most memory that was resident, of which a part is the stores' mapped
+files.
 """
 
 from __future__ import annotations
