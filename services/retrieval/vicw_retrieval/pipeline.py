@@ -40,6 +40,7 @@ from vicw_retrieval.why.weaving import Asked, weave
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
+from vicw_shared.model import Node
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -60,10 +61,14 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
-    ports = ports.due(viewed=request.viewer is not None)
+    viewed = request.viewer is not None
+    begun, ports = ports, ports.due(viewed=viewed)
     if not ports.outage.lasts():
         try:
-            answer = await _retrieve(request, scope, ports)
+            try:
+                answer = await _retrieve(request, scope, ports, again=True)
+            except _MovedError:
+                answer = await _retrieve(request, scope, begun.due(viewed=viewed, deadline=ports.deadline))
             ports.outage.over()
             return answer
         except (UnavailableError, OverloadedError) as error:
@@ -85,9 +90,19 @@ def _of_another_time(request: RetrieveRequest) -> bool:
     return request.as_of is not None or request.known_at is not None
 
 
+class _MovedError(Exception):
+    """Something that was found has been folded, brought back or erased before it was shown."""
+
+
 async def _retrieve(
-    request: RetrieveRequest, scope: Scope, ports: RetrievalPorts, *, degraded: tuple[str, ...] = ()
+    request: RetrieveRequest,
+    scope: Scope,
+    ports: RetrievalPorts,
+    *,
+    degraded: tuple[str, ...] = (),
+    again: bool = False,
 ) -> RetrieveResponse:
+    """Answer. ``again``: while there is time for another try, raise _MovedError rather than do without a result."""
     watch = Stopwatch()
     scope = await recognised(ports.graph, scope)
     search = Search(ports, scope, request, watch)
@@ -100,8 +115,24 @@ async def _retrieve(
     top = await second.run(candidates, wave, decision.domains)
     with watch.stage("expand"):
         around = await _surroundings(request, ports, scope, top, search)
+        parts = await read_parts(ports.graph, scope.tenant, top)
+        there = [one for one in top if _is_there(one, around, parts)]
+        if len(there) < len(top) and again and _has_time(ports):
+            _log.info("something found was moved meanwhile; the question is asked again")
+            raise _MovedError
+        await _add_chains(request, ports, scope, there, around, search)
         await _add_associates(ports, scope, around, second.associates)
-    return await _answer(second, wave, decision, top, around)
+    return await _answer(second, wave, decision, there, around, parts)
+
+
+def _is_there(one: Candidate, around: Surroundings, parts: Mapping[str, Node]) -> bool:
+    return one.item.uid in around.nodes and (one.item.part is None or one.key in parts)
+
+
+def _has_time(ports: RetrievalPorts) -> bool:
+    """Tell whether a question may be asked again: half of its time is left for that."""
+    most_ms = ports.settings.budget_ms
+    return ports.deadline.extra_seconds(most_ms) * 2000 >= most_ms
 
 
 async def _find(
@@ -149,21 +180,35 @@ async def _surroundings(
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
         try:
-            known = Known(known_by(ports.registry), ports.settings.fanout_read)
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
-                around = await expand(ports.graph, scope, uids, proofs, known)
+                around = await expand(ports.graph, scope, uids, proofs, _known(ports))
                 await add_besides(ports.graph, scope, top, around)
         except (UnavailableError, OverloadedError, TimeoutError):
             search.degraded.append("expand")
         else:
-            way = direction_of(request.query)
-            if way is not None and ports.settings.chains:
-                with search.watch.stage("why"):
-                    in_time = await weave(Asked(ports, scope, request.query, way, known), top, around)
-                search.degraded += [] if in_time else ["why"]
             return around
     return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
+
+
+async def _add_chains(
+    request: RetrieveRequest,
+    ports: RetrievalPorts,
+    scope: Scope,
+    top: Sequence[Candidate],
+    around: Surroundings,
+    search: Search,
+) -> None:
+    way = direction_of(request.query)
+    if way is None or not ports.settings.chains or not request.expand.hops or "expand" in search.degraded:
+        return
+    with search.watch.stage("why"):
+        in_time = await weave(Asked(ports, scope, request.query, way, _known(ports)), top, around)
+    search.degraded += [] if in_time else ["why"]
+
+
+def _known(ports: RetrievalPorts) -> Known:
+    return Known(known_by(ports.registry), ports.settings.fanout_read)
 
 
 async def _add_associates(
@@ -176,7 +221,12 @@ async def _add_associates(
 
 
 async def _answer(
-    second: SecondWave, wave: Wave, decision: Decision, top: Sequence[Candidate], around: Surroundings
+    second: SecondWave,
+    wave: Wave,
+    decision: Decision,
+    top: Sequence[Candidate],
+    around: Surroundings,
+    parts: Mapping[str, Node],
 ) -> RetrieveResponse:
     request, ports, search = second.request, second.ports, second.search
     with search.watch.stage("synthesize"):
@@ -184,7 +234,6 @@ async def _answer(
         texts = await ports.graph.texts(search.scope.tenant, passages)
         duplicates = [uid for candidate in top for uid in candidate.duplicates]
         same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
-        parts = await read_parts(ports.graph, search.scope.tenant, top)
         results = to_results(top, texts, wave, around, ports.settings.fusion, same, parts)
         text, cut = write_text(results, around, Meter.of(request.budget), request.template)
         graph = draw_graph(results, around)

@@ -43,15 +43,15 @@ class RetrievalPorts:
     courtesy: Courtesy = field(default_factory=Courtesy)
     deadline: Deadline = field(default_factory=Deadline)
 
-    def due(self, *, viewed: bool) -> RetrievalPorts:
+    def due(self, *, viewed: bool, deadline: Deadline | None = None) -> RetrievalPorts:
         """Return the ports of one request that begins now: whatever they are asked, it ends in time, and no read of the
         graph is done twice.
 
         Of the edges of a hub not all are looked at, unless somebody views: what he may not see must not take the
-        place of what he may.
+        place of what he may. ``deadline``: of a request that began before.
         """
         settings = self.settings
-        deadline = Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
+        deadline = deadline or Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
         graph = remembered(bounded(self.graph, "graph", deadline, settings.graph_ms), None if viewed else _AMONG)
         words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
         vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
