@@ -91,11 +91,11 @@ async def test_what_moves_a_second_time_is_left_out(side: Side, monkeypatch: pyt
 
 async def test_what_is_gone_when_it_is_to_be_shown_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(_COUNT))
-    (gone,) = [node.uid for node in (await side.nodes()).values() if node.source_id == "1"]
+    (gone,) = await side.graph.items("t", "1", ["c"])
 
     async def expand(*args: Any) -> Surroundings:
         around = await own(*args)
-        around.nodes.pop(gone, None)
+        around.nodes.pop(gone.uid, None)
         return around
 
     monkeypatch.setattr(pipeline, "expand", expand)
