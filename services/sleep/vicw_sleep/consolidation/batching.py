@@ -107,32 +107,33 @@ def together(left: Material, right: Material, rules: Rules) -> bool:
 
 def _runs(flow: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
     run: list[Material] = []
+    stems = [_stems(one) for one in flow]
     for place, one in enumerate(flow):
         if not may_be_folded(one, rules):
             yield run
             run = []
             continue
-        if run and (not together(run[-1], one, rules) or _is_turn(flow, place, rules)):
+        if run and (not together(run[-1], one, rules) or _is_turn(stems, place, rules)):
             yield run
             run = []
         run.append(one)
     yield run
 
 
-def _is_turn(flow: Sequence[Material], place: int, rules: Rules) -> bool:
+def _is_turn(stems: Sequence[set[str]], place: int, rules: Rules) -> bool:
     """Tell whether the topic changes before a place: what is said on either side has hardly a word in common.
 
     Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: no vector tells more about so little text.
     """
-    before, after = flow[max(0, place - _WINDOW) : place], flow[place : place + _WINDOW]
-    left, right = _stems(before), _stems(after)
+    left: set[str] = set().union(*stems[max(0, place - _WINDOW) : place])
+    right: set[str] = set().union(*stems[place : place + _WINDOW])
     if min(len(left), len(right)) < _FEW_WORDS:
         return False
     return len(left & right) / min(len(left), len(right)) < rules.cohesion
 
 
-def _stems(events: Sequence[Material]) -> set[str]:
-    return {stem for one in events for stem in sparse.stems(one.text) if len(stem) >= _STEM_CHARS}
+def _stems(event: Material) -> set[str]:
+    return {stem for stem in sparse.stems(event.text) if len(stem) >= _STEM_CHARS}
 
 
 def _shared_out(run: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:

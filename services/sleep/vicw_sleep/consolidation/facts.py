@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from vicw_shared import sparse
@@ -67,22 +68,32 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
     >>> sorted(fact.key for fact in facts_of("On Friday we did not ship 3 parts to Porto."))
     ['3', 'friday', 'porto', 'ship 3 part']
     """
-    found = {Fact(Kind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
-    found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
-    found |= {Fact(Kind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
-    found |= {Fact(Kind.NAME, name) for name in _names(sentence, named)}
-    found |= {Fact(Kind.NEGATION, key) for match in _NOT.finditer(sentence) if (key := _denied(sentence, match.end()))}
+    found = {*_plain_facts(sentence), *(Fact(Kind.NAME, name) for name in _known_names(sentence, named))}
     if _CAUSE.search(sentence) is not None or sentence.strip() in caused:
         found.add(Fact(Kind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
     return found
 
 
-def _names(sentence: str, named: Collection[str]) -> Iterator[str]:
-    folded = f" {' '.join(re.findall(r'\w+', fold(sentence)))} "
+@lru_cache(2000)
+def _plain_facts(sentence: str) -> frozenset[Fact]:
+    """Return what a sentence tells by its letters alone: each is read for what it says, and for what a summary says."""
+    found = {Fact(Kind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
+    found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
+    found |= {Fact(Kind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
+    found |= {Fact(Kind.NAME, name) for name in _names(sentence)}
+    found |= {Fact(Kind.NEGATION, key) for match in _NOT.finditer(sentence) if (key := _denied(sentence, match.end()))}
+    return frozenset(found)
+
+
+def _known_names(sentence: str, named: Collection[str]) -> Iterator[str]:
+    folded = f" {' '.join(re.findall(r'\w+', fold(sentence)))} " if named else ""
     for name in named:
         words = " ".join(re.findall(r"\w+", fold(name)))
         if words and f" {words} " in folded:
             yield words
+
+
+def _names(sentence: str) -> Iterator[str]:
     for match in _NAME.finditer(sentence):
         words = " ".join(re.findall(r"\w+", fold(match[0])))
         if words not in _LITTLE and _DATE.fullmatch(match[0]) is None:
