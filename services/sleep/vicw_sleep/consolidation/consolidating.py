@@ -133,11 +133,14 @@ class Consolidation:
         done, looked = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within):
-                if (looked and run.deadline.passed) or (worth_reading(page, rules) and not await self._page(page, run)):
+                if looked and run.deadline.passed:
                     done.next = mark
                     break
                 looked = True
                 done.flows += mark.after is None
+                if worth_reading(page, rules) and not await self._page(page, run):
+                    done.next = mark
+                    break
         finally:
             if done.macros and not dry:
                 await self.queue.wake()
