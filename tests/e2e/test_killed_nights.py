@@ -28,7 +28,12 @@ SITES = min(KILLS, 4)
 _KINDS = ("fresh", "late", "keyed", "updates")
 _NIGHT_SECONDS = 420
 _LONGEST_SECONDS = 8.0
-_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_MIRROR_LOOK_SECONDS": "5", "VICW_SLEEP_RESTS": "1"}
+_SLOWLY = {
+    "VICW_CONSOLIDATE_BATCHES": "2",
+    "VICW_DREAM_ITEMS": "20",
+    "VICW_MIRROR_LOOK_SECONDS": "5",
+    "VICW_SLEEP_RESTS": "1",
+}
 """A night of many turns, so that it lasts, in which much happens although somebody asks all the time."""
 
 
