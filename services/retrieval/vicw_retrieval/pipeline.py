@@ -132,7 +132,7 @@ def _is_there(one: Candidate, around: Surroundings, parts: Mapping[str, Node]) -
 def _has_time(ports: RetrievalPorts) -> bool:
     """Tell whether a question may be asked again: half of its time is left for that."""
     most_ms = ports.settings.budget_ms
-    return ports.deadline.extra_seconds(most_ms) * 2000 >= most_ms
+    return ports.deadline.extra_seconds(most_ms) >= most_ms / 1000 / 2
 
 
 async def _find(

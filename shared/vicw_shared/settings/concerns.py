@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from vicw_shared.courtesy import RESTS
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
 
@@ -275,7 +276,7 @@ class SleepSettings(BaseSettings):
         10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
     )
     rests: float = Field(
-        12.0,
+        RESTS,
         ge=0,
         description="While somebody asks, a step is followed by a rest of so many times what it took, two seconds at "
         "most; 0: the sleep cycle gives way to nobody",

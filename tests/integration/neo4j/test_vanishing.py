@@ -74,18 +74,23 @@ def without(value: Any, gone: Collection[str]) -> Any:
     return [without(one, gone) for one in value] if isinstance(value, list) else value
 
 
+def let_go(monkeypatch: pytest.MonkeyPatch, gone: Collection[str]) -> None:
+    """Have every statement read as if these nodes went when it has found them."""
+    own = Database.read
+
+    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
+        return [without(dict(record), gone) for record in await own(database, query, **values)]
+
+    monkeypatch.setattr(Database, "read", meanwhile)
+
+
 @pytest.mark.parametrize("read", READS)
 async def test_other_reads_leave_it_out_too(graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, read: str) -> None:
     items = [node(n, text=n, title=n, content_hash="h", qdrant_id=make_uid(f"proof of {n}")) for n in "ac"]
     proofs = [node(f"proof of {n}", Label.CHUNK, text=n) for n in "ac"]
     await put(graph, [*items, *proofs], [edge("EVIDENCED_BY", n, f"proof of {n}") for n in "ac"])
     assert len(await READS[read](graph)) == 2
-    own = Database.read
-
-    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
-        return [without(dict(record), {C, make_uid("proof of c")}) for record in await own(database, query, **values)]
-
-    monkeypatch.setattr(Database, "read", meanwhile)
+    let_go(monkeypatch, {C, make_uid("proof of c")})
     assert len(await READS[read](graph)) == 1
 
 
@@ -101,12 +106,7 @@ async def test_reads_by_place_leave_it_out_too(
     ]
     await put(graph, [*events, node("thing a"), node("thing c")])
     assert len(await PLACED[read](graph)) == 2
-    own = Database.read
-
-    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
-        return [without(dict(record), {C, make_uid("thing c")}) for record in await own(database, query, **values)]
-
-    monkeypatch.setattr(Database, "read", meanwhile)
+    let_go(monkeypatch, {C, make_uid("thing c")})
     assert len(await PLACED[read](graph)) == 1
 
 
@@ -118,11 +118,6 @@ async def test_a_claimed_passage_of_which_a_statement_goes_is_told_without_it(
     proof = node("proof of a", Label.CHUNK, text="a")
     ends = ["a", "said a", "said c"]
     await put(graph, [item, proof, *said], [edge("EVIDENCED_BY", one, "proof of a") for one in ends])
-    own = Database.read
-
-    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
-        return [without(dict(record), {make_uid("said c")}) for record in await own(database, query, **values)]
-
-    monkeypatch.setattr(Database, "read", meanwhile)
+    let_go(monkeypatch, {make_uid("said c")})
     (point,) = await graph.passages(after=None, limit=9)
     assert [one.name for one in point.statements] == ["said a"]
