@@ -45,7 +45,7 @@ async def open_folded(opened: Opener, store: Path, progress: Progress) -> AsyncI
     """Open a copy of a filled store in which all Events are consolidated, however young: made where it is not there."""
     folder = store.with_name(f"{store.name}-folded")
     begun, note = folder / _BEGUN, folder / _NOTE
-    is_new = not begun.exists()
+    is_new = not begun.exists() and not note.exists()
     if is_new:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(store, folder)
