@@ -6,7 +6,8 @@ HOST ?= 127.0.0.1
 PORT ?= 8080
 WORKERS ?= 2
 # A worker takes a whole file, for what its tests share; files go out in their order, which has the long ones first.
-PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# A worker that dies ends the run: pytest-xdist may wait for ever for the work of one that it replaces.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 ENV_FILE := $(if $(SIZE),deploy/$(SIZE).env)
 # A size is read before .env, which Compose reads by itself only where no other file is named.
 COMPOSE := docker compose $(if $(ENV_FILE),$(addprefix --env-file ,$(ENV_FILE) $(wildcard .env)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.mirror.folder import EDITS, MirrorFolder
 from vicw_sleep.mirror.ledger import Ledger
@@ -44,7 +44,7 @@ async def edits_of(mirror: Mirror) -> list[Edit]:
         if folder.require_ours(await mirror.marker()) is None:
             return []
         with closing(Ledger(folder.path, reading=True)) as ledger:
-            changed = await asyncio.to_thread(_changed, folder, ledger)
+            changed = await in_thread(_changed, folder, ledger)
             return [edit for name, aside, text in changed for edit in await _edits(mirror, ledger, name, aside, text)]
 
 

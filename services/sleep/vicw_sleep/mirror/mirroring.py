@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vicw_shared.clock import EPOCH, now
+from vicw_shared.finishing import finish, in_thread
 from vicw_shared.model import Label
 from vicw_shared.ports import Erasures, GraphStore, PassageChange, StoreRecord, WholeItem, WholeItems
 from vicw_shared.progress import Progress, silent
@@ -90,11 +91,12 @@ class Mirror:
             for label in (Label.EVENT, Label.ENTITY):
                 async for page in self._pages(label):
                     atoms = [atom for atom in self._atoms(page).values() if self.sight.sees(atom, instant)]
-                    await asyncio.to_thread(building.add, atoms)
+                    await in_thread(building.add, atoms)
                     done += len(atoms)
                     progress("reading", done, 0)
-            pages = await asyncio.to_thread(building.write_all, progress)
-            edited = await asyncio.to_thread(building.swap)
+            writing = asyncio.to_thread(building.write_all, progress)
+            pages = await finish(writing, hurry=building.stop)
+            edited = await in_thread(building.swap)
             return Mirrored(built=True, atoms=done, pages=pages, edited=edited)
         finally:
             building.close()
@@ -109,7 +111,7 @@ class Mirror:
         uids = ledger.atoms_of(passages) | set(ledger.over(instant))
         uids |= {item.uid for item in (await self.graph.owners(self.tenant, passages)).values()}
         bundles = await self._put(ledger, sorted(uids), instant)
-        await asyncio.to_thread(ledger.see, fresh)
+        await in_thread(ledger.see, fresh)
         result = await self._rewrite(folder, ledger, bundles, uids, progress)
         result.atoms = ledger.count()
         return result
@@ -117,7 +119,7 @@ class Mirror:
     async def _put(self, ledger: Ledger, uids: Sequence[str], instant: datetime) -> set[int]:
         """Note what has become of these atoms; return the bundles that this touches."""
         found = self._atoms(await self.graph.whole(self.tenant, uids))
-        return await asyncio.to_thread(self._note, ledger, uids, found, instant)
+        return await in_thread(self._note, ledger, uids, found, instant)
 
     def _note(self, ledger: Ledger, uids: Sequence[str], found: Mapping[str, Atom], instant: datetime) -> set[int]:
         bundles: set[int] = set()
@@ -134,7 +136,7 @@ class Mirror:
         written: dict[str, bytes | None] = {}
         shelves: set[Shelf] = set()
         for number in sorted(bundles):
-            plan = await asyncio.to_thread(planned, ledger, number, changed)
+            plan = await in_thread(planned, ledger, number, changed)
             shelves.add(plan.bundle.shelf)
             for page in plan.pages:
                 content = render(page, await self._sections(page)).encode()
@@ -145,8 +147,8 @@ class Mirror:
                 ledger.drop_page(path)
             if plan.empty:
                 ledger.forget_bundle(number)
-        written |= await asyncio.to_thread(listings, ledger, shelves) if shelves else {}
-        return await asyncio.to_thread(write_out, folder, ledger, written, progress)
+        written |= await in_thread(listings, ledger, shelves) if shelves else {}
+        return await in_thread(write_out, folder, ledger, written, progress)
 
     async def _sections(self, page: Page) -> Mapping[str, Section]:
         whole = await self.graph.whole(self.tenant, [uid for _, _, uid in page.places])
@@ -182,7 +184,7 @@ class Mirror:
         last: PassageChange | None = None
         fresh: list[PassageChange] = []
         while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
-            fresh += await asyncio.to_thread(ledger.unseen, page)
+            fresh += await in_thread(ledger.unseen, page)
             last = page[-1]
         # What nothing has followed for as long as transactions take need not be looked at for ever.
         return fresh, max(until, now() - _TRANSACTION, *([last.at] if last is not None else []))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from contextlib import closing
 from dataclasses import dataclass
 
+from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_sleep.mirror.ledger import Ledger
 from vicw_sleep.mirror.mirroring import Mirror
@@ -36,7 +36,7 @@ async def status_of(mirror: Mirror) -> Status | None:
         intended = folder.intended()
         with closing(Ledger(folder.path, reading=True)) as ledger:
             pages = ledger.pages()
-            edited = await asyncio.to_thread(_edited, folder, pages, intended or {})
+            edited = await in_thread(_edited, folder, pages, intended or {})
             waiting = len(await mirror.unseen(ledger))
             return Status(ledger.count(), len(pages), waiting, edited, found != wanted or intended is not None)
 

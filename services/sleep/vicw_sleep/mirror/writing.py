@@ -52,6 +52,7 @@ class Building:
     def __init__(self, folder: MirrorFolder, marker: Marker) -> None:
         self._folder = folder
         self._marker = marker
+        self._stopped = False
         self._path = folder.begin(marker)
         self.ledger = Ledger(self._path, durable=False)
         self._sections = sqlite3.connect(self._path / _SECTIONS, isolation_level=None, check_same_thread=False)
@@ -69,10 +70,12 @@ class Building:
             self.ledger.put(atom)
 
     def write_all(self, progress: Progress) -> int:
-        """Write all pages; return how many."""
+        """Write all pages, unless it is stopped; return how many."""
         count = done = 0
         total = self.ledger.count()
         for number in self.ledger.bundles():
+            if self._stopped:
+                return count
             bundle, places = self.ledger.bundle(number), [place for place, _ in self.ledger.places(number)]
             for page in pages_of(bundle, list(paginate(places))):
                 content = render(page, self._read([uid for _, _, uid in page.places])).encode()
@@ -85,6 +88,10 @@ class Building:
                 self._folder.write(path, listing, into=self._path)
                 count += 1
         return count
+
+    def stop(self) -> None:
+        """Have whoever writes pages in another thread end soon: what is built is given up."""
+        self._stopped = True
 
     def swap(self) -> list[str]:
         """Put it in the mirror's place; return the pages that somebody had edited, which are kept aside."""

@@ -17,6 +17,7 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.edge.rewriting import recover, rewrite
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.extensions import load_registries
+from vicw_shared.finishing import in_thread
 from vicw_shared.ports import ModelIdentity
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
@@ -63,7 +64,7 @@ async def end(settings: Settings, erasures: dict[str, Done], folders: list[Path]
             used = await graph.model()
         finally:
             await graph.close()
-        await asyncio.to_thread(_rewrite_indexes, data_dir, used)
+        await in_thread(_rewrite_indexes, data_dir, used)
     ended = []
     for erasure, done in erasures.items():
         proof = await _prove(settings, erasure, folders)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.clock import MICROSECONDS, now, to_us
+from vicw_shared.finishing import finish
 from vicw_shared.ports import Backlog, Failure, PendingPoint, Unsettled
 from vicw_shared.telemetry.engines import measured
 
@@ -111,13 +112,3 @@ class SqliteOutbox:
 
         async with self._writing:
             return await finish(self._database.write(framed))
-
-
-async def finish[T](work: Awaitable[T]) -> T:
-    """Await ``work`` to its end even if the caller is cancelled meanwhile, then let the cancellation through."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise

@@ -29,7 +29,7 @@ from vicw_shared.adapters.sqlite.items import (
     read_thread,
 )
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_called, read_named
-from vicw_shared.adapters.sqlite.outbox import SqliteOutbox, finish
+from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
@@ -46,6 +46,7 @@ from vicw_shared.adapters.sqlite.whole import SqliteWholeItems
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.clock import from_us, to_us
+from vicw_shared.finishing import finish
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
