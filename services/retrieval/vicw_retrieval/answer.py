@@ -139,6 +139,7 @@ def explain(
         filters=_filters(second.search.scope, decision),
         profile=ProfileWeights(
             code=second.search.understood.code,
+            long=second.search.understood.long,
             alpha=settings.alpha,
             graph_weight=settings.graph_weight,
             causal_bias=settings.causal_bias,

@@ -53,9 +53,10 @@ class AskedTime(Message):
 
 
 class ProfileWeights(Message):
-    """The weights that a question was answered by, all in [0, 1], and the share of code among its best hits."""
+    """The weights that a question was answered by, all in [0, 1], and what its best hits are made of."""
 
-    code: float
+    code: float = Field(description="Share of code")
+    long: float = Field(0.0, description="Share of long passages")
     alpha: float = Field(description="Weight of `dense`; `bm25` has the rest")
     graph_weight: float
     causal_bias: float

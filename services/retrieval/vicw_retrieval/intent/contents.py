@@ -1,7 +1,8 @@
 """What the hits of a question are made of: that decides how channels are weighed, whatever a domain is called.
 
-Code wants dense, prose wants words (design: "What was tried"). A domain that nobody has heard of tells by its passages
-which of both it is, and one that holds functions as well as chats tells it question by question.
+Code wants dense, prose wants words (design: "What was tried"), long passages more so than short ones. A domain that
+nobody has heard of tells by its passages which of these it is, and one that holds functions as well as chats tells it
+question by question.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from collections.abc import Iterable
 
 _READ_CHARS = 1200
+_LONG_FROM, _LONG_AT = 400, 800
+"""Characters from which on a passage says several things, and at which it certainly does."""
 _CODE_LINE = re.compile(
     r"""\s*(?:
         (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda
@@ -56,3 +59,13 @@ def share_of_code(texts: Iterable[str]) -> float:
     """Return the share of code among passages, in [0, 1]; 0 without passages."""
     judged = [is_code(text) for text in texts]
     return sum(judged) / len(judged) if judged else 0.0
+
+
+def share_of_long(texts: Iterable[str]) -> float:
+    """Return the share of long texts among passages, in [0, 1]; 0 without passages.
+
+    >>> share_of_long(["x" * 300, "x" * 600, "x" * 900])
+    0.5
+    """
+    shares = [min(1.0, max(0.0, (len(text) - _LONG_FROM) / (_LONG_AT - _LONG_FROM))) for text in texts]
+    return sum(shares) / len(shares) if shares else 0.0

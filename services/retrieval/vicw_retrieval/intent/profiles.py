@@ -30,6 +30,8 @@ class Profile:
 
 CODE = Profile(alpha=0.8)
 """Passages of code: questions put into words what code puts into names."""
+LONG = Profile(alpha=0.4)
+"""Long passages of prose: one vector has to stand for all that such a text says, its words stay what they are."""
 NOW = Profile(recency_weight=0.2, recency_days=30.0)
 """Questions how things stand now: the highest weight of recency in seed 002's table, which gives no half-life."""
 TASKS: Mapping[Task, Profile] = {
@@ -43,11 +45,11 @@ TASKS: Mapping[Task, Profile] = {
 """Seed 002 §8.2 as it stands: alpha is its semantic weight as a share of that and the keywords'."""
 
 
-def profiled(settings: RetrievalSettings, asked: Understood, code: float) -> RetrievalSettings:
-    """Return what a question is answered by: where ``code`` is the share of code among its best hits."""
+def profiled(settings: RetrievalSettings, asked: Understood, code: float, long: float) -> RetrievalSettings:
+    """Return what a question is answered by: ``code`` and ``long`` are the shares of such among its best hits."""
     if settings.profiles == "off":
         return settings
-    profiles = [(CODE, code), (NOW, float(asked.now))]
+    profiles = [(CODE, code), (LONG, (1 - code) * long), (NOW, float(asked.now))]
     if settings.profiles == "tasks" and asked.task is not None:
         profiles.append((TASKS[asked.task], asked.confidence))
     return mix(settings, profiles)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.intent.analysis import Understood, understand
-from vicw_retrieval.intent.contents import share_of_code
+from vicw_retrieval.intent.contents import share_of_code, share_of_long
 from vicw_retrieval.intent.profiles import profiled
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import VectorHit, VectorStore
@@ -23,13 +23,15 @@ _JUDGED = 8
 class Understanding:
     """What is known of one question: ``settings`` are the service's until it is read, then the question's own.
 
-    ``code`` is the share of code among its best hits, in [0, 1]; ``question`` stays None where nobody wants to know.
+    ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question``
+    stays None where nobody wants to know.
     """
 
     service: RetrievalSettings
     settings: RetrievalSettings
     question: Understood | None = None
     code: float = 0.0
+    long: float = 0.0
 
     def read(self, query: str, similarities: Mapping[Task | None, float]) -> None:
         """Read the question: its words, and its likeness to phrases of the tasks ({} where none is known)."""
@@ -47,10 +49,11 @@ class Understanding:
         with contextlib.suppress(RetryableError, TimeoutError):
             async with asyncio.timeout(seconds):
                 payloads = await vectors.payloads(list(best))
-            self.code = share_of_code(str(payload.get("text", "")) for payload in payloads.values())
+            texts = [str(payload.get("text", "")) for payload in payloads.values()]
+            self.code, self.long = share_of_code(texts), share_of_long(texts)
             self._answer_by()
             return True
         return False
 
     def _answer_by(self) -> None:
-        self.settings = profiled(self.service, self.question or Understood(), self.code)
+        self.settings = profiled(self.service, self.question or Understood(), self.code, self.long)

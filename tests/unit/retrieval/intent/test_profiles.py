@@ -6,8 +6,8 @@ import pytest
 
 from memory import Memory
 from vicw_retrieval.intent.analysis import Understood
-from vicw_retrieval.intent.contents import is_code, share_of_code
-from vicw_retrieval.intent.profiles import CODE, NOW, TASKS, Profile, mix, profiled
+from vicw_retrieval.intent.contents import is_code, share_of_code, share_of_long
+from vicw_retrieval.intent.profiles import CODE, LONG, NOW, TASKS, Profile, mix, profiled
 from vicw_retrieval.ranking.recency import recency
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Form, Task
@@ -29,12 +29,12 @@ def test_settings_move_towards_a_profile_as_far_as_it_is_sure() -> None:
 def test_the_table_of_tasks_counts_only_where_it_is_asked_for() -> None:
     bug = Understood(Task.FIX_BUG, 0.5)
     measured = RetrievalSettings()
-    assert profiled(measured, bug, 0.0) == measured
+    assert profiled(measured, bug, 0.0, 0.0) == measured
     tasks = RetrievalSettings(profiles="tasks")
-    assert profiled(tasks, bug, 0.0).causal_bias == pytest.approx(0.5 + 0.5 * (0.8 - 0.5))
-    assert profiled(tasks, Understood(form=Form.WHY), 0.0) == tasks
+    assert profiled(tasks, bug, 0.0, 0.0).causal_bias == pytest.approx(0.5 + 0.5 * (0.8 - 0.5))
+    assert profiled(tasks, Understood(form=Form.WHY), 0.0, 0.0) == tasks
     off = RetrievalSettings(profiles="off")
-    assert profiled(off, Understood(now=True), 1.0) is off
+    assert profiled(off, Understood(now=True), 1.0, 1.0) is off
     assert set(TASKS) == set(Task)
 
 
@@ -74,6 +74,23 @@ def test_what_people_say_is_no_code(text: str) -> None:
 def test_the_share_of_code_is_that_of_the_passages() -> None:
     assert share_of_code([]) == 0.0
     assert share_of_code(["x = f(1)", "He went home.", "She stayed.", "return g(x)"]) == 2 / 4
+
+
+def test_a_passage_is_long_from_where_it_says_several_things() -> None:
+    assert share_of_long([]) == 0.0
+    assert share_of_long(["x" * 50, "x" * 400]) == 0.0
+    assert share_of_long(["x" * 500]) == pytest.approx(0.25)
+    assert share_of_long(["x" * 800, "x" * 5000, "x", "x"]) == 0.5
+
+
+def test_long_passages_are_found_by_their_words_but_code_is_code_however_long_it_is() -> None:
+    measured, asked = RetrievalSettings(), Understood()
+    assert LONG.alpha is not None
+    assert LONG.alpha < measured.alpha
+    assert profiled(measured, asked, 0.0, 1.0).alpha == pytest.approx(LONG.alpha)
+    assert profiled(measured, asked, 0.0, 0.5).alpha == pytest.approx((LONG.alpha + measured.alpha) / 2)
+    assert profiled(measured, asked, 1.0, 1.0).alpha == pytest.approx(CODE.alpha)
+    assert profiled(measured, asked, 0.8, 1.0).alpha > measured.alpha
 
 
 def test_recency_halves_with_every_half_life_before_the_latest() -> None:
@@ -121,3 +138,19 @@ async def test_a_domain_that_nobody_has_heard_of_is_weighed_by_what_is_in_it(mem
     assert (prose.intent.domain, prose.intent.form) == ("letters", Form.WHO)
     assert prose.explain.profile.code == 0.0
     assert prose.explain.profile.alpha == pytest.approx(RetrievalSettings().alpha)
+
+
+async def test_a_store_of_long_passages_is_asked_by_words_sooner(memory: Memory) -> None:
+    told = "Then the ferryman of the lake spoke of the winter and of what it had taken from him. " * 12
+    await memory.ingest(*({"id": f"s{n}", "text": f"Tale {n}. {told}"} for n in range(12)), context="s")
+    notes = [f"The ferryman of pier {n} is late." for n in range(12)]
+    await memory.ingest(*({"id": f"m{n}", "text": note} for n, note in enumerate(notes)), context="m")
+    tale = await memory.retrieve("what did the ferryman speak of?", context="s", explain=True)
+    assert tale.explain is not None
+    assert tale.explain.profile.long == 1.0
+    assert tale.explain.profile.alpha == pytest.approx(LONG.alpha)
+    assert "dense 0.4" in tale.explain.fusion
+    note = await memory.retrieve("which ferryman is late?", context="m", explain=True)
+    assert note.explain is not None
+    assert note.explain.profile.long == 0.0
+    assert note.explain.profile.alpha == pytest.approx(RetrievalSettings().alpha)
