@@ -16,7 +16,7 @@ from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.current import CURRENT, asks_for_past, prefer_current
-from vicw_retrieval.merging import merge_duplicates
+from vicw_retrieval.merging import cover, merge_duplicates, read_texts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.reach import Anchor, by_item
 from vicw_retrieval.recent import prefer_recent
@@ -124,11 +124,17 @@ class SecondWave:
         return found
 
     async def _merge(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Make one result of what says the same."""
-        least, limit = self.ports.settings.duplicates, self.request.limit
+        """Prefer what adds to the others, and make one result of what says the same."""
+        settings, limit = self.ports.settings, self.request.limit
+        prose = 1 - self.search.understood.code  # code is asked for in other words than it is written in
+        least, share = settings.duplicates, settings.coverage * prose if self.request.channels is None else 0.0
+        if not found or not (least or share):
+            return found
         with self.search.watch.stage(MERGE), contextlib.suppress(*_AWAY):
-            async with self._within(_AFTERWARDS * self.ports.settings.graph_ms):
-                return await merge_duplicates(self.ports.graph, self.search.scope, found, limit, least)
+            async with self._within(_AFTERWARDS * settings.graph_ms):
+                texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
+                found = await cover(self.search.likeness(), texts, found, limit, share) if share else found
+                return merge_duplicates(texts, found, least) if least else found
         self.search.degraded.append(MERGE)
         return found
 

@@ -69,6 +69,13 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Share of their runs of three words from which two passages are one result; 0: never",
     )
+    coverage: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="Of what the best result is worth, what a knowledge item gains that has all words of the question "
+        "which none before it has; 0: nothing",
+    )
     current: bool = Field(
         True, description="Put what is true now before what it replaced, where a question does not ask for the past"
     )

@@ -15,7 +15,15 @@ from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
-OFF = {"statements": False, "speaker": False, "named": False, "lift": False, "bridge_hops": 0, "spread_ms": 20_000}
+OFF = {
+    "statements": False,
+    "speaker": False,
+    "named": False,
+    "lift": False,
+    "bridge_hops": 0,
+    "coverage": 0.0,
+    "spread_ms": 20_000,
+}
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))
 PLAYERS: tuple[dict[str, Any], ...] = (
     {"id": "film", "name": "The Dry (film)", "text": "The Dry is a film after a novel by Jane Harper."},

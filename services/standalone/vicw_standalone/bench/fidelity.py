@@ -55,6 +55,7 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "current first": {"current": False},
     "trigger phrases": {"seeds": 0},
     "people": {"people": False},
+    "coverage": {"coverage": 0.0},
     "near-duplicates": {"duplicates": 0.0},
     "tags": {"associates": 0},
     "domain inference": {"infer_domain": False},
