@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from memory import Memory
@@ -29,20 +30,34 @@ class Counted:
         return getattr(self._graph, operation)
 
 
+async def reads_of(memory: Memory, question: str, **fields: Any) -> Counter[str]:
+    """Ask with patience, and return how often the graph was asked for what."""
+    asked: Counter[str] = Counter()
+    ports = memory.standalone.retrieval_ports()
+    settings = ports.settings.model_copy(update={"spread_ms": 20_000})
+    ports = replace(ports, graph=cast("GraphStore", Counted(ports.graph, asked)), settings=settings)
+    answer = await retrieve(RetrieveRequest(query=question, **fields), memory.tenant, ports)
+    assert answer.results
+    assert not answer.degraded
+    return asked
+
+
 async def test_a_question_asks_the_graph_no_more_often_than_it_has_to(memory: Memory) -> None:
     for request in Chat().requests(TURNS, TURNS):
         items = [item.model_dump(mode="json", exclude_unset=True) for item in request.items]
         await memory.ingest(*items, extract="rules", wait=True)
-    reads: list[Counter[str]] = []
-    for question in Chat().questions(QUESTIONS):
-        asked: Counter[str] = Counter()
-        ports = memory.standalone.retrieval_ports()
-        settings = ports.settings.model_copy(update={"spread_ms": 20_000})
-        ports = replace(ports, graph=cast("GraphStore", Counted(ports.graph, asked)), settings=settings)
-        answer = await retrieve(RetrieveRequest(query=question), memory.tenant, ports)
-        assert answer.results
-        assert not answer.degraded
-        reads.append(asked)
+    reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
     most = max(reads, key=Counter.total)
     assert most.total() <= MOST, most
     assert all(asked["called"] == 1 for asked in reads), "all that a question names is looked up at once"
+
+
+async def test_what_happened_when_is_told_by_what_is_read_already(memory: Memory) -> None:
+    days = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number) for number in range(90)]
+    turns = [{"id": f"t{n}", "text": f"Ana mended sail {n}.", "timestamp": at.isoformat()} for n, at in enumerate(days)]
+    await memory.ingest(*turns)
+    plain, timed = [
+        await reads_of(memory, f"Which sail did Ana mend{when}?", query_time=days[-1]) for when in ("", " last week")
+    ]
+    assert timed["between"] == 1
+    assert timed["nodes"] <= plain["nodes"] + 2, "what is brought up is looked at; candidates are not read again"

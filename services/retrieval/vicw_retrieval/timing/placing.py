@@ -56,7 +56,9 @@ async def place(
     nodes = {node.uid: node for node in then}
     new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
     judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
-    nodes |= await question.graph.nodes(question.scope.tenant, [c.item.uid for c in judged if c.item.uid not in nodes])
+    if placed.events:  # beside an event its thread counts; a span of time asks for no more than what is read already
+        unread = [one.item.uid for one in judged if one.item.uid not in nodes]
+        nodes |= await question.graph.nodes(question.scope.tenant, unread)
     weights = _weights(placed, judged, nodes, boost)
     happened = {node.uid for node in then}
     inside = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
@@ -71,14 +73,16 @@ async def place(
 
 
 def _weights(placed: Placed, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float) -> dict[str, Weight]:
-    moments = [_moment(one.item, nodes[one.item.uid]) if one.item.uid in nodes else Moment() for one in judged]
+    moments = [_moment(one.item, nodes.get(one.item.uid)) for one in judged]
     events = {anchor: Moment.of(node) for anchor, node in placed.events.items()}
     weights = weigh(placed.reading, moments, events, boost=boost)
     return {one.key: weight for one, weight in zip(judged, weights, strict=True)}
 
 
-def _moment(item: ItemRef, node: Node) -> Moment:
+def _moment(item: ItemRef, node: Node | None) -> Moment:
     """Return when an item happened: a folded one at its own time, where its Macro-Event stands in the thread."""
+    if node is None:
+        return Moment(item.timestamp, item.context)
     return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
 
 
