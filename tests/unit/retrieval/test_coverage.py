@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import cast
 
 import pytest
@@ -27,6 +28,14 @@ def test_nothing_gains_by_words_that_a_better_one_has() -> None:
 def test_rare_words_count_more() -> None:
     common, rare = coverage([5.0, 4.0], [{1}, {2}], {1: 1.0, 2: 4.0}, 0.5)
     assert (common, rare) == pytest.approx((0.5, 2.0))
+
+
+def test_words_that_nobody_has_cost_nothing() -> None:
+    crowd = 5000
+    started = time.thread_time()
+    gains = coverage([1.0] * crowd, [{1}] * crowd, dict.fromkeys(range(12), 3.0), 0.4)
+    assert time.thread_time() - started < 1
+    assert (gains[0] > 0, any(gains[1:])) == (True, False)
 
 
 def test_among_few_texts_words_tell_little() -> None:

@@ -32,17 +32,17 @@ def coverage(
     [1.0, 0.0, 1.0]
     """
     worth = share * max(scores, default=0.0) / max(sum(rarity.values()), _TELLING * len(rarity), 1.0)
-    open_words, left, gains = dict(rarity), list(range(len(scores))), [0.0] * len(scores)
+    open_words, gains = dict(rarity), [0.0] * len(scores)
 
     def gain(one: int) -> float:
         if may is not None and one not in may:
             return 0.0
         return worth * sum(open_words[word] for word in words[one] if word in open_words)
 
-    while open_words and left and worth > 0:
+    # Whoever has no open word changes nothing wherever he stands: each round takes a word at least.
+    while left := [one for one, has in enumerate(words) if not open_words.keys().isdisjoint(has)]:
         best = max(left, key=lambda one: scores[one] + gain(one))
         gains[best] = gain(best)
-        left.remove(best)
         for word in words[best]:
             open_words.pop(word, None)
     return gains
