@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from vicw_shared import sparse
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore, WordIndex
 
+_RAREST = 12
+"""Words of a question that texts are looked through for."""
+
 
 class Likeness(Protocol):
     """Compares passages and statements, by their uids, with one question. Its words are the sparse encoder's terms."""
@@ -35,6 +38,12 @@ class Likeness(Protocol):
     async def speaking(self, uids: Sequence[str]) -> set[str]:
         """Return the passages that have any word of the question."""
         ...
+
+
+async def rarest(likeness: Likeness) -> dict[int, float]:
+    """Return the rarest words of the question that anything has, twelve at most, with their IDF."""
+    weights = await likeness.rarity()
+    return {term: weights[term] for term in sorted(weights, key=lambda term: (-weights[term], term))[:_RAREST]}
 
 
 class VectorLikeness:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from vicw_retrieval.candidates import Candidate, in_order
-from vicw_retrieval.likeness import Likeness
+from vicw_retrieval.likeness import Likeness, rarest
 from vicw_retrieval.ranking.coverage import coverage
 from vicw_retrieval.ranking.duplicates import near_duplicates
 from vicw_shared import sparse
@@ -17,8 +17,6 @@ LEAST_CHARS = 40
 """A passage that is shorter says the same as another by chance: "Yes, please.", each to something else."""
 _PASSAGES = 5
 _SPARE = 10
-_WORDS = 12
-"""Words of a question that are looked for, the rarest."""
 COVERAGE = "coverage"
 
 
@@ -41,8 +39,7 @@ async def cover(
     pages = {place for place, one in enumerate(first) if one.item.label is Label.ENTITY}
     if not pages or len(found) <= limit:
         return found
-    rarity = await likeness.rarity()
-    asked = {term: rarity[term] for term in sorted(rarity, key=lambda term: (-rarity[term], term))[:_WORDS]}
+    asked = await rarest(likeness)
     has = [asked.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
     gains = coverage([one.standing for one in first], has, asked, share, pages)
     for one, gain in zip(first, gains, strict=True):

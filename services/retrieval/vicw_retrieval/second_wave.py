@@ -55,7 +55,7 @@ class SecondWave:
             found = await self._spread(question, found)
             found = await self._place(question, found)
             found = prefer_recent(found, self.ports.settings)
-        found = await self._merge(found)
+        found = await self._merge(question, found)
         found = await self._rerank(found)
         found = await self._prefer_current(question, found)  # last: no model knows what has been replaced
         top = chosen(found, wave, self.request.limit)
@@ -123,7 +123,7 @@ class SecondWave:
         self.search.degraded.append(CURRENT)
         return found
 
-    async def _merge(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _merge(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Prefer what adds to the others, and make one result of what says the same."""
         settings, limit = self.ports.settings, self.request.limit
         prose = 1 - self.search.understood.code  # code is asked for in other words than it is written in
@@ -133,7 +133,7 @@ class SecondWave:
         with self.search.watch.stage(MERGE), contextlib.suppress(*_AWAY):
             async with self._within(_AFTERWARDS * settings.graph_ms):
                 texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
-                found = await cover(self.search.likeness(), texts, found, limit, share) if share else found
+                found = await cover(question.likeness, texts, found, limit, share) if share else found
                 return merge_duplicates(texts, found, least) if least else found
         self.search.degraded.append(MERGE)
         return found

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from vicw_retrieval.likeness import Likeness
+from vicw_retrieval.likeness import Likeness, rarest
 from vicw_shared import sparse
 
 SHARE = 0.25
 """How much of what is handed on depends on whether the receiver has the words that are left."""
-_TERMS = 12
-"""Words of a question that are looked at, the rarest."""
 
 
 class Leftover:
@@ -26,7 +24,7 @@ class Leftover:
 
         ``targets`` are items with their passages. 1 + SHARE is for the words that the sentence lacks, all of them.
         """
-        rarity = await self._rarity()
+        rarity = await rarest(self._likeness)
         has = await self._has(list(rarity), targets)
         left = {uid: frozenset(rarity).difference(sparse.encode_query(text).indices) for uid, text in sentences.items()}
         total = {uid: sum(rarity[term] for term in terms) for uid, terms in left.items()}
@@ -38,12 +36,6 @@ class Leftover:
             return 1 - SHARE + 2 * SHARE * found / total[sentence]
 
         return factor
-
-    async def _rarity(self) -> dict[int, float]:
-        """Return the rarest words of the question that anything has, with their IDF."""
-        weights = await self._likeness.rarity()
-        best = sorted(weights, key=lambda term: (-weights[term], term))
-        return {term: weights[term] for term in best[:_TERMS]}
 
     async def _has(self, terms: Sequence[int], targets: Mapping[str, Sequence[str]]) -> dict[str, frozenset[int]]:
         """Return which of the words each target has."""
