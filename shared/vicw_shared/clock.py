@@ -9,6 +9,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS = 1_000_000
 """In a second."""
 _MICROSECOND = timedelta(microseconds=1)
+_EXACT_AS_SECONDS = 4 * 10**15
+"""In about 2096: before it a float of seconds has every microsecond, and becomes a time three times as fast."""
 _FIRST_YEAR = 1000
 """The first that is written with four digits."""
 
@@ -33,7 +35,11 @@ def from_us(microseconds: int) -> datetime: ...
 def from_us(microseconds: None) -> None: ...
 def from_us(microseconds: int | None) -> datetime | None:
     """Undo ``to_us``."""
-    return None if microseconds is None else EPOCH + timedelta(microseconds=microseconds)
+    if microseconds is None:
+        return None
+    if 0 <= microseconds < _EXACT_AS_SECONDS:
+        return datetime.fromtimestamp(microseconds / MICROSECONDS, UTC)
+    return EPOCH + timedelta(microseconds=microseconds)
 
 
 def to_ms(instant: datetime) -> int:

@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 import Stemmer
 
@@ -35,7 +36,7 @@ _QUESTION_WORDS = frozenset("what who whom whose when where how why which do doe
 
 def encode_document(text: str) -> SparseVector:
     """Return the term weights of a document, each in (0, K1 + 1). ``text`` is ``name or speaker: text``."""
-    terms = list(_terms(text))
+    terms = _terms(text)
     length = B * len(terms) / AVERAGE_TERMS + 1 - B
     counts = Counter(terms)
     return SparseVector(tuple(counts), tuple(n * (K1 + 1) / (n + K1 * length) for n in counts.values()))
@@ -49,12 +50,20 @@ def encode_query(text: str) -> SparseVector:
 
 def stems(text: str) -> Iterator[str]:
     """Return the terms of a text before they are hashed, in order, with repeats: letters, digits, marks and ``_``."""
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
-        yield from _word_stems(word)
+    return chain.from_iterable(map(_word_stems, _words(text)))
 
 
-def _terms(text: str) -> Iterator[int]:
-    return (zlib.crc32(stem.encode()) for stem in stems(text))
+def _terms(text: str) -> list[int]:
+    return list(chain.from_iterable(map(_word_terms, _words(text))))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text))
+
+
+@lru_cache(maxsize=65536)
+def _word_terms(word: str) -> tuple[int, ...]:
+    return tuple(zlib.crc32(stem.encode()) for stem in _word_stems(word))
 
 
 @lru_cache(maxsize=65536)

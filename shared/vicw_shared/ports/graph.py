@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports.change import ModelChange, Models
@@ -23,8 +23,7 @@ Spread = tuple[str, Direction]
 """An edge type and the way it is followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """One edge seen from ``origin``, with the node at its other end."""
 
     origin: str
@@ -32,8 +31,7 @@ class Neighbour:
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(NamedTuple):
     """One edge seen from ``origin``, with the little of the node at its other end that a spread goes by.
 
     ``is_item`` tells a caller's item from what was made of one. Nothing of it may be shown before the node was judged.
@@ -79,8 +77,7 @@ class ItemRef:
         return cls(**{name: getattr(node, name) for name in cls.__slots__ if name != "part"})
 
 
-@dataclass(frozen=True, slots=True)
-class TextHit:
+class TextHit(NamedTuple):
     """A Chunk found by its words; ``score`` > 0, higher is better, comparable inside one answer only."""
 
     uid: str

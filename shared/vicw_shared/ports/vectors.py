@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,7 @@ class ScoreQuery:
     sparse: SparseVector | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VectorHit:
+class VectorHit(NamedTuple):
     """A point id and its score, higher is better: cosine in [-1, 1], or BM25 in [0, ceiling]."""
 
     id: str

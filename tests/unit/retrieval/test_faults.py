@@ -185,10 +185,10 @@ async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest
 
     async def twist(tenant: str, uids: Sequence[str], *rest: Any, **more: Any) -> list[Neighbour]:
         found = await expand(tenant, uids, *rest, **more)
-        return [replace(one, node=replace(one.node, uid=make_uid(one.node.uid), qdrant_id=None)) for one in found]
+        return [one._replace(node=replace(one.node, uid=make_uid(one.node.uid), qdrant_id=None)) for one in found]
 
     async def mislead(tenant: str, uids: Sequence[str], *rest: Any, **more: Any) -> list[Lead]:
-        return [replace(lead, uid=make_uid(lead.uid)) for lead in await leads(tenant, uids, *rest, **more)]
+        return [lead._replace(uid=make_uid(lead.uid)) for lead in await leads(tenant, uids, *rest, **more)]
 
     monkeypatch.setattr(graph, "expand", twist)
     monkeypatch.setattr(graph, "leads", mislead)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from operator import itemgetter
 
 from prometheus_client import Counter
@@ -50,7 +50,8 @@ type _Asked = tuple[str, tuple[Spread, ...], int]
 
 
 class ReadCache:
-    """Nodes by uid, and the edges that were read from them; of both, the oldest half makes room.
+    """Nodes by uid, and the edges that were read from them; of both, the oldest make room, no more than has to be:
+    to let go of thousands at once stops every request.
 
     Threads read and keep at the same time. What was read before a write ended is not kept: it may be from before it.
     """
@@ -58,8 +59,9 @@ class ReadCache:
     def __init__(self, most: int) -> None:
         """Keep ``most`` nodes, none with 0."""
         self._most = most
-        self._nodes: dict[str, Node] = {}
-        self._steps: dict[str, dict[_Asked, tuple[Step, ...]]] = {}
+        # Ordered: of a plain dict, the oldest is found by a search over all that went before it.
+        self._nodes: OrderedDict[str, Node] = OrderedDict()
+        self._steps: OrderedDict[str, dict[_Asked, tuple[Step, ...]]] = OrderedDict()
         self._size = 0
         self._writes = 0
         self._lock = threading.Lock()
@@ -137,8 +139,8 @@ class ReadCache:
 
     def _keep_nodes(self, read: Mapping[str, Node]) -> None:
         self._nodes.update((uid, node) for uid, node in read.items() if _is_small(node))
-        if len(self._nodes) > self._most:
-            self._nodes = dict(islice(self._nodes.items(), len(self._nodes) - self._most // 2, None))
+        while len(self._nodes) > self._most:
+            self._nodes.popitem(last=False)
 
     def _keep_steps(self, asked: _Asked, read: Mapping[str, tuple[Step, ...]]) -> None:
         for uid, steps in read.items():
@@ -147,8 +149,8 @@ class ReadCache:
             of_node[asked] = steps
         most = EDGES_PER_NODE * self._most
         while self._size > most:
-            for uid in list(islice(self._steps, len(self._steps) // 2 + 1)):
-                self._size -= sum(map(_size, self._steps.pop(uid).values()))
+            _, of_node = self._steps.popitem(last=False)
+            self._size -= sum(map(_size, of_node.values()))
 
 
 def _in_order[T](found: Mapping[str, T], uids: Sequence[str]) -> dict[str, T]:

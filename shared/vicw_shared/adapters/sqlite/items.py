@@ -121,7 +121,7 @@ def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequenc
             f"WHERE k.uid IN ({marks(len(batch))}) AND i.tenant = ?",
             (*batch, tenant),
         )
-        found.update((given[passage], item_ref(row)) for passage, *row in rows)
+        found.update((given[row[0]], item_ref(row[1:])) for row in rows)
     for batch in batched([pack(uid) for uid, item in found.items() if item.is_macro], _BATCH):
         rows = connection.execute(
             f"SELECT k.uid, {PART_COLUMNS} FROM node k "  # noqa: S608

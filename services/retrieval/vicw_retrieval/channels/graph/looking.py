@@ -19,11 +19,10 @@ from vicw_shared.ports import Direction, Spread
 from vicw_shared.settings import RetrievalSettings
 
 _ITEMS = 20
-"""Items that lead on, and whose passages are asked what they tell."""
+"""Items that lead on."""
 _PASSAGES = 30
 """Passages that are compared, or shown."""
 _FANOUT = 20
-_TOLD = 100
 AROUND: tuple[Spread, ...] = (
     ("NEXT", Direction.OUT),
     ("NEXT", Direction.IN),
@@ -49,5 +48,4 @@ async def look_around(question: Question, candidates: Sequence[Candidate], setti
             graph.called(tenant, names, contexts=question.scope.contexts),
             graph.nodes(tenant, [*items, *passages]),
             graph.expand(tenant, items, AROUND, _FANOUT),
-            graph.expand(tenant, passages[:_ITEMS], [("EVIDENCED_BY", Direction.IN)], _TOLD),
         )
