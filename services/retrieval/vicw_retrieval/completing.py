@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_retrieval.channels.dense import Told, weigh_light
+from vicw_retrieval.channels.dense import Told, told_of, weigh_light
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore
 
 
@@ -25,22 +25,34 @@ class Completion:
     terms: SparseVector
     told: Told
 
-    async def complete(self, scores: Mapping[str, dict[str, float]], more: Iterable[str], *, seconds: float) -> bool:
-        """Add to the ``scores`` of dense and bm25 what either lacks of them both and of ``more``.
+    async def complete(
+        self, scores: Mapping[str, dict[str, float]], more: Iterable[str], *, seconds: float, light: Sequence[str] = ()
+    ) -> bool:
+        """Add to the ``scores`` of dense, and of bm25 if it was asked, what they lack: of each other, of ``more``, and
+        of the passages that only statements lead to.
 
-        Return whether anything was lacking. Raises RetryableError and TimeoutError, before anything is added.
+        Of ``light``, passages that have no vector most likely, what stands for it is read meanwhile. Return whether
+        anything was lacking. Raises RetryableError and TimeoutError, before anything is added.
         """
-        dense, lexical = scores["dense"], scores["bm25"]
-        found = set().union(dense, lexical, *scores.values(), more)
-        only_lexical, only_dense = sorted(found - dense.keys()), sorted(found - lexical.keys())
+        dense, lexical = scores["dense"], scores.get("bm25")
+        found = set().union(*scores.values(), more, self.told.best)
+        only_lexical = sorted(found - dense.keys())
+        only_dense = sorted(found - lexical.keys()) if lexical is not None else []
         if not only_lexical and not only_dense:
             return False
         asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self.terms)
         async with asyncio.timeout(seconds):
-            cosines, more_lexical = await self.vectors.score(asked)
+            (cosines, more_lexical), _ = await asyncio.gather(self.vectors.score(asked), self._look_at(light))
             more_dense = {uid: self.told.weigh(uid, cosine) for uid, cosine in cosines.items()}
-            light = [uid for uid in only_lexical if uid not in cosines]
-            more_dense |= await weigh_light(self.vectors, self.graph, self.tenant, self.vector, light)
+            without = [uid for uid in only_lexical if uid not in cosines]
+            more_dense |= await weigh_light(self.vectors, self.graph, self.tenant, self.vector, self.told, without)
         dense.update({uid: score for uid, score in more_dense.items() if isfinite(score)})
-        lexical.update({uid: score for uid, score in more_lexical.items() if isfinite(score)})
+        if lexical is not None:
+            lexical.update({uid: score for uid, score in more_lexical.items() if isfinite(score)})
         return True
+
+    async def _look_at(self, light: Sequence[str]) -> None:
+        """Have the question's memory know what will be asked of these."""
+        if light:
+            untold = [passage for passage in light if passage not in self.told.best]
+            await asyncio.gather(self.graph.owners(self.tenant, light), told_of(self.graph, self.tenant, untold))

@@ -13,7 +13,7 @@ import structlog
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import Told, search_dense
+from vicw_retrieval.channels.dense import Told, in_order, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.completing import Completion
 from vicw_retrieval.folded import proofs_of, without_summaries
@@ -253,12 +253,15 @@ class Search:
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
         brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
         ranked = {**ranked, GRAPH: seeds} if seeds else ranked
-        if {"dense", "bm25"} <= scores.keys():
+        if "dense" in scores:
             try:
-                await self._score_each_others(scores, brought)
+                await self._score_what_lacks(scores, brought)
             except (RetryableError, TimeoutError):  # what the channels found stands
-                found = set().union(*scores.values(), brought)
-                self.degraded += [name for name in ("dense", "bm25") if found - scores[name].keys()]
+                found = set().union(*scores.values(), brought, self._told.best)
+                self.degraded += [name for name in ("dense", "bm25") if name in scores and found - scores[name].keys()]
+            told = {uid: scores["dense"][uid] for uid in self._told.best if uid in scores["dense"]}
+            own = {hit.id: hit.score for hit in ranked["dense"]}
+            ranked = {**ranked, "dense": in_order(own | told)}  # what a statement leads to is this channel's, too
         for channel in scores.values():
             channel.update(brought | channel)
         settings = self.understood.settings
@@ -291,17 +294,19 @@ class Search:
         with contextlib.suppress(RetryableError, TimeoutError):
             proofs = await proofs_of(self._ports.graph, self.scope.tenant, candidates, wave)
             scores = {name: dict(of) for name, of in wave.scores.items()} if proofs else {}
-            if proofs and await self._score_each_others(scores, proofs):
+            if proofs and await self._score_what_lacks(scores, proofs, light=proofs):
                 return replace(wave, scores=scores)
         return wave
 
-    async def _score_each_others(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> bool:
-        """Score what only one of the vector channels found in the other. Raises what the engines raise."""
+    async def _score_what_lacks(
+        self, scores: Mapping[str, dict[str, float]], more: Iterable[str], *, light: Sequence[str] = ()
+    ) -> bool:
+        """Score what one of the vector channels lacks. Raises what the engines raise."""
         ports = self._ports
         assert self._vector.now is not None
         completion = Completion(ports.vectors, ports.graph, self.scope.tenant, self._vector.now, self.terms, self._told)
         seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
-        return await completion.complete(scores, more, seconds=seconds)
+        return await completion.complete(scores, more, seconds=seconds, light=light)
 
 
 def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:

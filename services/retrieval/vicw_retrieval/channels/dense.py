@@ -19,6 +19,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import (
     Direction,
     GraphStore,
+    Lead,
     Scope,
     ScoreQuery,
     VectorHit,
@@ -63,7 +64,7 @@ async def search_dense(
     """Return passages by cosine in [-1, 1], best first, and what was found of statements.
 
     ``query`` is that for passages. Statements are searched the same way and carried to their passages by ``graph``;
-    None leaves them out.
+    None leaves them out. Passages that only a statement leads to are in what was found of those, and nowhere else.
     """
     if graph is None:
         return await vectors.search(query), Told()
@@ -75,20 +76,21 @@ async def search_dense(
         told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
     except OverloadedError:  # passages are found without the graph
         return passages, Told()
-    scores = {hit.id: told.weigh(hit.id, hit.score) for hit in passages}
-    found_by_statement = [passage for passage in told.best if passage not in scores]
-    if found_by_statement:
-        (more,) = await vectors.score([ScoreQuery(ids=found_by_statement, dense=query.dense)])
-        scores |= {uid: told.weigh(uid, cosine) for uid, cosine in more.items()}
-        light = [passage for passage in found_by_statement if passage not in more]
-        assert query.dense is not None
-        scores |= await weigh_light(vectors, graph, query.scope.tenant, query.dense, light)
-    hits = [VectorHit(passage, score) for passage, score in scores.items()]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id)), told
+    return in_order({hit.id: told.weigh(hit.id, hit.score) for hit in passages}), told
+
+
+def in_order(scores: Mapping[str, float]) -> list[VectorHit]:
+    """Return passages, best first; ties in order of uid."""
+    return sorted((VectorHit(*scored) for scored in scores.items()), key=lambda hit: (-hit.score, hit.id))
 
 
 async def weigh_light(
-    vectors: VectorStore, graph: GraphStore, tenant: str, vector: NDArray[np.float32], passages: Sequence[str]
+    vectors: VectorStore,
+    graph: GraphStore,
+    tenant: str,
+    vector: NDArray[np.float32],
+    told: Told,
+    passages: Sequence[str],
 ) -> dict[str, float]:
     """Return what passages without a vector count: what is left of them stands for it (decision 0025).
 
@@ -97,22 +99,28 @@ async def weigh_light(
     """
     if not passages:
         return {}
-    owners, said = await asyncio.gather(
-        graph.owners(tenant, passages), graph.leads(tenant, passages, ("EVIDENCED_BY", Direction.IN), _STATEMENTS)
-    )
+    untold = [passage for passage in passages if passage not in told.best]
+    owners, said = await asyncio.gather(graph.owners(tenant, passages), told_of(graph, tenant, untold))
     summaries = {uid: [chunk_uid(owner.uid, ordinal) for ordinal in range(_SUMMARY)] for uid, owner in owners.items()}
-    asked = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in said if not lead.is_item)}
+    asked = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in said)}
     (cosines,) = await vectors.score([ScoreQuery(ids=sorted(asked), dense=vector)])
-    best: dict[str, float] = {}
+    best = {passage: told.best[passage] for passage in passages if passage in told.best}
     for lead in said:
         if lead.uid in cosines:
             best[lead.origin] = max(best.get(lead.origin, -1.0), cosines[lead.uid])
-    near = {uid: max((cosines[one] for one in told if one in cosines), default=None) for uid, told in summaries.items()}
+    near = {uid: max((cosines[one] for one in of if one in cosines), default=None) for uid, of in summaries.items()}
     return {
         uid: _OF_SUMMARY * cosine + (1 - _OF_SUMMARY) * best.get(uid, cosine)
         for uid, cosine in near.items()
         if cosine is not None
     }
+
+
+async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str]) -> list[Lead]:
+    """Return what was made of these passages, some of each: their statements among it."""
+    spread = ("EVIDENCED_BY", Direction.IN)
+    told = await graph.leads(tenant, passages, spread, _STATEMENTS) if passages else []
+    return [lead for lead in told if not lead.is_item]
 
 
 async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> Told:
