@@ -163,3 +163,18 @@ async def test_no_more_is_kept_than_may_be(store: Path) -> None:
         held = sum(1 + len(steps) for of in kept._steps.values() for steps in of.values())
         assert held == kept._size <= 10 * cache.EDGES_PER_NODE
         await graph.close()
+
+
+async def test_what_is_new_takes_the_place_of_the_oldest_and_of_no_other(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, REGISTRY, cached_nodes=20)
+        uids = [make_uid(f"n{number}") for number in range(21)]
+        await put(graph, [node(f"n{number}") for number in range(21)])
+        for uid in uids:
+            await graph.nodes("t", [uid])
+        nodes = read("nodes")
+        await graph.nodes("t", uids[1:])
+        assert read("nodes") == nodes, "to let go of many at once would stop whoever waits"
+        await graph.nodes("t", uids[:1])
+        assert read("nodes") == nodes + 1
+        await graph.close()

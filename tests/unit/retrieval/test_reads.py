@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from memory import Memory
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.ports import GraphStore
+from vicw_shared.ports import GraphStore, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_standalone.bench.synthetic import Chat
 
@@ -19,15 +19,15 @@ MOST = 26
 
 
 class Counted:
-    """Counts what a graph is asked."""
+    """Counts what an engine is asked."""
 
-    def __init__(self, graph: GraphStore, asked: Counter[str]) -> None:
-        self._graph = graph
+    def __init__(self, engine: object, asked: Counter[str]) -> None:
+        self._engine = engine
         self._asked = asked
 
     def __getattr__(self, operation: str) -> Any:
         self._asked[operation] += 1
-        return getattr(self._graph, operation)
+        return getattr(self._engine, operation)
 
 
 async def reads_of(memory: Memory, question: str, **fields: Any) -> Counter[str]:
@@ -61,3 +61,18 @@ async def test_what_happened_when_is_told_by_what_is_read_already(memory: Memory
     ]
     assert timed["between"] == 1
     assert timed["nodes"] <= plain["nodes"] + 2, "what is brought up is looked at; candidates are not read again"
+
+
+async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_once(memory: Memory) -> None:
+    short = [f"Ana slept in harbour {n}." for n in range(20)]
+    long = " ".join([f"Nobody repairs rope {n} before winter number {n}." for n in range(30)])
+    texts = [*short, f"{long} Ana slept seven hours in harbour Lagos."]
+    await memory.ingest(*({"id": f"t{n}", "text": text} for n, text in enumerate(texts)), extract="rules", wait=True)
+    asked: Counter[str] = Counter()
+    ports = memory.standalone.retrieval_ports()
+    settings = ports.settings.model_copy(update={"candidates": 10, "bridge_hops": 0})
+    ports = replace(ports, vectors=cast("VectorStore", Counted(ports.vectors, asked)), settings=settings)
+    answer = await retrieve(RetrieveRequest(query="Ana slept seven hours in harbour Lagos"), memory.tenant, ports)
+    (told,) = [result for result in answer.results if result.id == "t20"]
+    assert "dense" in {one.channel for one in told.channels}, "its statement is like the question, it is not"
+    assert (asked["search"], asked["score"]) == (3, 1)

@@ -76,6 +76,11 @@ def test_bad_items_are_refused(item: dict[str, object]) -> None:
         IngestRequest.model_validate({"context": "c", "items": [item]})
 
 
+@given(st.integers(0, 8 * 10**15))
+def test_no_microsecond_of_an_instant_is_lost(microseconds: int) -> None:
+    assert to_us(from_us(microseconds)) == microseconds
+
+
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "2024-02-29T12:00:00+05:30"])
 def test_instants_survive_as_integers(text: str) -> None:
     instant = datetime.fromisoformat(text).astimezone(UTC)
