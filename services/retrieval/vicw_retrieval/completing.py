@@ -1,4 +1,4 @@
-"""What only one of the vector channels found, scored by the other, too: then both judge the same passages."""
+"""What only one of the vector channels found, or only a statement leads to, scored by all: then they judge the same."""
 
 from __future__ import annotations
 

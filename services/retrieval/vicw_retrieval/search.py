@@ -120,7 +120,7 @@ class Search:
         return candidates, wave
 
     async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
-        """Ask the channels, then score what only one of them found in the other."""
+        """Ask the channels, then score what they lack: of each other, and of what only statements lead to."""
         with self.watch.stage("channels"):
             ranked, seeds = await asyncio.gather(
                 self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
@@ -249,7 +249,7 @@ class Search:
         return ranked
 
     async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
-        """Return a wave in which what one channel found is scored by the other, too."""
+        """Return a wave in which what one channel found, or a statement led to, is scored by all."""
         scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
         brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
         ranked = {**ranked, GRAPH: seeds} if seeds else ranked
