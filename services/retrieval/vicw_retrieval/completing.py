@@ -1,4 +1,4 @@
-"""What only one of the vector channels found, or only a statement leads to, scored by all: then they judge the same."""
+"""What only one vector channel found, or only a statement leads to, scored by all: then they judge the same."""
 
 from __future__ import annotations
 
