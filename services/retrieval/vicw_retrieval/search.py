@@ -256,7 +256,9 @@ class Search:
         if "dense" in scores:
             try:
                 await self._score_what_lacks(scores, brought)
-            except (RetryableError, TimeoutError):  # what the channels found stands
+            except Exception as error:  # what the channels found stands, whatever the mistake
+                if not isinstance(error, (RetryableError, TimeoutError)):
+                    _log.exception("what channels lack could not be scored", error=type(error).__name__)
                 found = set().union(*scores.values(), brought, self._told.best)
                 self.degraded += [name for name in ("dense", "bm25") if name in scores and found - scores[name].keys()]
             told = {uid: scores["dense"][uid] for uid in self._told.best if uid in scores["dense"]}

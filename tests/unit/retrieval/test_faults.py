@@ -15,7 +15,7 @@ import pytest
 from memory import Memory, open_memory
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Label
-from vicw_shared.ports import Lead, Neighbour, VectorHit, VectorQuery
+from vicw_shared.ports import Lead, Neighbour, ScoreQuery, VectorHit, VectorQuery
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.uids import edge_id, make_uid
 
@@ -176,6 +176,26 @@ async def test_a_channel_that_makes_a_mistake_is_left_out_alone(
     answer = await memory.retrieve(QUERY)
     assert {result.id for result in answer.results} == {"a", "b", "c"}
     assert answer.degraded == ("bm25",)
+
+
+async def test_a_mistake_in_scoring_what_channels_lack_leaves_what_they_found(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(memory)
+    await memory.ingest({"id": "far", "text": "Nobody sings."})
+
+    score = memory.standalone.vectors.score
+
+    async def mistaken(queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        if len(queries) == 2:  # both channels': what comes later asks by one
+            raise RuntimeError("no such row")
+        return await score(queries)
+
+    monkeypatch.setattr(memory.standalone.vectors, "score", mistaken)
+    answer = await memory.retrieve(QUERY)
+    assert answer.results[0].id == "a"
+    assert answer.degraded
+    assert set(answer.degraded) <= {"dense", "bm25"}
 
 
 async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
