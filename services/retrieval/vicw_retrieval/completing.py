@@ -10,7 +10,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_retrieval.channels.dense import Told, told_of, weigh_light
+from vicw_retrieval.channels.dense import Told, remains_of, weigh_light
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore
 
 
@@ -42,7 +42,8 @@ class Completion:
             return False
         asked = ScoreQuery(ids=only_lexical, dense=self.vector), ScoreQuery(ids=only_dense, sparse=self.terms)
         async with asyncio.timeout(seconds):
-            (cosines, more_lexical), _ = await asyncio.gather(self.vectors.score(asked), self._look_at(light))
+            ahead = remains_of(self.graph, self.tenant, self.told, light)  # the question's memory has it then
+            (cosines, more_lexical), _ = await asyncio.gather(self.vectors.score(asked), ahead)
             more_dense = {uid: self.told.weigh(uid, cosine) for uid, cosine in cosines.items()}
             without = [uid for uid in only_lexical if uid not in cosines]
             more_dense |= await weigh_light(self.vectors, self.graph, self.tenant, self.vector, self.told, without)
@@ -50,9 +51,3 @@ class Completion:
         if lexical is not None:
             lexical.update({uid: score for uid, score in more_lexical.items() if isfinite(score)})
         return True
-
-    async def _look_at(self, light: Sequence[str]) -> None:
-        """Have the question's memory know what will be asked of these."""
-        if light:
-            untold = [passage for passage in light if passage not in self.told.best]
-            await asyncio.gather(self.graph.owners(self.tenant, light), told_of(self.graph, self.tenant, untold))

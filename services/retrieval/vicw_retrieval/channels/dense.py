@@ -19,6 +19,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import (
     Direction,
     GraphStore,
+    ItemRef,
     Lead,
     Scope,
     ScoreQuery,
@@ -99,8 +100,7 @@ async def weigh_light(
     """
     if not passages:
         return {}
-    untold = [passage for passage in passages if passage not in told.best]
-    owners, said = await asyncio.gather(graph.owners(tenant, passages), told_of(graph, tenant, untold))
+    owners, said = await remains_of(graph, tenant, told, passages)
     summaries = {uid: [chunk_uid(owner.uid, ordinal) for ordinal in range(_SUMMARY)] for uid, owner in owners.items()}
     asked = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in said)}
     (cosines,) = await vectors.score([ScoreQuery(ids=sorted(asked), dense=vector)])
@@ -116,10 +116,19 @@ async def weigh_light(
     }
 
 
-async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str]) -> list[Lead]:
-    """Return what was made of these passages, some of each: their statements among it."""
-    spread = ("EVIDENCED_BY", Direction.IN)
-    told = await graph.leads(tenant, passages, spread, _STATEMENTS) if passages else []
+async def remains_of(
+    graph: GraphStore, tenant: str, told: Told, passages: Sequence[str]
+) -> tuple[Mapping[str, ItemRef], Sequence[Lead]]:
+    """Return whose each of these passages is, and the statements of those of which none was found."""
+    if not passages:
+        return {}, []
+    untold = [passage for passage in passages if passage not in told.best]
+    return await asyncio.gather(graph.owners(tenant, passages), told_of(graph, tenant, untold, _STATEMENTS))
+
+
+async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str], most: int) -> list[Lead]:
+    """Return what was made of these passages, ``most`` of each: their statements among it."""
+    told = await graph.leads(tenant, passages, ("EVIDENCED_BY", Direction.IN), most) if passages else []
     return [lead for lead in told if not lead.is_item]
 
 

@@ -90,9 +90,8 @@ def marks(count: int) -> str:
 def item_ref(row: Sequence[Any]) -> ItemRef:
     """Read ITEM_COLUMNS."""
     uid, label, context, domain, created_at, speaker, importance, *instants, version = row
-    times = [None if one is None else from_us(one) for one in instants]
     told = (context, domain, from_us(created_at), speaker, importance)
-    return _new_item((unpack(uid), LABELS[label], *told, *times, version == OF_NOBODY, None))
+    return _new_item((unpack(uid), LABELS[label], *told, *map(from_us, instants), version == OF_NOBODY, None))
 
 
 def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
@@ -162,8 +161,7 @@ def node_of(row: Sequence[Any]) -> Node:
         if values[at] is not None:
             values[at] = unpack(values[at])
     for at in _TIMES:
-        if values[at] is not None:
-            values[at] = from_us(values[at])
+        values[at] = from_us(values[at])
     for at in _FLAGS:
         values[at] = bool(values[at])
     for at in _LISTS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from vicw_retrieval.channels.dense import told_of
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Reach
 from vicw_retrieval.wanted import wanted
@@ -23,8 +24,8 @@ _NODES_OF_AN_ITEM = 3
 async def inside(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
     """Return what stands for ``items``, each with its item. ``passages``: of which item each is."""
     graph, tenant = question.graph, question.scope.tenant
-    said = await graph.leads(tenant, list(passages), ("EVIDENCED_BY", Direction.IN), _STATEMENTS) if passages else []
-    found = {lead.uid: passages[lead.origin] for lead in said if not lead.is_item}
+    said = await told_of(graph, tenant, list(passages), _STATEMENTS)
+    found = {lead.uid: passages[lead.origin] for lead in said}
     nodes = await graph.nodes(tenant, items)
     pages = [node for node in nodes.values() if node.label is Label.ENTITY and node.source_id is not None]
     return found | {page_uid(tenant, node.context, node.source_id or ""): node.uid for node in pages}
