@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
@@ -13,9 +13,9 @@ import structlog
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
-from vicw_retrieval.channels.dense import Told, in_order, search_dense
+from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
-from vicw_retrieval.completing import Completion
+from vicw_retrieval.completing import Completion, Scored, score_all
 from vicw_retrieval.folded import proofs_of, without_summaries
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
@@ -122,17 +122,18 @@ class Search:
     async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
         """Ask the channels, then score what they lack: of each other, and of what only statements lead to."""
         with self.watch.stage("channels"):
-            ranked, seeds = await asyncio.gather(
+            found, seeds = await asyncio.gather(
                 self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
             )
-        if not without:
-            with self.watch.stage("intent"):
-                await self._understand(ranked)
+        told_apart = self._understand(found) if not without else _nothing()
+        # Neither needs the other; only what asks for code is searched, and so scored, again.
+        scored, _ = await asyncio.gather(self._complete(found, seeds), told_apart)
         if self._asks_for_code():
             with self.watch.stage("plain"):
-                ranked = await self._in_plain_words(ranked, scope, domain, limit, without)
-        with self.watch.stage("complete"):
-            return await self._complete(ranked, seeds)
+                plain = await self._in_plain_words(scope, domain, limit, without)
+            if plain is not None:
+                scored = await self._complete({**found, "dense": plain}, seeds)
+        return await self._wave(scored)
 
     async def _find_seeds(self, scope: Scope, without: tuple[str, ...]) -> list[VectorHit]:
         """Return the first passages of what the question's trigger phrases bring up, unless a caller names channels."""
@@ -235,37 +236,34 @@ class Search:
         return wanted and self._vector.now is not None and not self._vector.bare
 
     async def _in_plain_words(
-        self, ranked: dict[str, list[VectorHit]], scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
-    ) -> dict[str, list[VectorHit]]:
-        """Return the hits, those of the dense channel searched again between the wrapped question and the plain one."""
+        self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> list[VectorHit] | None:
+        """Return the hits of the dense channel for what lies between the wrapped question and the plain one.
+
+        None where the wrapper says nothing, or they do not come: then the wrapped question's stand, and its vector.
+        """
+        wrapped = self._vector.now
         with contextlib.suppress(RetryableError, TimeoutError):
             async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
-                wrapped = self._vector.now
                 await self._vector.embed(domain, bare=True)
                 if self._vector.now is wrapped:
-                    return ranked  # its wrapper says nothing
-                return {**ranked, "dense": sound(await self._dense(scope, domain, limit, without))}
+                    return None
+                return sound(await self._dense(scope, domain, limit, without))
+        self._vector.now, self._vector.bare = wrapped, False
         self.degraded.append(Channel.DENSE.value)
-        return ranked
+        return None
 
-    async def _complete(self, ranked: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Wave:
-        """Return a wave in which what one channel found, or a statement led to, is scored by all."""
-        scores = {name: {hit.id: hit.score for hit in hits} for name, hits in ranked.items()}
-        brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
-        ranked = {**ranked, GRAPH: seeds} if seeds else ranked
-        if "dense" in scores:
-            try:
-                await self._score_what_lacks(scores, brought)
-            except Exception as error:  # what the channels found stands, whatever the mistake
-                if not isinstance(error, (RetryableError, TimeoutError)):
-                    _log.exception("what channels lack could not be scored", error=type(error).__name__)
-                found = set().union(*scores.values(), brought, self._told.best)
-                self.degraded += [name for name in ("dense", "bm25") if name in scores and found - scores[name].keys()]
-            told = {uid: scores["dense"][uid] for uid in self._told.best if uid in scores["dense"]}
-            own = {hit.id: hit.score for hit in ranked["dense"]}
-            ranked = {**ranked, "dense": in_order(own | told)}  # what a statement leads to is this channel's, too
-        for channel in scores.values():
-            channel.update(brought | channel)
+    async def _complete(self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Scored:
+        """Return what was found, scored by all channels."""
+        with self.watch.stage("complete"):
+            completion = self._completion() if "dense" in found else None
+            scored, failed = await score_all(found, seeds, completion)
+            self.degraded += failed
+            return scored
+
+    async def _wave(self, scored: Scored) -> Wave:
+        """Return what was found as it is to be fused for a question like this."""
+        ranked, scores = scored
         settings = self.understood.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
@@ -280,14 +278,14 @@ class Search:
     async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
         """Find out what the question and its hits are about, and which settings answer it."""
         ports, vector = self._ports, self._vector.of_the_bare_question
-        if self.understood.question is None:
-            prefix = ports.query_prefix
-            alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
-            self.understood.read(self._request.query, alike)
-        if not await self.understood.judge(
-            ranked, ports.vectors, ports.deadline.extra_seconds(ports.settings.budget_ms)
-        ):
-            self.degraded.append(INTENT)
+        with self.watch.stage("intent"):
+            if self.understood.question is None:
+                prefix = ports.query_prefix
+                alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
+                self.understood.read(self._request.query, alike)
+            within = ports.deadline.extra_seconds(ports.settings.budget_ms)
+            if not await self.understood.judge(ranked, ports.vectors, within):
+                self.degraded.append(INTENT)
 
     async def _hand_over(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
         """Return the wave with what the summaries found stand for: each proof is judged by itself."""
@@ -295,20 +293,22 @@ class Search:
             return wave
         with contextlib.suppress(RetryableError, TimeoutError):
             proofs = await proofs_of(self._ports.graph, self.scope.tenant, candidates, wave)
-            scores = {name: dict(of) for name, of in wave.scores.items()} if proofs else {}
-            if proofs and await self._score_what_lacks(scores, proofs, light=proofs):
+            if proofs:
+                scores = {name: dict(of) for name, of in wave.scores.items()}
+                self.degraded += await self._completion().complete(scores, proofs, light=proofs)
                 return replace(wave, scores=scores)
         return wave
 
-    async def _score_what_lacks(
-        self, scores: Mapping[str, dict[str, float]], more: Iterable[str], *, light: Sequence[str] = ()
-    ) -> bool:
-        """Score what one of the vector channels lacks. Raises what the engines raise."""
+    def _completion(self) -> Completion:
         ports = self._ports
         assert self._vector.now is not None
-        completion = Completion(ports.vectors, ports.graph, self.scope.tenant, self._vector.now, self.terms, self._told)
         seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
-        return await completion.complete(scores, more, seconds=seconds, light=light)
+        tenant = self.scope.tenant
+        return Completion(ports.vectors, ports.graph, tenant, self._vector.now, self.terms, self._told, seconds)
+
+
+async def _nothing() -> None:
+    """Do nothing."""
 
 
 def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:

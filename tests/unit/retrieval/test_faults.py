@@ -198,6 +198,24 @@ async def test_a_mistake_in_scoring_what_channels_lack_leaves_what_they_found(
     assert set(answer.degraded) <= {"dense", "bm25"}
 
 
+async def test_a_score_that_is_no_number_is_told_of_and_the_others_count(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(memory)
+    await memory.ingest({"id": "far", "text": "Nobody sings."})
+    before = await memory.retrieve(QUERY)
+    score = memory.standalone.vectors.score
+
+    async def lie(queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        *first, lexical = await score(queries)
+        return [*first, {**lexical, queries[1].ids[0]: float("nan")} if len(queries) == 2 else lexical]
+
+    monkeypatch.setattr(memory.standalone.vectors, "score", lie)
+    answer = await memory.retrieve(QUERY)
+    assert [result.id for result in answer.results] == [result.id for result in before.results]
+    assert answer.degraded == ("bm25",)
+
+
 async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(memory)
     graph = memory.standalone.graph

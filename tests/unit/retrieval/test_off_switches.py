@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from explained import explained
 from memory import Memory
 from vicw_shared.errors import UnavailableError
-from vicw_shared.ports import Lane
+from vicw_shared.model import Label
+from vicw_shared.ports import Lane, ScoreQuery, VectorHit, VectorQuery
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Form, Task
 
@@ -54,6 +55,33 @@ async def test_code_is_found_by_the_wrapped_words_while_the_plain_ones_cannot_be
         answer = await explained(memory, "which zebra?", {}, domain="coding")
     assert "a" in answer.results
     assert answer.response.degraded == ("dense",)
+
+
+async def test_what_the_wrapped_words_found_is_judged_by_them_where_the_plain_ones_find_nothing(
+    memory: Memory,
+) -> None:
+    await memory.ingest({"id": "a", "text": CODE}, domain="coding")
+    vectors = memory.standalone.vectors
+    search, score = vectors.search, vectors.score
+    judged_by: list[NDArray[np.float32]] = []
+
+    async def fail_plainly(query: VectorQuery) -> Sequence[VectorHit]:
+        if query.dense is None or query.label is not Label.CHUNK:
+            return await search(query)
+        if memory.embedder.questions()[-1:] == ["which zebra?"]:
+            raise UnavailableError("vectors", "is away")
+        return []  # so that a cosine is asked for of what the words found
+
+    async def scored(queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
+        judged_by.extend(query.dense for query in queries if query.dense is not None and len(queries) == 2)
+        return await score(queries)
+
+    with patch.object(vectors, "search", fail_plainly), patch.object(vectors, "score", scored):
+        answer = await explained(memory, "which zebra?", {}, domain="coding")
+    (asked,) = await memory.embedder.embed(["[Domain: coding] which zebra?"], Lane.QUERY)
+    assert answer.response.degraded == ("dense",)
+    assert judged_by
+    assert all(np.allclose(vector, asked) for vector in judged_by)
 
 
 @pytest.mark.parametrize("on", [False, True])

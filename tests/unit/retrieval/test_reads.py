@@ -9,13 +9,18 @@ from typing import Any, cast
 
 from memory import Memory
 from vicw_retrieval.pipeline import retrieve
+from vicw_shared.clock import now
 from vicw_shared.ports import GraphStore, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
+from vicw_sleep.consolidation.batching import Rules
 from vicw_standalone.bench.synthetic import Chat
 
 TURNS, QUESTIONS = 400, 12
 MOST = 26
 """Reads of one question of a chat. There were up to 48 before a question remembered what it had read."""
+
+MOST_FOLDED = 32
+"""Where what is found is folded."""
 
 
 class Counted:
@@ -76,3 +81,16 @@ async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_o
     (told,) = [result for result in answer.results if result.id == "t20"]
     assert "dense" in {one.channel for one in told.channels}, "its statement is like the question, it is not"
     assert (asked["search"], asked["score"]) == (3, 1)
+
+
+async def test_a_question_that_finds_folded_items_asks_little_more(memory: Memory) -> None:
+    for request in Chat().requests(TURNS, TURNS):
+        items = [item.model_dump(mode="json", exclude_unset=True) for item in request.items]
+        await memory.ingest(*items, extract="rules", wait=True)
+    rules = Rules(before=now() + timedelta(hours=1))
+    await memory.standalone.asleep.consolidation().run(rules, now=now())
+    await memory.standalone.indexer.drain()
+    reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
+    assert all(asked["owners"] > 2 for asked in reads), "nothing was folded"
+    most = max(reads, key=Counter.total)
+    assert most.total() <= MOST_FOLDED, most
