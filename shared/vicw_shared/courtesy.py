@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 LULL_SECONDS = 5.0
 """When nobody has asked for so long, nobody is expected to: steps follow each other without a rest."""
@@ -18,8 +18,6 @@ works in the background waits for nobody.
 """
 SLICE_SECONDS = 0.005
 """Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
-MOST_SECONDS = 2.0
-"""Where somebody asks at all times, one step is taken as often as this all the same."""
 NOTICED_SECONDS = 0.02
 """A question that takes so much longer is hardly noticed."""
 HEAR_SECONDS = 1.0
@@ -40,6 +38,9 @@ async def go_on() -> None:
 
 class Courtesy:
     """Knows whether anybody waits for an answer, and whose step it is. Of one event loop."""
+
+    most_seconds: ClassVar[float] = 2.0
+    """Where somebody asks at all times, one step is taken as often as this all the same."""
 
     def __init__(self, rests: float = RESTS) -> None:
         self._rests = rests
@@ -76,14 +77,14 @@ class Courtesy:
         self._stepper, self._stepped_at = task, time.monotonic()
 
     def _rest_after(self, seconds: float) -> float:
-        return min(self._rests * seconds, MOST_SECONDS)
+        return min(self._rests * seconds, self.most_seconds)
 
     def _may_step(self) -> bool:
         if self.is_lull:
             return True
         now = time.monotonic()
         if self._asking or (self._stepper is not None and not self._stepper.done()):
-            return now - self._stepped_at >= MOST_SECONDS
+            return now - self._stepped_at >= self.most_seconds
         return now >= self._rested_at
 
     @property
@@ -97,6 +98,9 @@ class Hearsay(Courtesy):
 
     ``asked`` returns how many seconds ago that was, None: never.
     """
+
+    most_seconds: ClassVar[float] = 8.0
+    """A step that takes a quarter of a second comes upon one question in 25 then."""
 
     def __init__(self, asked: Callable[[], Awaitable[float | None]], rests: float = RESTS) -> None:
         super().__init__(rests)
@@ -114,7 +118,7 @@ class Hearsay(Courtesy):
 
     def _rest_after(self, seconds: float) -> float:
         # Its steps come upon questions: the longer a step, the more it costs one, and the seldomer it may.
-        return min(self._rests * seconds * (1 + seconds / NOTICED_SECONDS), MOST_SECONDS)
+        return min(self._rests * seconds * (1 + seconds / NOTICED_SECONDS), self.most_seconds)
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)

@@ -32,7 +32,7 @@ class Engine:
 
 
 async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+    monkeypatch.setattr(Courtesy, "most_seconds", 60)
     courtesy, engine = Courtesy(), Engine()
     await courtesy.give_way()
     background = polite(engine, courtesy)
@@ -48,7 +48,7 @@ async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: 
 
 
 async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(Courtesy, "most_seconds", 0.2)
     courtesy, engine = Courtesy(), Engine()
     await courtesy.give_way()
     with courtesy.asking():
@@ -63,7 +63,7 @@ async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: py
 
 async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A transaction reads by the same handle: it would hold its lock meanwhile."""
-    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+    monkeypatch.setattr(Courtesy, "most_seconds", 60)
     courtesy, engine = Courtesy(), Engine()
     background = polite(engine, courtesy)
 
@@ -96,7 +96,7 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
 
 
 async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+    monkeypatch.setattr(Courtesy, "most_seconds", 60)
     courtesy = Courtesy(rests=0)
     began = time.monotonic()
     with courtesy.asking():
@@ -108,7 +108,7 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
 
 async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LULL_SECONDS", 60)
-    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+    monkeypatch.setattr(Courtesy, "most_seconds", 60)
     courtesy = Courtesy()
     with courtesy.asking():
         pass
