@@ -13,16 +13,17 @@ from vicw_shared.courtesy import Courtesy, Polite, polite
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, Lane
 
-
 TEXTS_AT_ONCE = 8
 """Texts that are embedded in one step while nobody asks: whoever begins to ask meets half a second of it at most."""
 
 
-class _Piecemeal(Polite[Embedder]):
+class Piecemeal(Polite[Embedder]):
     """Embeds little at a time: one text while questions come."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
-        rows, done = [], 0
+        """Do as ``Embedder`` does."""
+        rows: list[NDArray[np.float32]] = []
+        done = 0
         while not rows or done < len(texts):
             await self._courtesy.give_way()
             end = done + (TEXTS_AT_ONCE if self._courtesy.is_lull else 1)
@@ -40,7 +41,7 @@ class _Background(Polite[Indexes]):
             replace(
                 index,
                 vectors=polite(index.vectors, courtesy),
-                embedder=cast("Embedder", _Piecemeal(index.embedder, courtesy)),
+                embedder=cast("Embedder", Piecemeal(index.embedder, courtesy)),
             )
             for index in await self._engine.writing()
         ]

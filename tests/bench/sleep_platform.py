@@ -65,7 +65,7 @@ class Sleeper:
         await self.until_it_folds()
         before = -1.0
         async with asyncio.timeout(_NIGHT_SECONDS):
-            while before < (before := self.folded):
+            while before < (before := self.folded):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(_QUIET_SECONDS)
 
     @property

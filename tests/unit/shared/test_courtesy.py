@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from doubles import HashEmbedder
 from vicw_shared import courtesy as module
 from vicw_shared.courtesy import Courtesy, Hearsay, polite
+from vicw_shared.polite_indexes import TEXTS_AT_ONCE, Piecemeal
+from vicw_shared.ports import Lane
 
 
 class Engine:
@@ -159,3 +164,24 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
     ago[0] = module.RUMOUR_SECONDS + 1
     await asyncio.sleep(0.15)
     assert await steps(10) < 0.3, "that is over"
+
+
+async def test_little_is_embedded_at_once_and_one_text_while_questions_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, embedder = [f"text {n}" for n in range(20)], HashEmbedder()
+    at_once: list[int] = []
+
+    async def embed(asked: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        at_once.append(len(asked))
+        return await HashEmbedder().embed(asked, lane)
+
+    monkeypatch.setattr(embedder, "embed", embed)
+    whole = await HashEmbedder().embed(texts, Lane.BULK)
+    for rests, most in ((0.0, TEXTS_AT_ONCE), (0.001, 1)):
+        at_once.clear()
+        courtesy = Courtesy(rests)
+        with courtesy.asking():
+            pass
+        rows = await Piecemeal(embedder, courtesy).embed(texts, Lane.BULK)
+        assert np.array_equal(rows, whole)
+        assert max(at_once) == most
+    assert (await Piecemeal(embedder, courtesy).embed([], Lane.BULK)).shape == (0, whole.shape[1])
