@@ -99,8 +99,8 @@ class Hearsay(Courtesy):
     ``asked`` returns how many seconds ago that was, None: never.
     """
 
-    most_seconds: ClassVar[float] = 8.0
-    """A step that takes a quarter of a second comes upon one question in 25 then."""
+    most_seconds: ClassVar[float] = 4.0
+    """A step that takes a fifth of a second comes upon one question in fifteen then."""
 
     def __init__(self, asked: Callable[[], Awaitable[float | None]], rests: float = RESTS) -> None:
         super().__init__(rests)
