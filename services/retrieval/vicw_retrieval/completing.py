@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple
 
@@ -13,12 +13,15 @@ import structlog
 from numpy.typing import NDArray
 
 from vicw_retrieval.candidates import GRAPH
-from vicw_retrieval.channels.dense import Told, in_order, remains_of, weigh_light
+from vicw_retrieval.channels.dense import Remains, Told, in_order, remains_of, weigh_light
+from vicw_retrieval.folded import proofs_of
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, VectorStore
 
 _log = structlog.get_logger()
 _VECTOR_CHANNELS = ("dense", "bm25")
+_HANDING = 20
+"""Summaries that hand over to what they stand for, the best."""
 
 
 class Scored(NamedTuple):
@@ -28,11 +31,14 @@ class Scored(NamedTuple):
     scores: Mapping[str, dict[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
+type _Scores = dict[str, dict[str, float]]
+
+
+@dataclass(slots=True)
 class Completion:
     """Scores passages of one question: ``vector`` and ``terms`` are the question, ``told`` what its statements tell.
 
-    It takes ``seconds`` at most.
+    It takes ``seconds`` at most at a time. ``handed`` are the Macro-Events of which what they stand for was scored.
     """
 
     vectors: VectorStore
@@ -42,23 +48,89 @@ class Completion:
     terms: SparseVector
     told: Told
     seconds: float
+    handed: set[str] = field(default_factory=set)
 
-    async def complete(
-        self, scores: Mapping[str, dict[str, float]], more: Iterable[str], light: Sequence[str] = ()
-    ) -> list[str]:
+    async def complete(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> list[str]:
         """Add to the ``scores`` of dense, and of bm25 if it was asked, what they lack: of each other, of ``more``, and
-        of the passages that only statements lead to.
+        of the passages that only statements lead to; and where some of it is folded, of what summaries stand for.
 
-        Of ``light``, passages that have no vector most likely, what stands for it is read meanwhile. What the channels
-        found stands, whatever happens here: return those that lack what could not be scored.
+        What the channels found stands, whatever happens here: return those that lack what could not be scored.
         """
         found = set().union(*scores.values(), more, self.told.best)
         lacking = {name: sorted(found - scores[name].keys()) for name in _VECTOR_CHANNELS if name in scores}
+        proofs: list[str] = []
+
+        async def score() -> _Scores:
+            got = await self._ask(lacking)
+            if without := [uid for uid in lacking["dense"] if uid not in got["dense"]]:
+                remains = await remains_of(self.graph, self.tenant, self.told, without, beside=sorted(found))
+                summaries = self._to_hand_over(remains, scores["dense"] | got["dense"]) if "bm25" in scores else []
+                weighed, led = await asyncio.gather(
+                    weigh_light(self.vectors, self.vector, self.told, without, remains),
+                    proofs_of(self.graph, self.tenant, summaries, found),
+                )
+                got["dense"] |= weighed
+                proofs.extend(led)
+            return got
+
+        failed = await self._add(scores, lacking, score)
+        return failed + await self._score_proofs(scores, proofs)
+
+    async def hand_over(self, scores: Mapping[str, dict[str, float]], summaries: Sequence[str]) -> list[str]:
+        """Add to the ``scores`` of dense and bm25 what Macro-Events stand for, each once: a proof is judged by itself.
+
+        Return the channels that lack some of it. Raises what the graph raises.
+        """
+        new = [uid for uid in summaries if uid not in self.handed][: max(0, _HANDING - len(self.handed))]
+        self.handed.update(new)
+        known = set().union(*scores.values())
+        return await self._score_proofs(scores, await proofs_of(self.graph, self.tenant, new, known))
+
+    async def _score_proofs(self, scores: Mapping[str, dict[str, float]], proofs: Sequence[str]) -> list[str]:
+        lacking = dict.fromkeys(_VECTOR_CHANNELS, proofs)
+
+        async def score() -> _Scores:
+            got, remains = await asyncio.gather(
+                self._ask(lacking), remains_of(self.graph, self.tenant, self.told, proofs)
+            )
+            without = [uid for uid in proofs if uid not in got["dense"]]
+            got["dense"] |= await weigh_light(self.vectors, self.vector, self.told, without, remains)
+            return got
+
+        return await self._add(scores, lacking, score)
+
+    def _to_hand_over(self, remains: Remains, cosines: Mapping[str, float]) -> list[str]:
+        """Return the Macro-Events whose summaries are most like the question."""
+        best: dict[str, float] = {}
+        for passage, item in remains.owners.items():
+            if item.is_macro and item.part is None and passage in cosines:
+                best[item.uid] = max(best.get(item.uid, -1.0), cosines[passage])
+        summaries = sorted(best, key=lambda uid: (-best[uid], uid))[:_HANDING]
+        self.handed.update(summaries)
+        return summaries
+
+    async def _ask(self, lacking: Mapping[str, Sequence[str]]) -> _Scores:
+        """Return what the engine says of what each channel lacks, statements weighed in."""
+        cosines, lexical = await self.vectors.score(
+            [
+                ScoreQuery(ids=lacking["dense"], dense=self.vector),
+                ScoreQuery(ids=lacking.get("bm25", ()), sparse=self.terms),
+            ]
+        )
+        return {"dense": {uid: self.told.weigh(uid, cosine) for uid, cosine in cosines.items()}, "bm25": lexical}
+
+    async def _add(
+        self,
+        scores: Mapping[str, dict[str, float]],
+        lacking: Mapping[str, Sequence[str]],
+        score: Callable[[], Awaitable[_Scores]],
+    ) -> list[str]:
+        """Add what ``score`` brings to ``scores``, and return the channels that lack some of it."""
         if not any(lacking.values()):
             return []
         try:
             async with asyncio.timeout(self.seconds):
-                got = await self._score(lacking, light)
+                got = await score()
         except Exception as error:
             if not isinstance(error, (RetryableError, TimeoutError)):
                 _log.exception("what channels lack could not be scored", error=type(error).__name__)
@@ -66,23 +138,6 @@ class Completion:
         for name in lacking:
             scores[name].update({uid: score for uid, score in got[name].items() if isfinite(score)})
         return [name for name in lacking if not all(map(isfinite, got[name].values()))]
-
-    async def _score(
-        self, lacking: Mapping[str, Sequence[str]], light: Sequence[str]
-    ) -> dict[str, Mapping[str, float]]:
-        """Return the scores of what each channel lacks. Raises what the engines raise."""
-        asked = (
-            ScoreQuery(ids=lacking["dense"], dense=self.vector),
-            ScoreQuery(ids=lacking.get("bm25", ()), sparse=self.terms),
-        )
-        ahead = remains_of(self.graph, self.tenant, self.told, light)  # the question's memory has it then
-        (cosines, lexical), _ = await asyncio.gather(self.vectors.score(asked), ahead)
-        without = [uid for uid in lacking["dense"] if uid not in cosines]
-        weighed = await weigh_light(self.vectors, self.graph, self.tenant, self.vector, self.told, without)
-        return {
-            "dense": {uid: self.told.weigh(uid, cosine) for uid, cosine in cosines.items()} | weighed,
-            "bm25": lexical,
-        }
 
 
 async def score_all(

@@ -5,9 +5,9 @@ Their Macro-Event has their place in the graph; what they were is kept by their 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
-from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.channels.graph.threads import NEXT, besides, standing_for
 from vicw_retrieval.scope import in_time
 from vicw_retrieval.sight import spread_of
@@ -19,8 +19,6 @@ from vicw_shared.uids import chunk_uid
 
 _PROOFS = 100
 """Passages of one Macro-Event."""
-_HANDING = 20
-"""Summaries that hand over to what they stand for, the best."""
 
 
 async def read_parts(graph: GraphStore, tenant: str, found: Sequence[Candidate]) -> dict[str, Node]:
@@ -53,13 +51,9 @@ async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate
             beside.append((one.direction, node))
 
 
-async def proofs_of(graph: GraphStore, tenant: str, found: Sequence[Candidate], wave: Wave) -> list[str]:
-    """Return the passages that the best summaries found stand for, those aside that ``wave`` has already."""
-    summaries = [one.item.uid for one in found if one.item.is_macro and one.item.part is None][:_HANDING]
-    if not summaries:
-        return []
-    leads = await graph.leads(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS)
-    known = set().union(*wave.scores.values())
+async def proofs_of(graph: GraphStore, tenant: str, summaries: Sequence[str], known: Set[str]) -> list[str]:
+    """Return the passages that Macro-Events stand for, but those that are ``known``."""
+    leads = await graph.leads(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS) if summaries else []
     return sorted({lead.uid for lead in leads} - known)
 
 

@@ -16,7 +16,7 @@ from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.completing import Completion, Scored, score_all
-from vicw_retrieval.folded import proofs_of, without_summaries
+from vicw_retrieval.folded import without_summaries
 from vicw_retrieval.intent.understanding import Understanding
 from vicw_retrieval.likeness import Likeness, VectorLikeness, WordLikeness
 from vicw_retrieval.ports import RetrievalPorts
@@ -62,6 +62,7 @@ class Search:
         self.terms = sparse.encode_query(request.query)
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = Told()
+        self._handed: set[str] = set()
         self.understood = Understanding(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
         self._vectors_away = False  # they do not answer now
@@ -256,6 +257,7 @@ class Search:
     async def _complete(self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Scored:
         """Return what was found, scored by all channels."""
         with self.watch.stage("complete"):
+            self._handed = set()
             completion = self._completion() if "dense" in found else None
             scored, failed = await score_all(found, seeds, completion)
             self.degraded += failed
@@ -291,20 +293,22 @@ class Search:
         """Return the wave with what the summaries found stand for: each proof is judged by itself."""
         if not {"dense", "bm25"} <= wave.scores.keys():
             return wave
+        summaries = [one.item.uid for one in candidates if one.item.is_macro and one.item.part is None]
+        if not summaries:
+            return wave
+        scores = {name: dict(of) for name, of in wave.scores.items()}
         with contextlib.suppress(RetryableError, TimeoutError):
-            proofs = await proofs_of(self._ports.graph, self.scope.tenant, candidates, wave)
-            if proofs:
-                scores = {name: dict(of) for name, of in wave.scores.items()}
-                self.degraded += await self._completion().complete(scores, proofs, light=proofs)
-                return replace(wave, scores=scores)
-        return wave
+            self.degraded += await self._completion().hand_over(scores, summaries)
+        return replace(wave, scores=scores) if scores != wave.scores else wave
 
     def _completion(self) -> Completion:
         ports = self._ports
         assert self._vector.now is not None
         seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
         tenant = self.scope.tenant
-        return Completion(ports.vectors, ports.graph, tenant, self._vector.now, self.terms, self._told, seconds)
+        return Completion(
+            ports.vectors, ports.graph, tenant, self._vector.now, self.terms, self._told, seconds, self._handed
+        )
 
 
 async def _nothing() -> None:

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,23 +86,37 @@ def in_order(scores: Mapping[str, float]) -> list[VectorHit]:
     return sorted((VectorHit(*scored) for scored in scores.items()), key=lambda hit: (-hit.score, hit.id))
 
 
+class Remains(NamedTuple):
+    """What is left of passages: whose each is, and the statements of those of which none was found."""
+
+    owners: Mapping[str, ItemRef]
+    said: Sequence[Lead]
+
+
+async def remains_of(
+    graph: GraphStore, tenant: str, told: Told, passages: Sequence[str], beside: Sequence[str] = ()
+) -> Remains:
+    """Return what is left of ``passages``, and whose those ``beside`` them are; nobody is asked where there are none."""
+    if not passages:
+        return Remains({}, [])
+    untold = [passage for passage in passages if passage not in told.best]
+    owned = list(dict.fromkeys([*passages, *beside]))
+    return Remains(*await asyncio.gather(graph.owners(tenant, owned), told_of(graph, tenant, untold, _STATEMENTS)))
+
+
 async def weigh_light(
-    vectors: VectorStore,
-    graph: GraphStore,
-    tenant: str,
-    vector: NDArray[np.float32],
-    told: Told,
-    passages: Sequence[str],
+    vectors: VectorStore, vector: NDArray[np.float32], told: Told, passages: Sequence[str], remains: Remains
 ) -> dict[str, float]:
-    """Return what passages without a vector count: what is left of them stands for it (decision 0025).
+    """Return what passages without a vector count: what ``remains`` of them stands for it (decision 0025).
 
     Its cosine would be about the mean of the one of its best statement, which has a vector still, and the one of its
     Macro-Event's summary. Nobody is asked where every passage has one.
     """
-    if not passages:
+    owners = {uid: remains.owners[uid] for uid in passages if uid in remains.owners}
+    if not owners:
         return {}
-    owners, said = await remains_of(graph, tenant, told, passages)
     summaries = {uid: [chunk_uid(owner.uid, ordinal) for ordinal in range(_SUMMARY)] for uid, owner in owners.items()}
+    said = [lead for lead in remains.said if lead.origin in owners]
     asked = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in said)}
     (cosines,) = await vectors.score([ScoreQuery(ids=sorted(asked), dense=vector)])
     best = {passage: told.best[passage] for passage in passages if passage in told.best}
@@ -114,16 +129,6 @@ async def weigh_light(
         for uid, cosine in near.items()
         if cosine is not None
     }
-
-
-async def remains_of(
-    graph: GraphStore, tenant: str, told: Told, passages: Sequence[str]
-) -> tuple[Mapping[str, ItemRef], Sequence[Lead]]:
-    """Return whose each of these passages is, and the statements of those of which none was found."""
-    if not passages:
-        return {}, []
-    untold = [passage for passage in passages if passage not in told.best]
-    return await asyncio.gather(graph.owners(tenant, passages), told_of(graph, tenant, untold, _STATEMENTS))
 
 
 async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str], most: int) -> list[Lead]:
