@@ -96,7 +96,7 @@ class Remains(NamedTuple):
 async def remains_of(
     graph: GraphStore, tenant: str, told: Told, passages: Sequence[str], beside: Sequence[str] = ()
 ) -> Remains:
-    """Return what is left of ``passages``, and whose those ``beside`` them are; nobody is asked where there are none."""
+    """Return what is left of ``passages``, and whose those ``beside`` them are; of none nobody is asked."""
     if not passages:
         return Remains({}, [])
     untold = [passage for passage in passages if passage not in told.best]
