@@ -66,7 +66,7 @@ def fidelity(
     """Measure how much of the evidence is found."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    run = Run(settings, store or default_store(), extract, url, retrieve_url, consolidated=consolidated)
+    run = Run(settings, store or default_store(), extract, url, retrieve_url, consolidated=consolidated, tell=_tell)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # How a server fuses is its own setting: from outside it is asked as it is.
@@ -218,6 +218,10 @@ def _show(run: Run, *, categories: bool) -> None:
 def default_store() -> Path:
     """Return the user's cache directory for filled stores."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vicw" / "bench"
+
+
+def _tell(line: str) -> None:
+    err.print(line, style="yellow", markup=False)
 
 
 def print_table(table: Table) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ class Run:
         retrieve_url: str | None,
         *,
         consolidated: bool = False,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``consolidated``: ask copies of the stores in which everything is."""
+        """``consolidated``: ask copies of the stores in which everything is. ``tell`` hears why something takes long."""
         if consolidated and url is not None:
             raise SettingsError("--consolidated is for a memory in this process; measure without --url")
         self._settings = settings
@@ -42,6 +43,7 @@ class Run:
         self._url = url
         self._retrieve_url = retrieve_url
         self._consolidated = consolidated
+        self._tell = tell
         self._described: dict[str, Any] = {}
         self.reports: list[SetReport] = []
         self.pools: list[list[Separation]] = []
@@ -96,4 +98,18 @@ class Run:
             return open_http(self._url, self._retrieve_url)
         if store is None:
             raise SettingsError("a memory in this process needs a store")
+        if line := anew(store):
+            self._tell(line)
         return open_local(self._settings, store)
+
+
+def anew(store: Path) -> str | None:
+    """Return a line to say that a store is to be filled though there is one of these texts; None where it is not so."""
+    name, _, key = store.name.rpartition("-")
+    others = sorted(other.name for other in store.parent.glob(f"{name}-{'?' * len(key)}"))
+    if store.exists() or not others:
+        return None
+    return (
+        f"{name} is read in anew, into {store}: {', '.join(others)} was filled with another model, "
+        "other settings of ingestion or other texts"
+    )

@@ -30,6 +30,7 @@ from vicw_standalone.bench.report import (
     separation_table,
     write_json,
 )
+from vicw_standalone.bench.run import anew
 from vicw_standalone.bench.sets import load_set
 from vicw_standalone.bench.targets import LocalTarget, open_local
 
@@ -237,3 +238,14 @@ async def test_doubtful_figures_are_named(tmp_path: Path) -> None:
         "code: 1 items without text were left out",
         "code, as set: 4 answers were degraded (a channel failed or was too slow)",
     ]
+
+
+def test_a_store_that_is_filled_though_there_is_one_of_another_model_is_told_of(tmp_path: Path) -> None:
+    assert anew(tmp_path / "small-0123") is None, "nothing is there: filling it is no surprise"
+    (tmp_path / "small-4567").mkdir()
+    line = anew(tmp_path / "small-0123")
+    assert line is not None
+    assert "small-4567" in line
+    assert "another model" in line
+    assert anew(tmp_path / "small-4567") is None
+    assert anew(tmp_path / "smaller-0123") is None
