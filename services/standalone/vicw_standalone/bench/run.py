@@ -34,7 +34,7 @@ class Run:
         consolidated: bool = False,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``consolidated``: ask copies of the stores in which everything is. ``tell`` hears why something takes long."""
+        """``consolidated``: ask copies of the stores in which everything is. ``tell`` hears why it takes long."""
         if consolidated and url is not None:
             raise SettingsError("--consolidated is for a memory in this process; measure without --url")
         self._settings = settings
