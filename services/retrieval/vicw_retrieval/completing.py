@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, V
 _log = structlog.get_logger()
 _VECTOR_CHANNELS = ("dense", "bm25")
 _HANDING = 20
-"""Summaries that hand over to what they stand for, the best."""
+"""Summaries that hand over to what they stand for: the most like the question, and the first in the fused order."""
 
 
 class Scored(NamedTuple):
@@ -38,7 +38,8 @@ type _Scores = dict[str, dict[str, float]]
 class Completion:
     """Scores passages of one question: ``vector`` and ``terms`` are the question, ``told`` what its statements tell.
 
-    It takes ``seconds`` at most at a time. ``handed`` are the Macro-Events of which what they stand for was scored.
+    ``seconds`` tells how many may be taken from now on. ``handed`` are the Macro-Events of which what they stand for
+    was scored.
     """
 
     vectors: VectorStore
@@ -47,7 +48,7 @@ class Completion:
     vector: NDArray[np.float32]
     terms: SparseVector
     told: Told
-    seconds: float
+    seconds: Callable[[], float]
     handed: set[str] = field(default_factory=set)
 
     async def complete(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> list[str]:
@@ -58,33 +59,39 @@ class Completion:
         """
         found = set().union(*scores.values(), more, self.told.best)
         lacking = {name: sorted(found - scores[name].keys()) for name in _VECTOR_CHANNELS if name in scores}
+        if failed := await self._add(scores, lacking, lambda: self._ask(lacking)):
+            return failed
+        without = [uid for uid in lacking["dense"] if uid not in scores["dense"]]
+        beside = sorted(found) if "bm25" in scores else ()
         proofs: list[str] = []
 
-        async def score() -> _Scores:
-            got = await self._ask(lacking)
-            if without := [uid for uid in lacking["dense"] if uid not in got["dense"]]:
-                remains = await remains_of(self.graph, self.tenant, self.told, without, beside=sorted(found))
-                summaries = self._to_hand_over(remains, scores["dense"] | got["dense"]) if "bm25" in scores else []
-                weighed, led = await asyncio.gather(
-                    weigh_light(self.vectors, self.vector, self.told, without, remains),
-                    proofs_of(self.graph, self.tenant, summaries, found),
-                )
-                got["dense"] |= weighed
-                proofs.extend(led)
-            return got
+        async def weigh() -> _Scores:
+            remains = await remains_of(self.graph, self.tenant, self.told, without, beside=beside)
+            summaries = _summaries(remains, scores["dense"]) if beside else []
+            weighed, led = await asyncio.gather(
+                weigh_light(self.vectors, self.vector, self.told, without, remains), self._led(summaries, found)
+            )
+            proofs.extend(led)
+            return {"dense": weighed}
 
-        failed = await self._add(scores, lacking, score)
+        failed = await self._add(scores, {"dense": without}, weigh)
         return failed + await self._score_proofs(scores, proofs)
 
     async def hand_over(self, scores: Mapping[str, dict[str, float]], summaries: Sequence[str]) -> list[str]:
-        """Add to the ``scores`` of dense and bm25 what Macro-Events stand for, each once: a proof is judged by itself.
-
-        Return the channels that lack some of it. Raises what the graph raises.
+        """Add to the ``scores`` of dense and bm25 what the first of these Macro-Events stand for, as far as that has
+        not happened: a proof is judged by itself. Return the channels that lack some of it.
         """
-        new = [uid for uid in summaries if uid not in self.handed][: max(0, _HANDING - len(self.handed))]
-        self.handed.update(new)
-        known = set().union(*scores.values())
-        return await self._score_proofs(scores, await proofs_of(self.graph, self.tenant, new, known))
+        new = [uid for uid in summaries[:_HANDING] if uid not in self.handed]
+        return await self._score_proofs(scores, await self._led(new, set().union(*scores.values())))
+
+    async def _led(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
+        """Return what Macro-Events stand for, but what is known; nothing where the graph does not answer."""
+        try:
+            proofs = await proofs_of(self.graph, self.tenant, summaries, known)
+        except (RetryableError, TimeoutError):
+            return []
+        self.handed.update(summaries)
+        return proofs
 
     async def _score_proofs(self, scores: Mapping[str, dict[str, float]], proofs: Sequence[str]) -> list[str]:
         lacking = dict.fromkeys(_VECTOR_CHANNELS, proofs)
@@ -98,16 +105,6 @@ class Completion:
             return got
 
         return await self._add(scores, lacking, score)
-
-    def _to_hand_over(self, remains: Remains, cosines: Mapping[str, float]) -> list[str]:
-        """Return the Macro-Events whose summaries are most like the question."""
-        best: dict[str, float] = {}
-        for passage, item in remains.owners.items():
-            if item.is_macro and item.part is None and passage in cosines:
-                best[item.uid] = max(best.get(item.uid, -1.0), cosines[passage])
-        summaries = sorted(best, key=lambda uid: (-best[uid], uid))[:_HANDING]
-        self.handed.update(summaries)
-        return summaries
 
     async def _ask(self, lacking: Mapping[str, Sequence[str]]) -> _Scores:
         """Return what the engine says of what each channel lacks, statements weighed in."""
@@ -129,7 +126,7 @@ class Completion:
         if not any(lacking.values()):
             return []
         try:
-            async with asyncio.timeout(self.seconds):
+            async with asyncio.timeout(self.seconds()):
                 got = await score()
         except Exception as error:
             if not isinstance(error, (RetryableError, TimeoutError)):
@@ -138,6 +135,15 @@ class Completion:
         for name in lacking:
             scores[name].update({uid: score for uid, score in got[name].items() if isfinite(score)})
         return [name for name in lacking if not all(map(isfinite, got[name].values()))]
+
+
+def _summaries(remains: Remains, cosines: Mapping[str, float]) -> list[str]:
+    """Return the Macro-Events whose summaries are most like the question."""
+    best: dict[str, float] = {}
+    for passage, item in remains.owners.items():
+        if item.is_macro and item.part is None and passage in cosines:
+            best[item.uid] = max(best.get(item.uid, -1.0), cosines[passage])
+    return sorted(best, key=lambda uid: (-best[uid], uid))[:_HANDING]
 
 
 async def score_all(

@@ -128,12 +128,13 @@ class Search:
             )
         told_apart = self._understand(found) if not without else _nothing()
         # Neither needs the other; only what asks for code is searched, and so scored, again.
-        scored, _ = await asyncio.gather(self._complete(found, seeds), told_apart)
-        if self._asks_for_code():
+        (scored, failed), _ = await asyncio.gather(self._complete(found, seeds), told_apart)
+        if not without and self._asks_for_code():
             with self.watch.stage("plain"):
                 plain = await self._in_plain_words(scope, domain, limit, without)
             if plain is not None:
-                scored = await self._complete({**found, "dense": plain}, seeds)
+                scored, failed = await self._complete({**found, "dense": plain}, seeds)
+        self.degraded += failed
         return await self._wave(scored)
 
     async def _find_seeds(self, scope: Scope, without: tuple[str, ...]) -> list[VectorHit]:
@@ -243,25 +244,24 @@ class Search:
 
         None where the wrapper says nothing, or they do not come: then the wrapped question's stand, and its vector.
         """
-        wrapped = self._vector.now
+        wrapped, vector = self._vector.wrapped, self._vector.now
         with contextlib.suppress(RetryableError, TimeoutError):
             async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
                 await self._vector.embed(domain, bare=True)
-                if self._vector.now is wrapped:
+                if self._vector.now is vector:
                     return None
                 return sound(await self._dense(scope, domain, limit, without))
-        self._vector.now, self._vector.bare = wrapped, False
+        self._vector.wrapped, self._vector.now, self._vector.bare = wrapped, vector, False
         self.degraded.append(Channel.DENSE.value)
         return None
 
-    async def _complete(self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]) -> Scored:
-        """Return what was found, scored by all channels."""
+    async def _complete(
+        self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
+    ) -> tuple[Scored, list[str]]:
+        """Return what was found, scored by all channels; and the channels that lack some still."""
         with self.watch.stage("complete"):
             self._handed = set()
-            completion = self._completion() if "dense" in found else None
-            scored, failed = await score_all(found, seeds, completion)
-            self.degraded += failed
-            return scored
+            return await score_all(found, seeds, self._completion() if "dense" in found else None)
 
     async def _wave(self, scored: Scored) -> Wave:
         """Return what was found as it is to be fused for a question like this."""
@@ -297,17 +297,21 @@ class Search:
         if not summaries:
             return wave
         scores = {name: dict(of) for name, of in wave.scores.items()}
-        with contextlib.suppress(RetryableError, TimeoutError):
-            self.degraded += await self._completion().hand_over(scores, summaries)
+        self.degraded += await self._completion().hand_over(scores, summaries)
         return replace(wave, scores=scores) if scores != wave.scores else wave
 
     def _completion(self) -> Completion:
         ports = self._ports
         assert self._vector.now is not None
-        seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
-        tenant = self.scope.tenant
         return Completion(
-            ports.vectors, ports.graph, tenant, self._vector.now, self.terms, self._told, seconds, self._handed
+            ports.vectors,
+            ports.graph,
+            self.scope.tenant,
+            self._vector.now,
+            self.terms,
+            self._told,
+            lambda: ports.deadline.extra_seconds(ports.settings.budget_ms),
+            self._handed,
         )
 
 

@@ -19,7 +19,10 @@ SECONDS = Histogram(
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Milliseconds per stage. What a stage inside another one takes is not the outer one's, so they add up."""
+    """Milliseconds per stage. What a stage inside another one takes is not the outer one's, so they add up.
+
+    Of two that run side by side, the one that ends last has only what it took longer.
+    """
 
     took_ms: dict[str, float] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)

@@ -279,7 +279,7 @@ class SleepSettings(BaseSettings):
         RESTS,
         ge=0,
         description="While somebody asks, a step is followed by a rest of so many times what it took, two seconds at "
-        "most; 0: the sleep cycle gives way to nobody",
+        "most, four on the platform; 0: the sleep cycle gives way to nobody",
     )
     reconcile_hours: float = Field(
         1.0, gt=0, description="How often the two stores of the platform are compared, in hours"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from explained import explained
 from memory import Memory
+from vicw_retrieval import search
+from vicw_retrieval.query_vector import QueryVector
 from vicw_shared.errors import UnavailableError
-from vicw_shared.model import Label
-from vicw_shared.ports import Lane, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import Embedder, Lane, VectorHit, VectorQuery
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Form, Task
 
@@ -57,31 +58,37 @@ async def test_code_is_found_by_the_wrapped_words_while_the_plain_ones_cannot_be
     assert answer.response.degraded == ("dense",)
 
 
-async def test_what_the_wrapped_words_found_is_judged_by_them_where_the_plain_ones_find_nothing(
-    memory: Memory,
+class Kept(QueryVector):
+    """A vector that a test can look at afterwards."""
+
+    made: ClassVar[list[QueryVector]] = []
+
+    def __init__(self, embedder: Embedder, prefix: str, query: str) -> None:
+        super().__init__(embedder, prefix, query)
+        self.made.append(self)
+
+
+async def test_where_the_plain_words_find_nothing_the_wrapped_ones_stay_in_use(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.ingest({"id": "a", "text": CODE}, domain="coding")
-    vectors = memory.standalone.vectors
-    search, score = vectors.search, vectors.score
-    judged_by: list[NDArray[np.float32]] = []
+    find = memory.standalone.vectors.search
 
     async def fail_plainly(query: VectorQuery) -> Sequence[VectorHit]:
-        if query.dense is None or query.label is not Label.CHUNK:
-            return await search(query)
-        if memory.embedder.questions()[-1:] == ["which zebra?"]:
+        if query.dense is not None and memory.embedder.questions()[-1:] == ["which zebra?"]:
             raise UnavailableError("vectors", "is away")
-        return []  # so that a cosine is asked for of what the words found
+        return await find(query)
 
-    async def scored(queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
-        judged_by.extend(query.dense for query in queries if query.dense is not None and len(queries) == 2)
-        return await score(queries)
-
-    with patch.object(vectors, "search", fail_plainly), patch.object(vectors, "score", scored):
-        answer = await explained(memory, "which zebra?", {}, domain="coding")
-    (asked,) = await memory.embedder.embed(["[Domain: coding] which zebra?"], Lane.QUERY)
+    monkeypatch.setattr(memory.standalone.vectors, "search", fail_plainly)
+    monkeypatch.setattr(search, "QueryVector", Kept)
+    answer = await explained(memory, "which zebra?", {}, domain="coding")
+    vector = Kept.made.pop()
+    wrapped = "[Domain: coding] which zebra?"
+    (asked,) = await memory.embedder.embed([wrapped], Lane.QUERY)
     assert answer.response.degraded == ("dense",)
-    assert judged_by
-    assert all(np.allclose(vector, asked) for vector in judged_by)
+    assert vector.now is not None
+    assert np.allclose(vector.now, asked)
+    assert (vector.wrapped, vector.bare) == (wrapped, False)
 
 
 @pytest.mark.parametrize("on", [False, True])
