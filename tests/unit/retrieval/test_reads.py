@@ -24,8 +24,8 @@ TURNS, QUESTIONS = 400, 12
 MOST = 26
 """Reads of one question of a chat. There were up to 48 before a question remembered what it had read."""
 
-MOST_FOLDED = 30
-"""Of most questions, where what is found is folded; the first summaries may need to be asked for what they stand for."""
+MOST_FOLDED = 32
+"""Of most questions, where what is found is folded; a summary may have to be asked what it stands for afterwards."""
 
 
 class Counted:
