@@ -52,10 +52,14 @@ async def reads_of(memory: Memory, question: str, **fields: Any) -> Counter[str]
     return asked
 
 
-async def test_a_question_asks_the_graph_no_more_often_than_it_has_to(memory: Memory) -> None:
+async def fill(memory: Memory) -> None:
     for request in Chat().requests(TURNS, TURNS):
         items = [item.model_dump(mode="json", exclude_unset=True) for item in request.items]
         await memory.ingest(*items, extract="rules", wait=True)
+
+
+async def test_a_question_asks_the_graph_no_more_often_than_it_has_to(memory: Memory) -> None:
+    await fill(memory)
     reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
     most = max(reads, key=Counter.total)
     assert most.total() <= MOST, most
@@ -88,17 +92,15 @@ async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_o
     assert (asked["search"], asked["score"]) == (3, 1)
 
 
-async def filled_and_folded(memory: Memory) -> None:
-    for request in Chat().requests(TURNS, TURNS):
-        items = [item.model_dump(mode="json", exclude_unset=True) for item in request.items]
-        await memory.ingest(*items, extract="rules", wait=True)
+async def fill_and_fold(memory: Memory) -> None:
+    await fill(memory)
     rules = Rules(before=now() + timedelta(hours=1))
     await memory.standalone.asleep.consolidation().run(rules, now=now())
     await memory.standalone.indexer.drain()
 
 
 async def test_a_question_that_finds_folded_items_asks_little_more(memory: Memory) -> None:
-    await filled_and_folded(memory)
+    await fill_and_fold(memory)
     reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
     assert all(asked["owners"] > 2 for asked in reads), "nothing was folded"
     assert median(map(Counter.total, reads)) <= MOST_FOLDED, reads
@@ -107,7 +109,7 @@ async def test_a_question_that_finds_folded_items_asks_little_more(memory: Memor
 async def test_where_summaries_cannot_be_read_what_was_found_is_scored_all_the_same(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await filled_and_folded(memory)
+    await fill_and_fold(memory)
     asked = 0
 
     async def overloaded(*_: object) -> list[str]:

@@ -202,7 +202,7 @@ def _show(run: Run, *, categories: bool) -> None:
     for line in reporting.against_single_lines(run.reports):
         out.print(line, markup=False)
     for line in reporting.caveat_lines(run.reports):
-        err.print(line, style="yellow", markup=False)
+        _tell(line)
     for rows in run.pools:
         print_table(reporting.separation_table(rows, categories=categories))
     if run.evidences:
