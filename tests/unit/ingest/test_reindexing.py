@@ -48,9 +48,9 @@ def items(*numbers: int) -> list[dict[str, str]]:
     return [{"id": f"i{n}", "text": f"unique{n} apples", "speaker": "Ana"} for n in numbers]
 
 
-async def change(memory: Memory, name: str | None) -> None:
-    """Change the model as the server does, and wait for the end."""
-    memory.standalone.reindexing.grace_seconds = 0
+async def change(memory: Memory, name: str | None, *, grace_seconds: float = 0) -> None:
+    """Change the model as the server does, and wait for the end. Nobody is to be asking, unless there is grace."""
+    memory.standalone.reindexing.grace_seconds = grace_seconds
     await memory.standalone.reindexing.start(name)
     async with asyncio.timeout(30):
         while memory.standalone.reindexing.work.running:  # noqa: ASYNC110 - it happens in the background
@@ -96,7 +96,7 @@ async def test_the_model_is_changed_while_items_are_remembered_and_asked_for(sto
             group.create_task(remember())
             group.create_task(ask())
             await asyncio.sleep(0.2)
-            await change(memory, "new")
+            await change(memory, "new", grace_seconds=3)
             await asyncio.sleep(0.2)
             halt.set()
 
