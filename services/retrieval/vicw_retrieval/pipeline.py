@@ -235,7 +235,8 @@ async def _answer(
         duplicates = [uid for candidate in top for uid in candidate.duplicates]
         same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
         results = to_results(top, texts, wave, around, ports.settings.fusion, same, parts)
-        text, cut = write_text(results, around, Meter.of(request.budget), request.template)
+        items = around.nodes | {part.uid: part for part in parts.values()}
+        text, cut = write_text(results, items, around, Meter.of(request.budget), request.template)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))
     for part in degraded:

@@ -177,7 +177,8 @@ class Search:
 
     def _out_of_time(self, channel: str) -> UnavailableError:
         """Return the error of a channel that was given up: it names the engine that it was waiting for."""
-        waited_for = "embedding" if channel == Channel.DENSE and self._vector.now is None else "vectors"
+        engines = {Channel.DENSE: "embedding" if self._vector.now is None else "vectors", Channel.FULLTEXT: "graph"}
+        waited_for = engines.get(Channel(channel), "vectors")
         budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
@@ -272,9 +273,12 @@ class Search:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
         ceilings = {}
         if settings.fusion == "blend":
-            idf = await self._ports.vectors.idf(self.terms.indices)
-            ceilings = {"bm25": blend.ceiling(idf, sparse.K1 + 1)}
-            ceilings[FULLTEXT] = max(scores.get(FULLTEXT, {}).values(), default=0.0)
+            ceilings = {name: max(scores.get(name, {}).values(), default=0.0) for name in ("bm25", FULLTEXT)}
+            try:
+                idf = await self._ports.vectors.idf(self.terms.indices)
+                ceilings["bm25"] = blend.ceiling(idf, sparse.K1 + 1)
+            except RetryableError:  # its best score stands for the best there could be
+                self.degraded.append("bm25")
         return Wave(ranked, scores, weights, ceilings)
 
     async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:

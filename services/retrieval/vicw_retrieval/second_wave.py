@@ -7,9 +7,11 @@ channels gets these alone.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+
+import structlog
 
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_retrieval.channels import tags
@@ -26,14 +28,14 @@ from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
 from vicw_retrieval.timing.reading import read_time
 from vicw_retrieval.why.boosting import boosted
-from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
+from vicw_shared.errors import RetryableError
 from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest
 
+_log = structlog.get_logger()
 TIME = "time"
 MERGE = "merge"
 _AFTERWARDS = 2
-_AWAY = (UnavailableError, OverloadedError, TimeoutError)
 
 
 @dataclass(slots=True)
@@ -63,6 +65,17 @@ class SecondWave:
             await self._walk_tags(question, top)
         return tags.among(top, self.associates, self.request.limit)
 
+    @contextmanager
+    def _alone(self, stage: str) -> Iterator[None]:
+        """Let a stage fail alone: whatever it raises ends it, and no mistake of it takes the answer with it."""
+        try:
+            with self.search.watch.stage(stage):
+                yield
+        except (RetryableError, TimeoutError):
+            pass
+        except Exception as error:
+            _log.exception("stage failed", stage=stage, error=type(error).__name__)
+
     def _within(self, most_ms: int) -> asyncio.Timeout:
         """Return what ends a stage in time: an answer does without what comes later."""
         return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
@@ -84,7 +97,7 @@ class SecondWave:
     async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let the graph lead on from what was found, then let causes and effects raise each other."""
         settings = self.ports.settings
-        with self.search.watch.stage("graph"), contextlib.suppress(*_AWAY):
+        with self._alone("graph"):
             found = prefer_speaker(self.request.query, found) if settings.speaker else found
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
             async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
@@ -105,7 +118,7 @@ class SecondWave:
             return found
         self.placed = Placed(reading)
         asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
-        with self.search.watch.stage(TIME), contextlib.suppress(RetryableError, TimeoutError):
+        with self._alone(TIME):
             async with self._within(self.ports.settings.spread_ms):
                 return await place(asked, found, self.placed, boost, self.search.by_phrase)
         self.search.degraded.append(TIME)
@@ -117,7 +130,7 @@ class SecondWave:
             return found
         if self.placed is not None or asks_for_past(self.request.query):
             return found
-        with self.search.watch.stage(CURRENT), contextlib.suppress(RetryableError, TimeoutError):
+        with self._alone(CURRENT):
             async with self._within(self.ports.settings.spread_ms):
                 return await prefer_current(question, found)
         self.search.degraded.append(CURRENT)
@@ -130,7 +143,7 @@ class SecondWave:
         least, share = settings.duplicates, settings.coverage * prose if self.request.channels is None else 0.0
         if not found or not (least or share):
             return found
-        with self.search.watch.stage(MERGE), contextlib.suppress(*_AWAY):
+        with self._alone(MERGE):
             async with self._within(_AFTERWARDS * settings.graph_ms):
                 texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
                 found = await cover(question.likeness, texts, found, limit, share) if share else found
@@ -163,7 +176,7 @@ class SecondWave:
         if not most:
             return
         anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
-        with self.search.watch.stage(tags.TAGS), contextlib.suppress(*_AWAY):
+        with self._alone(tags.TAGS):
             async with self._within(self.ports.settings.spread_ms):
                 self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)
                 return

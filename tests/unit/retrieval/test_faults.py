@@ -127,6 +127,50 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     assert "graph" in answer.degraded
 
 
+@pytest.mark.parametrize(
+    ("place", "name", "stage"),
+    [
+        ("channels.graph", "lift", "graph"),
+        ("channels.graph", "named_pages", "graph"),
+        ("channels.graph", "known_of_people", "graph"),
+        ("second_wave", "place", "time"),
+        ("second_wave", "merge_duplicates", "merge"),
+        ("second_wave", "prefer_current", "current"),
+        ("channels.tags", "walk_tags", "tags"),
+    ],
+)
+async def test_a_stage_that_makes_a_mistake_is_left_out_alone(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, place: str, name: str, stage: str
+) -> None:
+    async def mistake(*_: Any, **__: Any) -> NoReturn:
+        raise KeyError("no such item")
+
+    def at_once(*_: Any, **__: Any) -> NoReturn:
+        raise KeyError("no such item")
+
+    await fill(memory)
+    monkeypatch.setattr(f"vicw_retrieval.{place}.{name}", at_once if name == "merge_duplicates" else mistake)
+    answer = await memory.retrieve(f"{QUERY} Today?" if stage == "time" else QUERY)
+    assert answer.results[0].id == "a"
+    assert answer.degraded == (stage,)
+
+
+async def test_a_blend_without_the_rarity_of_words_takes_the_best_score_for_the_ceiling(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any, **__: Any) -> NoReturn:
+        raise UnavailableError("vectors", "gone")
+
+    await fill(memory)
+    ports = memory.standalone.retrieval_ports()
+    ports = replace(ports, settings=ports.settings.model_copy(update={"fusion": "blend", "coverage": 0.0}))
+    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
+    monkeypatch.setattr(memory.standalone.vectors, "idf", fail)
+    answer = await memory.retrieve(QUERY)
+    assert answer.results[0].id == "a"
+    assert answer.degraded == ("bm25",)
+
+
 async def test_passages_that_no_item_has_are_left_out(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(memory)
     vectors = memory.standalone.vectors

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from explained import explained
 from memory import Memory
+from vicw_retrieval.channels.people import HOPS
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
@@ -56,11 +58,12 @@ async def test_a_relative_is_two_steps_away(memory: Memory) -> None:
         "relations": [{"source": "m", "type": "HAS_RELATIONSHIP", "target": "i"}],
     }
     kin = {"id": "kin", "text": "They are sisters.", "extraction": people}
-    of = [
-        {"id": f"of {n}", "text": "Maps of old are gifts for the feast.", "about": [n]} for n in ("Mara", "Ida", "Tom")
-    ]
-    await memory.ingest(kin, *of, *FILLER)
+    of = [{"id": name, "text": "Maps of old are gifts for the feast.", "about": [name]} for name in ("Mara", "Ida")]
+    await memory.ingest(kin, *of, {"id": "Tom", "text": "Maps of old are gifts for Tom.", "about": ["Tom"]}, *FILLER)
     viewer = {"user": "Mara", "chat": "private"}
-    ranks = [await place(memory, f"of {name}", viewer=viewer) for name in ("Mara", "Ida", "Tom")]
-    assert ranks == sorted(ranks, key=lambda rank: rank or 999)
-    assert len(set(ranks)) == 3
+    asked = await explained(memory, QUERY, {"people": True}, viewer=viewer, limit=50)
+    gains = dict(asked.gains("people"))
+    assert {"Mara", "Ida"} <= gains.keys(), "though Ida, too, is whom a result is about"
+    assert "Tom" not in gains
+    assert gains["Ida"] == pytest.approx(gains["Mara"] * HOPS[1] / HOPS[0])
+    assert HOPS == (0.5, 0.3)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from memory import Memory
+from memory import Memory, open_memory
 
 HIT = {"id": "hit", "text": "The amulet was stolen from the vault at night.", "tags": ["heist"]}
 TOLD = {"id": "told", "text": "Mara owed the smugglers four hundred crowns.", "tags": ["heist"]}
@@ -54,6 +55,23 @@ async def test_associates_take_the_places_that_anchors_leave(memory: Memory) -> 
     assert scores == sorted(scores, reverse=True)
     assert [result.rank for result in answer.results] == list(range(1, len(scores) + 1))
     assert len({result.uid for result in answer.results}) == len(answer.results)
+
+
+async def test_an_associate_among_the_results_is_written_as_one_as_long_as_it_is(store: Path) -> None:
+    told = TOLD | {"text": f"{TOLD['text']} {'She had borrowed it from them in the spring. ' * 12}Then she fled."}
+    asked = {"context": "ctx", "explain": True}
+    async with open_memory(store, vectors=False) as memory:  # words alone leave places free
+        await memory.ingest(HIT, told)
+        answer = await memory.retrieve(QUERY, **asked, template={"result": "- {id}: {text}"})
+        short = await memory.retrieve(QUERY, **asked, budget={"chars": 600})
+    assert [result.kind for result in answer.results] == ["anchor", "associative"]
+    assert answer.text.endswith(f"- told: {told['text']}\n    shares heist with [1]")
+    assert "also heist" not in answer.text
+    assert answer.explain is not None
+    assert answer.explain.cut == ()
+    assert "also heist: Mara owed" in short.text
+    assert short.explain is not None
+    assert short.explain.cut == (answer.results[1].uid,)
 
 
 async def test_the_callers_filter_holds_for_associates(memory: Memory) -> None:

@@ -49,6 +49,22 @@ async def test_results_of_a_thread_stand_together_in_order_of_time(memory: Memor
     )
 
 
+@pytest.mark.parametrize(
+    ("places", "order"),
+    [
+        ([{"timestamp": f"2026-03-01T{hour}:00:00Z"} for hour in ("11", "10", "12")], ["t2", "t1", "t3"]),
+        ([{"flow_step": step} for step in (3, 1, 2)], ["t2", "t3", "t1"]),
+    ],
+)
+async def test_a_thread_stands_in_its_own_order_whenever_its_turns_came(
+    memory: Memory, places: list[dict[str, Any]], order: list[str]
+) -> None:
+    for number, (place, turn) in enumerate(zip(places, CHAT, strict=True), start=1):
+        await memory.ingest({"id": f"t{number}", "text": turn["text"], "flow_id": "late", **place})
+    answer = await memory.retrieve("those harbour lights of the north", expand={"hops": 0})
+    assert re.findall(r"^\[\d+\] .*id (\w+)$", answer.text, re.MULTILINE) == order
+
+
 async def test_the_callers_words_stand_around_the_evidence(memory: Memory) -> None:
     await memory.ingest(*CHAT, context="harbour")
     template = {

@@ -107,9 +107,9 @@ async def _related(question: Question, people: Mapping[str, Sources]) -> dict[st
     """Return whom these are related to, or are the same as, as far as the asker may know of it."""
     related: dict[str, Sources] = {}
     for one in await question.sight.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
-        if one.node.uid not in people:
-            sources = related.setdefault(one.node.uid, {})
-            sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[one.origin].items()})
+        # Also one from whom the walk begins: what brought him up cannot hand on to itself.
+        sources = related.setdefault(one.node.uid, {})
+        sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[one.origin].items()})
     return related
 
 

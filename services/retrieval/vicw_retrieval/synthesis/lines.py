@@ -47,8 +47,11 @@ def lines_around(
         # An event that the result's text tells of is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
         yield f"    {subject}{word}: {_say(neighbour, around)}"
-    for tag, item in around.associates.get(result.node, ()) if not alone else ():
-        yield f"    also {tag.name}: {_say_node(item, around)}"
+
+
+def also(tag: Node, item: Node, around: Surroundings) -> str:
+    """Return the line of an associate below the result that it shares a tag with."""
+    return f"    also {tag.name}: {_say_node(item, around)}"
 
 
 def _say(neighbour: Neighbour, around: Surroundings) -> str:

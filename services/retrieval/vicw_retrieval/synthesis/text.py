@@ -3,49 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from vicw_retrieval.surroundings import Surroundings
-from vicw_retrieval.synthesis.lines import lines_around
+from vicw_retrieval.synthesis.lines import also, lines_around
 from vicw_retrieval.synthesis.meter import Meter
 from vicw_retrieval.synthesis.page import Block, Page
 from vicw_retrieval.synthesis.template import RESULT, write_result, write_whole
 from vicw_retrieval.why.telling import tell
+from vicw_shared.model import Node
+from vicw_shared.model.chain import next_key
 from vicw_shared.wire.retrieve import Result
 from vicw_shared.wire.writing import Template
 
 ANCHOR_SHARE = 0.7
+_ALSO = 1_000_000
+"""Lines of associates stand below all others of a result."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def write_text(
-    results: Sequence[Result], around: Surroundings, meter: Meter, template: Template
+    results: Sequence[Result], items: Mapping[str, Node], around: Surroundings, meter: Meter, template: Template
 ) -> tuple[str, list[str]]:
     """Return text within the meter's limit, and the uids of results that it had no room for.
 
     Results get 70 % first, what stands around them 30 %; what one side leaves goes to the other. The best result is
-    always in it, cut if it is alone too long. Those of one thread stand together, in order of time, where the best of
-    them would stand.
+    always in it, cut if it is alone too long. Those of one thread stand together, in its own order, where the best of
+    them would stand; ``items`` are the results' nodes, by uid.
     """
     page = Page(meter, meter.limit - meter.size(write_whole(template, "")))
-    found = [result for result in results if result.kind == "anchor"]
-    anchors = [Block(r.rank, 0, write_result(template.result or RESULT, r)) for r in found]
+    as_result = template.result or RESULT
+    anchors = [Block(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "anchor"]
+    associates = {r.node: Block(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
     for best in anchors[:1]:
         page.begin(best)
     page.fill(anchors[1:], ANCHOR_SHARE)
-    ranks = page.ranks
     told = _tell_chains(page, around)
-    foremost = {result.node: result.rank for result in reversed(results) if result.rank in ranks}
-    page.fill(
-        Block(result.rank, number, line)
-        for result in results
-        if result.rank in ranks
-        for number, line in enumerate(
-            lines_around(result, around, told, alone=foremost[result.node] != result.rank), start=1 + len(around.chains)
-        )
-    )
-    page.fill(anchor for anchor in anchors if anchor.rank not in ranks)
-    return write_whole(template, page.text(_places(found))), [r.uid for r in found if r.rank not in page.ranks]
+    _tell_around(page, results, around, told, associates)
+    page.fill(anchor for anchor in anchors if anchor.rank not in page.ranks)
+    return write_whole(template, page.text(_places(results, items))), [
+        r.uid for r in results if r.rank not in page.ranks
+    ]
 
 
 def _tell_chains(page: Page, around: Surroundings) -> set[str]:
@@ -59,20 +58,41 @@ def _tell_chains(page: Page, around: Surroundings) -> set[str]:
     return told
 
 
-def _places(found: Sequence[Result]) -> Mapping[int, tuple[int, int]]:
-    """Return where each rank stands: at the best rank of its thread, and there by its step, else by time."""
+def _tell_around(
+    page: Page, results: Sequence[Result], around: Surroundings, told: set[str], associates: Mapping[str, Block]
+) -> None:
+    """Tell what stands around the page's results, in order, while it fits. An associate that is a result, too (those
+    are given by node), is written as one; in a line where that is too long.
+    """
+    ranks = page.ranks
+    foremost = {result.node: result.rank for result in reversed(results) if result.rank in ranks}
+    for result in (result for result in results if result.rank in ranks):
+        alone = foremost[result.node] != result.rank
+        lines = enumerate(lines_around(result, around, told, alone=alone), start=1 + len(around.chains))
+        page.fill(Block(result.rank, number, line) for number, line in lines)
+        for number, (tag, item) in enumerate(() if alone else around.associates.get(result.node, ()), start=_ALSO):
+            tellings = [Block(result.rank, number, also(tag, item, around))]
+            if block := associates.get(item.uid):
+                shared = f"    shares {tag.name} with [{result.rank}]"
+                tellings = [replace(block, text=f"{block.text}\n{shared}"), *tellings]
+            if block is None or block.rank not in page.ranks:  # one result may be an associate of several
+                any(page.fill([telling]) for telling in tellings)
+
+
+def _places(found: Sequence[Result], items: Mapping[str, Node]) -> Mapping[int, tuple[int, int]]:
+    """Return where each rank stands: at the best rank of its thread, and there as NEXT has it, else by time."""
     threads: dict[tuple[str, str], list[Result]] = {}
     for result in found:
         threads.setdefault((result.context, result.flow_id or result.uid), []).append(result)
     places = {}
     for thread in threads.values():
         first = min(result.rank for result in thread)
-        for number, result in enumerate(_in_order(thread)):
+        for number, result in enumerate(_in_order(thread, items)):
             places[result.rank] = (first, number)
     return places
 
 
-def _in_order(thread: Sequence[Result]) -> list[Result]:
-    if all(result.flow_step is not None for result in thread):
-        return sorted(thread, key=lambda result: result.flow_step or 0)
+def _in_order(thread: Sequence[Result], items: Mapping[str, Node]) -> list[Result]:
+    if all(None not in (result.flow_step, result.timestamp) for result in thread):
+        return sorted(thread, key=lambda result: next_key(items[result.uid]))
     return sorted(thread, key=lambda result: (result.timestamp or _LAST, result.rank))
