@@ -58,12 +58,14 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "coverage": {"coverage": 0.0},
     "near-duplicates": {"duplicates": 0.0},
     "tags": {"associates": 0},
+    "chains": {"chains": 0},
     "domain inference": {"infer_domain": False},
     "bare query": {"bare_query": False},
     "intent": {"intent": False},
     "profiles": {"profiles": "off"},
 }
-WITHOUT = tuple(Variant(f"without {name}", retrieval=off) for name, off in _OFF.items())
+_WITHOUT = "without "
+WITHOUT = tuple(Variant(f"{_WITHOUT}{name}", retrieval=off) for name, off in _OFF.items())
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
 _ON: Mapping[str, Mapping[str, Any]] = {
     "fulltext": {"fulltext_weight": 0.2},
@@ -76,10 +78,11 @@ _ON: Mapping[str, Mapping[str, Any]] = {
     "causal boost": {"causal_boost": 0.1},
     "profiles of tasks": {"profiles": "tasks"},
     "recency": {"recency_weight": 0.2},
+    "dreams": {"dreams": True},
 }
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
 """All of the read path and one mechanism that is off as a rule, or set otherwise."""
-WITHOUT_RERANKING = Variant("without re-ranking", retrieval={"rerank_top": 0})
+WITHOUT_RERANKING = Variant(f"{_WITHOUT}re-ranking", retrieval={"rerank_top": 0})
 """Where a re-ranker is configured."""
 NO_VECTORS = Variant("no vectors", vectors=False)
 ANYWHERE = Variant("any context", anywhere=True)
@@ -109,6 +112,18 @@ class SetReport:
     filled: Filled
     filled_now: bool
     ways: tuple[Measured, ...]
+
+    def gain(self, way: Measured) -> tuple[float, float] | None:
+        """R@5 and R@10 that a mechanism is worth, in [-1, 1]: what is lost without it, or gained with one that is off.
+
+        Of another way of asking, what it has more than the memory as it is set; None where that was not asked.
+        """
+        usual = next((one.overall for one in self.ways if one.variant == AS_SET.name), None)
+        if usual is None or way.variant == AS_SET.name:
+            return None
+        sign = -1 if way.variant.startswith(_WITHOUT) else 1
+        found = way.overall
+        return sign * (found.recall_at_5 - usual.recall_at_5), sign * (found.recall_at_10 - usual.recall_at_10)
 
     @property
     def against_single(self) -> dict[str, float]:

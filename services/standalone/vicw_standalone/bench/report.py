@@ -20,11 +20,16 @@ from vicw_standalone.bench.pooled import Separation
 from vicw_standalone.bench.speed import SpeedReport
 
 _SCORES = ("R@5", "R@10", "all@5", "all@10", "MRR", "p50 ms", "p95 ms")
+_GAINS = ("worth R@5", "worth R@10")
 
 
 def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) -> Table:
-    """Return one row a set and way of asking; with ``categories`` one more for each category."""
-    table = Table("set", "asked", "items", "queries", *_SCORES, "tokens/s", "chars/s")
+    """Return one row a set and way of asking; with ``categories`` one more for each category.
+
+    Where a set is asked in several ways, each row tells what its mechanism is worth, too.
+    """
+    several = any(len(report.ways) > 1 for report in reports)
+    table = Table("set", "asked", "items", "queries", *_SCORES, *(_GAINS if several else ()), "tokens/s", "chars/s")
     for column in table.columns[2:]:
         column.justify = "right"
     for report in reports:
@@ -36,6 +41,7 @@ def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) ->
                 str(report.items) if number == 0 else "",
                 str(way.overall.questions),
                 *_cells(way.overall),
+                *(_worth(report, way) if several else ()),
                 *(f"{rate:,.0f}" if rate is not None else "" for rate in rates),
             )
             if categories:
@@ -68,6 +74,11 @@ def _rates(report: SetReport) -> dict[str, float | None]:
         "tokens_per_second": filled.tokens_per_second if filled else None,
         "chars_per_second": filled.chars_per_second if filled else None,
     }
+
+
+def _worth(report: SetReport, way: Measured) -> list[str]:
+    gains = report.gain(way)
+    return [f"{gain:+.3f}" for gain in gains] if gains is not None else [""] * len(_GAINS)
 
 
 def _add_categories(table: Table, way: Measured) -> None:
@@ -148,7 +159,12 @@ def fidelity_json(
     """Return everything that was measured, and what it depends on."""
     return {
         "measured": described,
-        "sets": [asdict(report) | _rates(report) | {"against_single": report.against_single} for report in reports],
+        "sets": [
+            asdict(report)
+            | _rates(report)
+            | {"against_single": report.against_single, "worth": {w.variant: report.gain(w) for w in report.ways}}
+            for report in reports
+        ],
         "evidence": [asdict(report) for report in evidence],
         "pools": [[asdict(r) | {"foreign_share": r.foreign_share, "lost": r.lost} for r in rows] for rows in pools],
     }

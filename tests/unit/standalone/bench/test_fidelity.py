@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -120,6 +121,21 @@ def test_throughput_is_shown_only_by_the_run_that_remembered_all_of_the_set() ->
     assert shown(Filled(10, 10, 4000, 2.0)) == (["", "2,000"], (None, 4000 / 2.0))
     assert shown(Filled(10, 9, 4000, 2.0, 1000)) == (["", ""], (None, None))
     assert shown(Filled(10, 10, 4000, 2.0, 1000), now=False) == (["", ""], (None, None))
+
+
+def test_an_ablation_tells_what_each_mechanism_is_worth() -> None:
+    def way(name: str, recall: float) -> Measured:
+        return Measured(name, replace(score([]), recall_at_5=recall, recall_at_10=recall), {})
+
+    ways = (way("bm25", 0.25), way("as set", 0.75), way("without lift", 0.5), way("with recency", 0.625))
+    report = SetReport("x", 10, 0, 1, Filled(10, 10, 4000, 2.0), filled_now=False, ways=ways)
+    worth = {"bm25": (-0.5, -0.5), "as set": None, "without lift": (0.25, 0.25), "with recency": (-0.125, -0.125)}
+    assert {one.variant: report.gain(one) for one in ways} == worth
+    assert fidelity_json({}, [report], [])["sets"][0]["worth"] == worth
+    columns = {str(column.header): list(column.cells) for column in fidelity_table([report]).columns}
+    assert columns["worth R@10"] == ["-0.500", "", "+0.250", "-0.125"]
+    alone = SetReport("x", 10, 0, 1, Filled(10, 10, 4000, 2.0), filled_now=False, ways=ways[1:2])
+    assert not any(str(column.header).startswith("worth") for column in fidelity_table([alone]).columns)
 
 
 async def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
