@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from e2e.serving import Server, require_clean, room
+from vicw_shared.uids import chunk_uid
 
 NOTES = [
     {
@@ -110,6 +111,7 @@ def test_why_is_the_server_throwing_a_500_error(http: httpx.Client) -> None:
         for name, words in zip(names, (("500",), ("pool",), ("leak", "sessions", "report")), strict=True)
     ] == [True] * 3, names
     assert [nodes[step["told_by"]]["id"] for step in chain["steps"]] == ["pool", "leak"]
+    assert [step["proof"] for step in chain["steps"]] == [chunk_uid(step["told_by"], 0) for step in chain["steps"]]
     assert all(step["quote"] in " ".join(item["text"] for item in NOTES) for step in chain["steps"])
     assert chain["certainty"] == pytest.approx(chain["steps"][0]["certainty"] * chain["steps"][1]["certainty"])
     assert "why: " in answer["text"]
@@ -117,7 +119,7 @@ def test_why_is_the_server_throwing_a_500_error(http: httpx.Client) -> None:
 
 def test_what_happened_in_the_story_after_the_explosion(http: httpx.Client) -> None:
     answer = ask(http, "What happened in the story after the explosion?")
-    assert answer["intent"]["domain"] == "creative"
+    assert (answer["intent"]["domain"], answer["intent"]["form"]) == ("creative", "what_next")
     assert {result["context"] for result in answer["results"]} == {"The Tower"}
     assert ids(answer) in (["s2", "s3", "s4", "s1"], ["s2", "s4", "s3", "s1"]), "what was before comes last"
     assert answer["text"].index("crawled out") < answer["text"].index("swore to find")

@@ -102,12 +102,14 @@ def _result(
 def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[int, float]]]) -> list[ChannelHit]:
     """Return each channel that found the item, at the rank of its best passage there."""
     found = []
+    way: dict[str, Any] = {"depth": 0} if candidate.reached is None else asdict(candidate.reached)
     for name, ranks in places.items():
         best = min((ranks[uid] for uid, _ in candidate.passages if uid in ranks), default=None)
         if best is not None:
-            found.append(ChannelHit(channel=name, rank=best[0], score=best[1]))
+            led = way if name == GRAPH else {}
+            found.append(ChannelHit.model_validate({**led, "channel": name, "rank": best[0], "score": best[1]}))
     if candidate.reached is not None and all(hit.channel != GRAPH for hit in found):
-        found.append(ChannelHit(channel=GRAPH, **asdict(candidate.reached)))
+        found.append(ChannelHit(channel=GRAPH, **way))
     if candidate.tagged is not None:
         found.append(ChannelHit(channel=TAGS, rank=candidate.tagged[0], score=candidate.tagged[1]))
     return found

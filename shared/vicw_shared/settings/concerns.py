@@ -88,7 +88,7 @@ class LimitSettings(BaseSettings):
     extracted: int = Field(1000, gt=0, description="Nodes plus relations in one item's extraction")
     page_headings: int = Field(5000, gt=0, description="Headings of one page of a knowledge folder")
     page_links: int = Field(5000, gt=0, description="Links of one page of a knowledge folder")
-    query_chars: int = Field(20_000, gt=0, description="Characters in a query")
+    query_chars: int = Field(50_000, gt=0, description="Characters in a query")
     results: int = Field(200, gt=0, description="Results of one retrieve request")
     graph_nodes: int = Field(500, gt=0, description="Nodes in one answer of /graph")
     hops: int = Field(10, gt=0, description="Hops of one walk")

@@ -119,7 +119,8 @@ class ChannelHit(Message):
     ``fulltext`` is the graph's own index: asked by setting, where there are no vectors, and while the vector
     engine is down or being rebuilt.
     ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most. Or
-    edges lead to it: then the score is in [0, 1], with how many of them, the type of the last, and the sub-graph.
+    edges lead to it. The score is in [0, 1]; where edges lead, with how many of them (0: the phrase alone), the type of
+    the last, and the sub-graph.
     ``tags``: it shares tags with results and no word with the question; the score is its share of the best one's.
     """
 

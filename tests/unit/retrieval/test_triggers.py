@@ -40,13 +40,23 @@ async def test_an_item_is_found_by_its_phrase_whatever_its_text_says(memory: Mem
     answer = await memory.retrieve(QUESTION, limit=4, explain=True)
     found = next(result for result in answer.results if result.id == "rule")
     assert (len(answer.results), found.text) == (4, "Call Mara first.")
-    assert {hit.channel: hit.rank for hit in found.channels} == {"graph": 1}
+    (hit,) = found.channels
+    assert (hit.channel, hit.rank, hit.depth, hit.edge_type) == ("graph", 1, 0, None)
+    assert 0 <= hit.score <= 1
     assert "late" in {node.id for node in answer.graph.nodes}, "what it leads to is shown, too"
     assert answer.explain is not None
     assert [hit["rank"] for hit in answer.explain.channels["graph"]] == [1]
     assert await brought(memory, "failed deploy") == []
     assert await brought(memory, limit=1) == [], "it takes no more than half of the places"
     assert await brought(memory, channels=["dense", "bm25"]) == []
+
+
+async def test_a_phrase_hides_no_way_that_leads_to_its_item(memory: Memory) -> None:
+    rule = {"id": "rule", "text": "Call Mara first.", "trigger_phrases": ["deploy failed"]}
+    await memory.ingest({"id": "said", "text": QUESTION}, rule, flow_id="f")
+    answer = await memory.retrieve(QUESTION, limit=4)
+    (hit,) = (h for r in answer.results if r.id == "rule" for h in r.channels if h.channel == "graph")
+    assert (hit.rank, hit.depth, hit.edge_type, hit.sub_graph) == (1, 1, "NEXT", "causal")
 
 
 async def test_what_is_protected_comes_first_and_only_so_many_come(memory: Memory) -> None:

@@ -34,7 +34,7 @@ _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
             r"| should (?:we|i) do)?"
             r" (?:next|then|afterwards?|after (?:that|this))\b"
             r"|\bwhat (?:happen(?:s|ed)|came|comes|follow(?:s|ed)|did [\w' ]{1,40} do) (?:right |soon |just )?"
-            r"(?:after|once|next)\b"
+            r"(?:(?:in|at|on|to|with) [\w' ]{1,40} )?(?:after|once|next)\b"
             r"|\band then\?|\bnext steps?\b|\bwhat followed\b"
         ),
     ),
