@@ -1,7 +1,7 @@
 """Has a language model say in fewer words what some Events say, a line each, where there is a model.
 
-What it writes is a proposal: lines that say what no source says are of no use, and what they leave out is told by
-sentences of the sources (``summarising``).
+What it writes is a proposal: a line that says otherwise than its source is dropped (``contradicting``), and what the
+others leave out is told by sentences of the sources (``summarising``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from vicw_shared import sparse
 from vicw_shared.ports import Completion
 from vicw_sleep.asking import Asking, parsed
-from vicw_sleep.consolidation.checking import invented
+from vicw_sleep.consolidation.contradicting import contradiction
 from vicw_sleep.consolidation.material import Material
 
 _log = structlog.get_logger()
@@ -61,6 +61,7 @@ class Author:
             WRITTEN.labels("away").inc()
             return None
         lines = _parsed(answer, len(sources))
+        lines = _agreeing(lines, sources) if lines is not None else None
         reason = _useless(lines, sources, most)
         WRITTEN.labels("useless" if reason else "written").inc()
         if reason:
@@ -108,6 +109,16 @@ def _parsed(answer: Completion, count: int) -> list[str] | None:
     return lines
 
 
+def _agreeing(lines: Sequence[str], sources: Sequence[Material]) -> list[str]:
+    """Return the lines without those that say otherwise than their source: its own sentences take their place."""
+    kept = list(lines)
+    for place, (line, source) in enumerate(zip(lines, sources, strict=True)):
+        if doubt := contradiction(source, line):
+            _log.info("a line of the language model is not what its source says", uid=source.event.uid, reason=doubt)
+            kept[place] = ""
+    return kept
+
+
 def _useless(lines: Sequence[str] | None, sources: Sequence[Material], most: int) -> str:
     """Return why lines are no summary of their sources; empty: they may be one."""
     if lines is None:
@@ -121,6 +132,4 @@ def _useless(lines: Sequence[str] | None, sources: Sequence[Material], most: int
         stems = set(sparse.stems(line))
         if len(stems & theirs) < _OWN * len(stems):
             return "most of its words are of no source"
-    if added := invented(sources, lines):
-        return f"it tells {added[0].kind} {added[0].key!r}, which no source does"
     return ""

@@ -33,30 +33,30 @@ def missing(sources: Sequence[Material], told: Sequence[Told], summary: str) -> 
     return _untold(wanted, summary, {name for source in sources for name in source.named})
 
 
-def invented(sources: Sequence[Material], lines: Sequence[str]) -> list[Fact]:
-    """Return the facts that lines tell and no source does: who speaks, and how a source is called, may be told."""
-    named = {name for source in sources for name in source.named}
-    wanted = dict.fromkeys(fact for line in lines for said in _said(line) for fact in sorted(facts_of(said, named)))
-    heads = [head for one in sources for head in (one.event.speaker, one.event.title) if head]
-    return _untold(wanted, "\n".join([*(one.text for one in sources), *heads]), named)
+def invented(sentence: str, text: str, named: Collection[str]) -> list[Fact]:
+    """Return the facts that a sentence tells and a text does not. ``named`` are names that may be in either."""
+    return _untold(sorted(facts_of(sentence, named)), text, named)
 
 
 def _untold(wanted: Collection[Fact], text: str, named: Collection[str]) -> list[Fact]:
-    said = _said(text)
+    said = said_in(text)
     known = {*named, *(fact.key for fact in wanted if fact.kind is Kind.NAME)}
     there = {fact for sentence in said for fact in facts_of(sentence, known)}
     stems = [set(sparse.stems(sentence)) for sentence in said]
     return [fact for fact in wanted if fact not in there and not _is_told(fact, there, stems)]
 
 
-def _said(text: str) -> list[str]:
+def said_in(text: str) -> list[str]:
+    """Return the sentences of a text, line by line."""
     return [line[span.start : span.end] for line in text.split("\n") for span in sentences(line)]
 
 
 def _is_told(fact: Fact, there: Collection[Fact], said: Sequence[set[str]]) -> bool:
     words = set(fact.key.split())
     if fact.kind is Kind.NEGATION:
-        return any(not words.isdisjoint(other.key.split()) for other in there if other.kind is Kind.NEGATION)
+        # By the first word behind it: that the boat was not sold is not told by that it was not painted.
+        first = fact.key.split()[0]
+        return any(first in other.key.split() for other in there if other.kind is Kind.NEGATION)
     if fact.kind is Kind.CAUSE:
         causal = [set(other.key.split()) for other in there if other.kind is Kind.CAUSE]
         return any(

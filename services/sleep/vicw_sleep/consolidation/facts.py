@@ -45,7 +45,7 @@ _DATE = re.compile(
     r"|(?:last|next) (?:week|month|year|summer|winter|spring|autumn|fall))\b",
     re.IGNORECASE,
 )
-_NOT = re.compile(
+NOT = re.compile(
     r"\b(?:not|never|no longer|nobody|nothing|nowhere|none|neither|nor|without|cannot)\b"
     r"|\w+n['\N{RIGHT SINGLE QUOTATION MARK}]t\b",
     re.IGNORECASE,
@@ -81,7 +81,7 @@ def _plain_facts(sentence: str) -> frozenset[Fact]:
     found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
     found |= {Fact(Kind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
     found |= {Fact(Kind.NAME, name) for name in _names(sentence)}
-    found |= {Fact(Kind.NEGATION, key) for match in _NOT.finditer(sentence) if (key := _denied(sentence, match.end()))}
+    found |= {Fact(Kind.NEGATION, key) for match in NOT.finditer(sentence) if (key := _denied(sentence, match.end()))}
     return frozenset(found)
 
 

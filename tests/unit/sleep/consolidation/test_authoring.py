@@ -82,6 +82,13 @@ async def test_what_is_no_summary_is_of_no_use(reply: Reply) -> None:
     assert await line_of(reply) is None
 
 
+async def test_a_line_that_says_what_another_source_does_is_dropped_alone() -> None:
+    swapped = answer("Ben flew to Porto.", GOOD[1], GOOD[2])
+    assert await line_of(swapped) == ["", *GOOD[1:]]
+    turned = answer(GOOD[0], GOOD[1], "The sea was not calm.")
+    assert await line_of(turned) == [*GOOD[:2], ""]
+
+
 @pytest.mark.parametrize("reply", [failed(500), failed(401), failed(429)], ids=["500", "401", "429"])
 async def test_a_model_that_is_away_is_asked_once(reply: Reply) -> None:
     assert await written(reply, times=3) == [None, None, None, ["1"]]

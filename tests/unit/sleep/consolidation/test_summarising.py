@@ -83,6 +83,12 @@ def test_names_that_find_no_room_are_listed() -> None:
     assert lost_of([said(0, long)], summary) == []
 
 
+def test_what_is_denied_of_one_thing_does_not_tell_what_is_denied_of_it_otherwise() -> None:
+    turns = [said(0, "We did not sell the red boat, by the way."), said(1, "We did not paint the boat.")]
+    assert lost_of(turns, "Ana: We did not paint the boat.") == [Fact(Kind.NEGATION, "sell the red")]
+    assert lost_of(turns, "Ana: We never sell boats. We did not paint the boat.") == []
+
+
 def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
     long = "We never again want to rent that flat near the harbour with its broken lift and its noisy neighbours."
     lost = lost_of([said(0, long)], short([said(0, long)], most=60))

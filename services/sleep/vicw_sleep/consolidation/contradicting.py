@@ -1,0 +1,143 @@
+"""Whether a line says what its source does not, or turns it round: told by words, sentence by sentence.
+
+What a line leaves out costs nothing, since that is told beside it. What it turns round would stand in the archive as
+somebody's words. Words tell of a denial that is gone or new, of a cause that became the effect, of *failed* where the
+source has *passed*; a lie in other words they do not. A line that is doubted for nothing costs no more than its
+brevity: the source's own sentences take its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain, permutations
+from typing import NamedTuple
+
+from vicw_shared import sparse
+from vicw_sleep.consolidation.checking import invented, said_in
+from vicw_sleep.consolidation.facts import NOT, Kind
+from vicw_sleep.consolidation.material import Material
+
+_EMPTY = frozenset(
+    sparse.stems(
+        "a an the this that these those i you he she it we they me him her us them my your his its our their am is are "
+        "was were be been being have has had having will would shall should can could may might must to of in on at by "
+        "for with from and or but so if as than then there here just very really also too not no never nobody nothing "
+        "none nowhere neither nor without cannot longer t s d m ll re ve don doesn didn isn aren wasn weren won wouldn "
+        "shouldn couldn can hasn haven hadn mustn ain because since due thus hence therefore"
+    )
+)
+"""Words that say nothing of what a sentence is about."""
+_CLAUSE = re.compile(r"[.?!;,:]|\b(?:but|because|since|so|although|though|and then)\b", re.IGNORECASE)
+_BACK = re.compile(r"\b(?:because(?: of)?|since|due to|thanks to|owing to|caused by|as a result of)\b", re.IGNORECASE)
+_ON = re.compile(
+    r"\b(?:therefore|thus|hence|led to|leads to|caus(?:es|ed|ing)|as a result|so that|that is why|that's why)\b",
+    re.IGNORECASE,
+)
+_OPPOSITES = """pass fail; win lose; buy sell; open close; start stop; begin end; accept refuse; accept reject; approve
+reject; approve deny; allow forbid; allow deny; love hate; like dislike; increase decrease; rise fall; raise lower;
+enable disable; add remove; install uninstall; arrive leave; push pull; dead alive; hot cold; good bad; better worse;
+best worst; early late; cheap expensive; succeed fail; success failure; confirm cancel; hire fire; borrow lend; borrow
+lent; import export; upgrade downgrade; healthy sick; safe dangerous; safe unsafe; rich poor; friend enemy; more less;
+before after; true false; agree disagree; connect disconnect; lock unlock; happy unhappy; happy
+sad; married divorced; possible impossible; able unable; full empty; strong weak; fast slow; won lost; bought sold; rose
+fell; began ended; up down; above below; first last; inside outside; left right; keep delete; keep discard; encrypt
+decrypt; faster slower; larger smaller; higher lower; earlier later; correct wrong; correct incorrect; valid invalid;
+known unknown; found lost; remember forget; remembered forgot; join leave; joined left; public private; agreed refused;
+innocent guilty; well ill"""
+
+_OPPOSITE = tuple((mine, its) for pair in _OPPOSITES.split(";") for mine, its in permutations(sparse.stems(pair)))
+
+
+class _Clause(NamedTuple):
+    """Its words but the empty ones, those that it denies, and the first of these after each negation, as stems."""
+
+    words: frozenset[str]
+    denied: frozenset[str]
+    heads: frozenset[str]
+
+    @property
+    def affirmed(self) -> frozenset[str]:
+        """What it says and does not deny."""
+        return self.words - self.denied
+
+
+def contradiction(source: Material, line: str) -> str:
+    """Return what a line of one source says otherwise than that does, in words; empty: nothing of the kind.
+
+    A sentence about a Macro-Event has to agree with one line of its summary: each is somebody's.
+    """
+    units = source.text.split("\n") if source.event.is_macro else [source.text]
+    heads = [head for head in (source.event.speaker, source.event.title) if head]
+    for said in said_in(line):
+        doubts = [_doubt(said, unit, heads, source.named) for unit in units]
+        if all(doubts):
+            return doubts[0]
+    return ""
+
+
+def _doubt(said: str, unit: str, heads: Sequence[str], named: Sequence[str]) -> str:
+    for added in invented(said, "\n".join([unit, *heads]), named):
+        if added.kind is not Kind.NEGATION:  # judged below
+            return f"it tells {added.kind} {added.key!r}, which its source does not"
+    theirs = [clause for sentence in said_in(unit) for clause in _clauses(sentence)]
+    if doubt := next(filter(None, (_denial(clause, theirs) for clause in _clauses(said))), ""):
+        return doubt
+    mine, its = _words(said), _words(unit)
+    for one, other in _OPPOSITE:
+        if one in mine - its and other in its - mine:
+            return f"it says {one!r} where its source says {other!r}"
+    return "it takes the effect for the cause" if any(_turned(said, sentence) for sentence in said_in(unit)) else ""
+
+
+def _denial(clause: _Clause, theirs: Sequence[_Clause]) -> str:
+    """Compare a clause with those of the source that have most of its words."""
+    most = max((len(clause.words & one.words) for one in theirs), default=0)
+    closest = [one for one in theirs if most and len(clause.words & one.words) == most]
+    if not clause.denied:
+        return "it does not deny what its source denies" if any(clause.words & one.denied for one in closest) else ""
+    affirmed = frozenset().union(*(one.affirmed for one in theirs))
+    denied = frozenset().union(*(one.denied for one in theirs))
+    # A word of its own may say what is denied in another form, but none that the source says itself.
+    another_form = any(one.denied and not clause.denied & one.affirmed for one in closest)
+    if clause.heads & affirmed - denied or (closest and not another_form):
+        return "it denies what its source does not"
+    return ""
+
+
+def _clauses(sentence: str) -> list[_Clause]:
+    clauses = []
+    for part in _CLAUSE.split(sentence):
+        denied = [_stems(part[match.end() :]) for match in NOT.finditer(part)]
+        heads = frozenset(stems[0] for stems in denied if stems)
+        clauses.append(_Clause(_words(part), frozenset(chain.from_iterable(denied)), heads))
+    return [clause for clause in clauses if clause.words]
+
+
+def _stems(text: str) -> list[str]:
+    return [stem for stem in sparse.stems(text) if stem not in _EMPTY]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_stems(text))
+
+
+def _turned(mine: str, its: str) -> bool:
+    """Tell whether two sentences that each name a cause have them the other way round."""
+    found = [_cause_and_effect(text) for text in (mine, its)]
+    if None in found:
+        return False
+    (cause, effect), (its_cause, its_effect) = (one for one in found if one is not None)
+    return len(cause & its_effect) + len(effect & its_cause) > len(cause & its_cause) + len(effect & its_effect)
+
+
+def _cause_and_effect(sentence: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    if match := _BACK.search(sentence):
+        before, behind = _words(sentence[: match.start()]), _words(sentence[match.end() :])
+        if before:
+            return behind, before
+        cause, _, effect = sentence[match.end() :].partition(",")  # "Because of the rain, we stayed."
+        return _words(cause), _words(effect)
+    if match := _ON.search(sentence):
+        return _words(sentence[: match.start()]), _words(sentence[match.end() :])
+    return None

@@ -1,0 +1,66 @@
+"""A line that says otherwise than its source is found out; one that says the same in fewer words is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from unit.sleep.consolidation import materials
+from vicw_shared.model.core5 import OF_NOBODY
+from vicw_sleep.consolidation.contradicting import contradiction
+
+BOAT = "We did not sell the red boat in Porto, though Carla liked it a lot."
+REPAIRED = "I did repair the boat. I did not paint it, since there was no paint left."
+DEBT = "I owe Carla 40 crowns for the tickets."
+TESTS = "Well, all 3 tests passed this morning, and the deploy started at 10:30 because the freeze was over."
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (BOAT, "Did not sell the red boat in Porto."),
+        (BOAT, "The red boat in Porto was not sold; Carla liked it."),
+        (BOAT, "Carla liked it."),
+        (REPAIRED, "Did repair the boat, did not paint it."),
+        (DEBT, "Owes Carla 40 crowns."),
+        (DEBT, "Ana owes Carla 40 crowns for tickets."),
+        (TESTS, "All 3 tests passed; the deploy started at 10:30 because the freeze was over."),
+        (TESTS, "Because the freeze was over, the deploy started."),
+        (TESTS, "Tests passed."),
+        ("Das Boot wurde nicht verkauft.", "Boot nicht verkauft."),
+        (REPAIRED, "Did not paint the boat."),
+        ("I did not like the hotel, but the food in Porto was great.", "Food in Porto was great."),
+        (BOAT, ""),
+    ],
+)
+def test_what_says_the_same_stands(source: str, line: str) -> None:
+    assert contradiction(materials.said(0, source), line) == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "told"),
+    [
+        (BOAT, "We did sell the red boat in Porto.", "does not deny"),
+        (BOAT, "We sold the red boat in Porto.", "does not deny"),
+        (BOAT, "Carla did not like the red boat.", "denies what"),
+        (REPAIRED, "I did not repair the boat.", "denies what"),
+        (DEBT, "I owe Carla 90 crowns.", "number '90'"),
+        (DEBT, "I owe Dora 40 crowns.", "name 'dora'"),
+        (TESTS, "All 3 tests failed this morning.", "'fail' where its source says 'pass'"),
+        (TESTS, "The deploy stopped at 10:30.", "'stop' where its source says 'start'"),
+        (TESTS, "The freeze was over because the deploy started.", "effect for the cause"),
+        (TESTS, "The deploy led to the freeze being over.", "effect for the cause"),
+        (TESTS, "3 tests passed on Friday.", "date 'friday'"),
+    ],
+)
+def test_what_is_turned_round_is_found_out(source: str, line: str, told: str) -> None:
+    assert told in contradiction(materials.said(0, source), line)
+
+
+def test_a_summary_is_agreed_with_line_by_line() -> None:
+    summary = materials.said(0, "Ana: I owe Carla 40 crowns.\nBen: I owe Dora 90 crowns.", speaker=None)
+    macro = replace(summary, event=replace(summary.event, version=OF_NOBODY))
+    assert macro.event.is_macro
+    assert contradiction(macro, "Ana: I owe Carla 40. Ben: I owe Dora 90.") == ""
+    assert "number" in contradiction(macro, "Ana: I owe Carla 90. Ben: I owe Dora 40.")
