@@ -16,6 +16,7 @@ from vicw_shared.ports import (
     GraphTransaction,
     Growths,
     Outbox,
+    Rounds,
     SleepLog,
     StoreRecord,
     UnreadItems,
@@ -26,7 +27,18 @@ from vicw_shared.uids import edge_id, make_uid
 
 
 class Graph(
-    GraphStore, StoreRecord, GraphArchive, GraphAudit, Outbox, SleepLog, WholeItems, Erasures, Uses, Growths, Protocol
+    GraphStore,
+    StoreRecord,
+    GraphArchive,
+    GraphAudit,
+    Outbox,
+    SleepLog,
+    WholeItems,
+    Erasures,
+    Uses,
+    Growths,
+    Rounds,
+    Protocol,
 ):
     """All ports of a graph, as its adapters implement them."""
 

@@ -22,6 +22,7 @@ from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
+from vicw_shared.rounds import noted
 
 TURN_SECONDS = 10.0
 """How long a task works before it gives its place up: well within what a container has to stop in."""
@@ -86,8 +87,17 @@ def extract(self: Task[Any, Any]) -> None:
 @app.task(name=FORGET, bind=True)
 def forget(self: Task[Any, Any]) -> None:
     """Choose what is to go for want of room, and erase what was chosen a grace ago; come again if there is more."""
+
+    if not _settings.forgetting.items:
+        return
+
+    async def choose(wiring: Wiring) -> bool:
+        async with noted(wiring.engines.graph, "forgetting", first=False) as one:
+            one.more = await turn(wiring.capacity(), _settings.forgetting)
+            return one.more
+
     try:
-        more = _runtime.run(self.request, lambda wiring: turn(wiring.capacity(), _settings.forgetting))
+        more = _runtime.run(self.request, choose)
     except RetryableError as error:
         _log.warning("forgetting failed, the next time tries again", error=error.detail)
         return

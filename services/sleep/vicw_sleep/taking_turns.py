@@ -11,9 +11,12 @@ from typing import NoReturn, Protocol
 import structlog
 
 from vicw_shared.clock import now
+from vicw_shared.ports import Rounds
+from vicw_shared.rounds import noted
 from vicw_sleep.schedule import Schedule
 
 _log = structlog.get_logger()
+_THROUGH = object()
 LOOK_SECONDS = 20.0
 """How often it is looked whether it is time."""
 REST_SECONDS = 1.0
@@ -36,6 +39,10 @@ class Deadline:
         return time.monotonic() >= self._at
 
 
+class StoppedError(Exception):
+    """A turn has failed, and has logged why: the round ends with it."""
+
+
 type Turns = Callable[[], AsyncIterator[None]]
 """Something that is done in turns: it yields after each that is not its last."""
 
@@ -54,18 +61,24 @@ def through[M](turn: Callable[[M | None], Awaitable[Part[M] | None]]) -> Turns:
 
     async def night() -> AsyncIterator[None]:
         mark: M | None = None
-        while (done := await turn(mark)) is not None and done.next is not None:
+        while (done := await turn(mark)) is not None:
+            if done.next is None:
+                return
             mark = done.next
             yield
+        raise StoppedError
 
     return night
 
 
-async def keep_taking_turns(schedule: Schedule, night: Turns, what: str, between: Turns | None = None) -> NoReturn:
+async def keep_taking_turns(
+    schedule: Schedule, night: Turns, what: str, rounds: Rounds, between: Turns | None = None
+) -> NoReturn:
     """Go through a ``night`` of ``what`` whenever it is due, for ever; ``between`` nights, at every look.
 
-    Whatever they raise is logged, and the next one comes all the same.
+    Whatever they raise is logged, and the next one comes all the same. How far a night is goes into ``rounds``.
     """
+    night = _noted(night, what, rounds)
     while True:
         await asyncio.sleep(LOOK_SECONDS)
         turns = night if schedule.due(now()) else between
@@ -76,5 +89,21 @@ async def keep_taking_turns(schedule: Schedule, night: Turns, what: str, between
                 await asyncio.sleep(REST_SECONDS)
                 if turns is between and schedule.rest(now()) == timedelta(0):
                     break  # the night waits for nobody
+        except StoppedError:
+            pass
         except Exception:
             _log.exception(f"{what} failed; what it has done stands")
+
+
+def _noted(turns: Turns, what: str, rounds: Rounds) -> Turns:
+    async def night() -> AsyncIterator[None]:
+        left, first = aiter(turns()), True
+        while True:
+            async with noted(rounds, what, first=first) as turn:
+                turn.more = await anext(left, _THROUGH) is not _THROUGH
+            if not turn.more:
+                return
+            first = False
+            yield
+
+    return night

@@ -35,6 +35,7 @@ from vicw_shared.adapters.celery_queue import (
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
+from vicw_shared.rounds import noted
 from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.consolidation.consolidating import Consolidated
 from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
@@ -45,6 +46,7 @@ from vicw_sleep.dream.dreaming import Done
 from vicw_sleep.dream.turn import turn as turn_of_dreaming
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import turn
+from vicw_sleep.nights import Nightly
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
 from vicw_sleep.resolve.resolving import Bookmark as Names
@@ -154,15 +156,28 @@ async def _resolve(wiring: Wiring, start: Names | None) -> Resolved | None:
     return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
 
 
-def _in_turns[M: Mark](name: str, what: str, turn: Turn[M], read: Callable[[Sequence[Any]], M]) -> None:
-    """Register a task that takes a ``turn``, and leaves the rest to a task of its own, one ``of`` the same chain."""
+def _in_turns[M: Mark](
+    name: str, what: str, turn: Turn[M], read: Callable[[Sequence[Any]], M], nightly: Nightly | None = None
+) -> None:
+    """Register a task that takes a ``turn``, and leaves the rest to a task of its own, one ``of`` the same chain.
+
+    How far it is, is noted of a ``nightly`` one.
+    """
     turns = Chain(connect(_settings.redis), name)
+
+    async def take(wiring: Wiring, start: M | None) -> Part[M] | None:
+        if nightly is None:
+            return await turn(wiring, start)
+        async with noted(wiring.graph, nightly, first=start is None) as one:
+            done = await turn(wiring, start)
+            one.failed, one.more = done is None, done is not None and done.next is not None
+            return done
 
     @app.task(name=name, bind=True)
     def task(self: Task[Any, Any], after: list[Any] | None = None, of: str | None = None) -> None:
         def work(chain: str) -> int | None:
             start = read(after) if after is not None else None
-            done = _runtime.run(self.request, lambda wiring: turn(wiring, start))
+            done = _runtime.run(self.request, lambda wiring: take(wiring, start))
             if done is None or (mark := done.next) is None:
                 return 0
             return None if send(app, name, expires=SECONDS, kwargs={"after": mark.written, "of": chain}) else 0
@@ -216,14 +231,16 @@ async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reco
     if indexes.reading.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
     vectors = indexes.reading.vectors
-    done = await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
+    async with noted(graph, "reconcile", first=first) as turn:
+        done = await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
+        turn.more = done.next is not None
     if done.rebuilt is not None:
         await graph.clear_rebuilding(done.rebuilt)
         await indexes.look()
     return done, indexes.rebuilding is not None
 
 
-_in_turns(CONSOLIDATE, "consolidation", _fold, Bookmark.read)
+_in_turns(CONSOLIDATE, "consolidation", _fold, Bookmark.read, Nightly.CONSOLIDATION)
 _in_turns(CATCH_UP, "consolidation of what has grown", _catch_up, Errand.read)
-_in_turns(DREAM, "dreaming", _dream, DreamBookmark.read)
-_in_turns(RESOLVE, "resolving", _resolve, Names.read)
+_in_turns(DREAM, "dreaming", _dream, DreamBookmark.read, Nightly.DREAM)
+_in_turns(RESOLVE, "resolving", _resolve, Names.read, Nightly.RESOLVE)

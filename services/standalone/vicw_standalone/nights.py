@@ -28,12 +28,12 @@ def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Itera
         return
     if standalone.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
         folding, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
-        yield "consolidation", keep_consolidating(asleep.consolidation, settings.consolidation, folding)
-        yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming)
+        yield "consolidation", keep_consolidating(asleep.consolidation, settings.consolidation, folding, asleep.graph)
+        yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph)
     if settings.forgetting.items:
         forgetting = schedules[Nightly.FORGETTING]
-        yield "forgetting", keep_taking_turns(forgetting, partial(_forget, standalone), "forgetting")
-    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE])
+        yield "forgetting", keep_taking_turns(forgetting, partial(_forget, standalone), "forgetting", asleep.graph)
+    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE], asleep.graph)
     if settings.mirror.path is not None:
         yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
 

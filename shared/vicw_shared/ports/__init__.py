@@ -16,6 +16,7 @@ from vicw_shared.ports.names import By, NameIndex, NameQuery
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
+from vicw_shared.ports.rounds import Round, Rounds
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import Growth, Growths, Outcome, SleepLog, Step
 from vicw_shared.ports.transaction import (
@@ -85,6 +86,8 @@ __all__ = [
     "Receipts",
     "Reranker",
     "Role",
+    "Round",
+    "Rounds",
     "Scope",
     "ScoreQuery",
     "SleepLog",

@@ -53,6 +53,11 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
     app.send_task(CONSOLIDATE)
     await until(lambda: folded(9), 60)
 
+    async def over() -> bool:
+        return [(one.task, one.turns > 1) for one in await graph.rounds() if one.over] == [("consolidation", True)]
+
+    await until(over, 20)
+
 
 async def test_the_worker_forgets_what_there_is_no_room_for(
     start: Start, wiring: Wiring, redis_server: RedisServer
@@ -77,3 +82,4 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
         await until(partial(left, night), 60)
     await until(indexed, 60)
     assert await graph.erasures() == []
+    assert [one.task for one in await graph.rounds()] == ["forgetting"]

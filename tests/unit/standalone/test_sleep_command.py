@@ -16,6 +16,7 @@ from memory import Memory, open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
+from vicw_shared.ports import Round
 from vicw_shared.settings import ConsolidationSettings, SleepSettings
 from vicw_standalone.wiring import Standalone
 
@@ -74,6 +75,28 @@ def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch)
     assert "paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
 
+async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled: Path) -> None:
+    began = now() - timedelta(minutes=7)
+    async with open_memory(filled) as memory:
+        graph = memory.standalone.graph
+        await graph.note_round(Round("consolidation", began, now(), 3))
+        await graph.note_round(Round("dream", began, began + timedelta(minutes=2), 1, over=True))
+        await graph.note_round(Round("resolve", began, began, 2, error="stopped"))
+        await graph.note_round(Round("mirror", began, began, 1, over=True))
+        told = (await asyncio.to_thread(sleep, filled, "status")).stdout
+    minute = f"{began:%Y-%m-%d %H:%M} UTC"
+    assert re.search(rf"consolidation: next at .*; under way since {minute} \(3 turns, last heard of \d s ago\)", told)
+    assert re.search(rf"dream: next at .*; last from {minute} to .* \(1 turn\)", told)
+    assert re.search(rf"resolve: next at .*; broke off at {minute} after 2 turns: stopped", told)
+    assert f"mirror: last from {minute} to {minute} (1 turn)" in told
+
+
+def test_without_vectors_nothing_is_folded_by_itself(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICW_EMBEDDER", "none")
+    told = sleep(filled, "status").stdout
+    assert told.startswith("consolidation: never by itself\ndream: never by itself\nresolve: next")
+
+
 def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
     wrong = sleep(tmp_path / "none", "consolidate")
     assert "holds no store" in str(wrong.exception)
@@ -117,6 +140,12 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
             if len(await standalone.graph.steps(None, limit=9)) == 3:
                 break
         assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 3)
+        for _ in range(100):
+            if (found := await standalone.graph.rounds()) and found[0].over:
+                break
+            await asyncio.sleep(0.02)
+        told = [(one.task, one.over, one.turns >= 3) for one in found if one.task == "consolidation"]
+        assert told == ([] if paused else [("consolidation", True, True)])
     finally:
         await standalone.close()
 

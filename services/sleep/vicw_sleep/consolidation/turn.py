@@ -11,7 +11,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import Growth
+from vicw_shared.ports import Growth, Rounds
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
@@ -111,10 +111,10 @@ async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) 
 
 
 async def keep_consolidating(
-    opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule
+    opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, rounds: Rounds
 ) -> NoReturn:
     """Take turns when they are due, by the clock and by what has arrived, for ever."""
 
     between = through(lambda left: catch_up(opened(), settings, left))
     night = through(lambda mark: turn(opened(), settings, mark))
-    await keep_taking_turns(schedule, night, "consolidation", between)
+    await keep_taking_turns(schedule, night, "consolidation", rounds, between)

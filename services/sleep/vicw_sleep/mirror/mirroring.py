@@ -16,7 +16,7 @@ from typing import Protocol
 from vicw_shared.clock import EPOCH, now
 from vicw_shared.finishing import finish, in_thread
 from vicw_shared.model import Label
-from vicw_shared.ports import Erasures, GraphStore, PassageChange, StoreRecord, WholeItem, WholeItems
+from vicw_shared.ports import Erasures, GraphStore, PassageChange, Rounds, StoreRecord, WholeItem, WholeItems
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
@@ -34,7 +34,7 @@ _MOST_OF_ALL = 4
 _FEW = 2000
 
 
-class Graph(GraphStore, StoreRecord, WholeItems, Erasures, Protocol):
+class Graph(GraphStore, StoreRecord, WholeItems, Erasures, Rounds, Protocol):
     """What a mirror needs of a graph."""
 
 

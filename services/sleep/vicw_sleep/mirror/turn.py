@@ -8,7 +8,9 @@ from typing import NoReturn
 
 import structlog
 
+from vicw_shared.clock import now
 from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.rounds import TURN_SECONDS, note
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.mirroring import Graph, Mirror
 from vicw_sleep.mirror.seeing import Sight
@@ -23,17 +25,20 @@ async def turn(graph: Graph, settings: MirrorSettings) -> None:
     """Bring the mirror up to date, if one is wanted. What goes wrong is logged, and is for the next turn."""
     if settings.path is None:
         return
-    mirror = Mirror(graph, settings.path, settings.tenant, Sight(settings.viewer or ""))
+    mirror, began = Mirror(graph, settings.path, settings.tenant, Sight(settings.viewer or "")), now()
     try:
-        done = await mirror.sync()
+        with TURN_SECONDS.labels("mirror").time():
+            done = await mirror.sync()
     except ConflictError as error:
         _log.info("the mirror is left to whoever writes to it", reason=error.detail)
     except VicwError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
+        await note(graph, "mirror", began, error.detail)
     else:
         if done.pages or done.removed:
             told = {"pages": done.pages, "removed": done.removed, "atoms": done.atoms, "anew": done.built}
             _log.info("the mirror is up to date", **told)
+            await note(graph, "mirror", began)
         for page in done.edited:
             _log.warning("a page of the mirror was edited; the edit is kept for `vicw mirror diff`", page=page)
 

@@ -9,6 +9,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
+from vicw_shared.ports import Rounds
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
 from vicw_sleep.schedule import Schedule
@@ -41,6 +42,8 @@ async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | No
     return done
 
 
-async def keep_resolving(opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule) -> NoReturn:
+async def keep_resolving(
+    opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, rounds: Rounds
+) -> NoReturn:
     """Take turns when they are due, for ever."""
-    await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "resolving")
+    await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "resolve", rounds)

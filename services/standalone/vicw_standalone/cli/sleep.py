@@ -6,19 +6,20 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
-from vicw_shared.ports import Outcome, Step
+from vicw_shared.ports import Outcome, Round, Step
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_standalone.cli import capacity, dreams, resolving
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.rounds import told_of
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.cli.sleeping import run_asleep
 from vicw_standalone.reindexing.remote import Remote
@@ -26,7 +27,6 @@ from vicw_standalone.reindexing.remote import Remote
 if TYPE_CHECKING:
     from vicw_shared.folding.fold import Fold
     from vicw_shared.ports import Flow
-    from vicw_sleep.schedule import Schedule
     from vicw_standalone.undoing import Sleeper
 
 _COUNTED = 10_000
@@ -143,34 +143,26 @@ def status(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Say what runs when, and what was done in the last day."""
-    from vicw_sleep.nights import schedules
+    """Say what is under way and how far it is, what comes when, and what was done in the last day.
 
-    settings = read_settings(data_dir=data_dir)
-    began = now()
+    When it comes is told by the settings of this environment.
+    """
 
-    async def read() -> list[Step]:
+    async def read() -> tuple[list[Step], list[Round]]:
         async with open_graph_of(data_dir, platform) as graph:
-            return await graph.steps(tenant, limit=_COUNTED)
+            return await graph.steps(tenant, limit=_COUNTED), await graph.rounds()
 
-    steps = asyncio.run(read())
+    steps, rounds = asyncio.run(read())
+    began = now()
+    for line in told_of(read_settings(data_dir=data_dir), rounds, began):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
     recent = Counter(step.outcome for step in steps if step.at > began - timedelta(days=1))
-    for task, schedule in schedules(settings, began).items():
-        when = "paused (VICW_SLEEP_PAUSED)" if settings.sleep.paused else _when(schedule, began)
-        out.print(f"{task}: {when}")
-    if (items := settings.consolidation.interactions) and not settings.sleep.paused:
-        out.print(f"consolidation of a context: at once when {items} items, and a 20th of all, are new in it")
     last = f"{steps[0].at:%Y-%m-%d %H:%M} UTC" if steps else "never"
     out.print(f"last step: {last}; in the last day " + ", ".join(f"{recent[one]} {one.value}" for one in Outcome))
 
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def _when(schedule: Schedule, began: datetime) -> str:
-    rest = schedule.rest(began)
-    return "never by itself" if rest is None else f"next at {began + rest:%Y-%m-%d %H:%M} UTC"
 
 
 def _told(step: Step, names: Mapping[str, str]) -> str:

@@ -178,6 +178,11 @@ def use_record(item: str) -> str:
     return f"use:{item}"
 
 
+def round_record(task: str) -> str:
+    """Return the key of the record of a task's last round."""
+    return f"round:{task}"
+
+
 def step_record(step_id: str) -> str:
     """Return the key of a step of the sleep cycle."""
     return f"step:{step_id}"

@@ -29,6 +29,7 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named, find_triggered, list_named
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
+from vicw_shared.adapters.neo4j.rounds import Neo4jRounds
 from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import find_step, find_steps
@@ -64,7 +65,9 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures, Neo4jUses, Neo4jGrowths):
+class Neo4jGraphStore(
+    Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures, Neo4jUses, Neo4jGrowths, Neo4jRounds
+):
     """All ports of a graph on one database: GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit, …
 
     Any number of processes may open it.
@@ -78,6 +81,7 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Ne
         Neo4jErasures.__init__(self, database)
         Neo4jUses.__init__(self, database)
         Neo4jGrowths.__init__(self, database)
+        Neo4jRounds.__init__(self, database)
         self._types = types
         self.unread = Neo4jUnreadItems(database)
 

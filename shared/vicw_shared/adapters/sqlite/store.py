@@ -31,6 +31,7 @@ from vicw_shared.adapters.sqlite.items import (
 from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_called, read_named
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
 from vicw_shared.adapters.sqlite.phrases import read_triggered
+from vicw_shared.adapters.sqlite.rounds import SqliteRounds
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     marks,
@@ -74,7 +75,7 @@ _BATCH = 500
 
 @measured("sqlite")
 class SqliteGraphStore(
-    SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures, SqliteUses, SqliteGrowths
+    SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures, SqliteUses, SqliteGrowths, SqliteRounds
 ):
     """All ports of a graph in one file of a folder: GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, …"""
 
@@ -111,6 +112,7 @@ class SqliteGraphStore(
         SqliteErasures.__init__(self, database)
         SqliteUses.__init__(self, database, self._write_atomically)
         SqliteGrowths.__init__(self, database, self._write_atomically)
+        SqliteRounds.__init__(self, database, self._write_atomically)
         self.unread = SqliteUnreadItems(database, self._write_atomically)
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:

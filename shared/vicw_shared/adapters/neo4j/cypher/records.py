@@ -69,6 +69,13 @@ NOTE_ASKED = "MERGE (a:Entity {record: 'asked'}) SET a.subtype = 'asked', a.at =
 
 ASKED_AGO = "MATCH (a:Entity {record: 'asked'}) RETURN timestamp() - a.at AS ago"
 
+NOTE_ROUND = "MERGE (r:Entity {record: $record}) SET r.subtype = 'round', r += $told"
+
+ROUNDS = (
+    "MATCH (r:Entity) WHERE r.record STARTS WITH 'round:' "
+    "RETURN r{.task, .began, .at, .turns, .over, .error} AS told ORDER BY r.record"
+)
+
 MARK_REBUILDING = f"{_STORE} SET s.rebuilding = $since"
 
 CLEAR_REBUILDING = (

@@ -1,0 +1,51 @@
+"""What the sleep cycle is about, in lines: what is under way, what was, what comes when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from vicw_shared.ports import Round
+from vicw_shared.rounds import under_way
+
+if TYPE_CHECKING:
+    from vicw_standalone.settings import Settings
+
+_BY_VECTORS = frozenset({"consolidation", "dream"})
+"""What nobody needs who has no vectors: the one saves them, the other goes by them."""
+
+
+def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
+    """Yield a line for each task that has a schedule, then for whatever else has left a note."""
+    from vicw_sleep.nights import schedules
+
+    noted = {one.task: one for one in rounds}
+    for task, schedule in schedules(settings, at).items():
+        rest = schedule.rest(at)
+        if settings.sleep.paused:
+            when = "paused (VICW_SLEEP_PAUSED)"
+        elif rest is None or (task in _BY_VECTORS and settings.storage.embedder == "none"):
+            when = "never by itself"
+        else:
+            when = f"next at {_minute(at + rest)}"
+        known = noted.pop(task, None)
+        yield f"{task}: {when}" + (f"; {_progress(known, at)}" if known is not None else "")
+    if (items := settings.consolidation.interactions) and not settings.sleep.paused:
+        yield f"consolidation of a context: at once when {items} items, and a 20th of all, are new in it"
+    for other, one in noted.items():
+        yield f"{other}: {_progress(one, at)}"
+
+
+def _progress(one: Round, at: datetime) -> str:
+    turns = "1 turn" if one.turns == 1 else f"{one.turns} turns"
+    if under_way(one):
+        ago = max(0, round((at - one.at).total_seconds()))
+        return f"under way since {_minute(one.began)} ({turns}, last heard of {ago} s ago)"
+    if one.over:
+        return f"last from {_minute(one.began)} to {_minute(one.at)} ({turns})"
+    return f"broke off at {_minute(one.at)} after {turns}" + (f": {one.error}" if one.error else "")
+
+
+def _minute(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,101 @@
+"""A turn leaves a note: what is under way, how far it is, and how it ended."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from vicw_shared import rounds
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import Round
+from vicw_shared.rounds import GIVEN_UP, STOPPED, note, noted, under_way
+
+NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
+
+
+class Notes:
+    """Rounds in a list: every note that was made."""
+
+    def __init__(self) -> None:
+        self.made: list[Round] = []
+        self.away = False
+
+    async def note_round(self, note: Round) -> None:
+        if self.away:
+            raise UnavailableError("graph", "away")
+        self.made.append(note)
+
+    async def rounds(self) -> list[Round]:
+        if self.away:
+            raise UnavailableError("graph", "away")
+        return list({one.task: one for one in self.made}.values())
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
+    at = [NOW]
+    monkeypatch.setattr(rounds, "now", lambda: at[0])
+    return at
+
+
+async def take(notes: Notes, clock: list[datetime], *, first: bool, more: bool = False, failed: bool = False) -> None:
+    async with noted(notes, "dream", first=first) as turn:
+        clock[0] += timedelta(minutes=1)
+        turn.more, turn.failed = more, failed
+
+
+async def test_turn_by_turn_a_round_goes_on_until_it_is_over(clock: list[datetime]) -> None:
+    notes = Notes()
+    async with noted(notes, "dream", first=True) as turn:
+        assert notes.made == [Round("dream", NOW, NOW)], "it is told of as soon as it begins"
+        assert under_way(notes.made[-1])
+        clock[0] += timedelta(minutes=1)
+        turn.more = True
+    assert notes.made[-1] == Round("dream", NOW, clock[0], 1)
+    await take(notes, clock, first=False, more=True)
+    await take(notes, clock, first=False)
+    assert notes.made[-1] == Round("dream", NOW, NOW + timedelta(minutes=3), 3, over=True)
+    assert not under_way(notes.made[-1])
+    await take(notes, clock, first=False)
+    assert (notes.made[-1].turns, notes.made[-1].began) == (1, NOW + timedelta(minutes=3)), "what is over begins anew"
+
+
+async def test_what_fails_is_told_of_and_begins_anew(clock: list[datetime]) -> None:
+    notes = Notes()
+    await take(notes, clock, first=True, failed=True)
+    assert (notes.made[-1].over, notes.made[-1].error) == (False, STOPPED)
+    assert not under_way(notes.made[-1])
+    with pytest.raises(KeyError):
+        async with noted(notes, "dream", first=False):
+            raise KeyError("mistake")
+    assert (notes.made[-1].turns, notes.made[-1].error) == (1, STOPPED)
+
+
+async def test_of_what_was_killed_nothing_is_heard(clock: list[datetime]) -> None:
+    notes = Notes()
+    await take(notes, clock, first=True, more=True)
+    clock[0] += GIVEN_UP
+    assert not under_way(notes.made[-1])
+    await take(notes, clock, first=False, more=True)
+    assert notes.made[-1].turns == 1
+
+
+async def test_a_note_that_cannot_be_made_costs_nothing(clock: list[datetime]) -> None:
+    notes = Notes()
+    notes.away = True
+    await take(notes, clock, first=True, more=True)
+    await take(notes, clock, first=False)
+    await note(notes, "mirror", NOW)
+    assert notes.made == []
+
+
+async def test_a_round_of_one_turn(clock: list[datetime]) -> None:
+    notes = Notes()
+    clock[0] += timedelta(seconds=2)
+    await note(notes, "mirror", NOW)
+    await note(notes, "mirror", NOW, "no room left")
+    assert notes.made == [
+        Round("mirror", NOW, clock[0], 1, over=True),
+        Round("mirror", NOW, clock[0], 1, error="no room left"),
+    ]
