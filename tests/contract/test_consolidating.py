@@ -28,9 +28,9 @@ from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.turn import turn as take_turn
 from vicw_sleep.consolidation.walking import Bookmark
 
-_LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
-_RULES = Rules(before=_LATER, cohesion=0.0)
-_GRACE = timedelta(days=7)
+LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
+RULES = Rules(before=LATER, cohesion=0.0)
+GRACE = timedelta(days=7)
 _TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
 
 
@@ -48,8 +48,8 @@ def consolidation(side: Side, **fields: Any) -> Consolidation:
     return Consolidation(side.graph, side.graph.unread, side.indexer.indexes, REGISTRY, side.indexer, **fields)
 
 
-async def run(side: Side, rules: Rules = _RULES, **how: Any) -> Consolidated:
-    return await consolidation(side).run(rules, now=_LATER, **how)
+async def run(side: Side, rules: Rules = RULES, **how: Any) -> Consolidated:
+    return await consolidation(side).run(rules, now=LATER, **how)
 
 
 async def summary(side: Side, macro: Node) -> str:
@@ -69,7 +69,7 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     assert (await run(side)).macros == 0, "nothing is done twice"
     steps = await side.graph.steps("t", limit=9)
     assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
-    again = Rules(before=_LATER + timedelta(days=2), cohesion=0.0)
+    again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
     summaries = [await summary(side, event) for event in events]
     assert (await run(side, again)).macros == 1, "after a rest, they are folded again"
     (macro,) = await thread(side)
@@ -111,7 +111,7 @@ async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     nodes = await side.nodes()
     told: list[tuple[int, str]] = []
     dry = consolidation(side, told=lambda flow, fold, reason: told.append((len(fold.sources) if fold else 0, reason)))
-    done = await dry.run(_RULES, now=_LATER, dry=True)
+    done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.events, told) == (10, [(5, ""), (5, "")])
     assert await side.nodes() == nodes
     assert await side.graph.steps(None, limit=9) == []
@@ -125,9 +125,9 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     undoing = consolidation(side)
     steps = await side.graph.steps("t", limit=9)
     with pytest.raises(NotFoundError, match="grace period is over"):
-        await undoing.undo(steps[0].id, now=_LATER + timedelta(days=8), grace=_GRACE)
+        await undoing.undo(steps[0].id, now=LATER + timedelta(days=8), grace=GRACE)
     for step in steps:
-        await undoing.undo(step.id, now=_LATER + timedelta(days=1), grace=_GRACE)
+        await undoing.undo(step.id, now=LATER + timedelta(days=1), grace=GRACE)
     await sound(side)
     assert plain(await side.nodes()) == plain(nodes)
     assert said(await side.edges()) == said(edges)
@@ -135,14 +135,14 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     assert {step.outcome for step in await side.graph.steps("t", limit=9)} == {Outcome.UNDONE}
     for unknown in (steps[0].id, "none"):
         with pytest.raises(NotFoundError, match=r"no step|undone already"):
-            await undoing.undo(unknown, now=_LATER, grace=_GRACE)
+            await undoing.undo(unknown, now=LATER, grace=GRACE)
 
 
 async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Side) -> None:
     never = "We never again want to go there {}, and not only because of the lift that was broken all the time. "
     await tell(side, [turn(n, never.format(n) * 3) for n in range(5)])
     nodes = await side.nodes()
-    done = await consolidation(side, chunk_chars=40, share=0.01).run(_RULES, now=_LATER)
+    done = await consolidation(side, chunk_chars=40, share=0.01).run(RULES, now=LATER)
     assert (done.macros, done.refused) == (0, 1)
     assert await side.nodes() == nodes
     (step,) = await side.graph.steps("t", limit=9)
@@ -153,9 +153,9 @@ async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Si
 async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
     await tell(side, turns(5))
     third = (await thread(side))[2]
-    await side.graph.note_uses("t", {third.uid: 1}, _LATER)
-    assert (await run(side, replace(_RULES, used_since=_LATER))).macros == 0
-    assert (await run(side, replace(_RULES, used_since=_LATER + timedelta(hours=1)))).macros == 1
+    await side.graph.note_uses("t", {third.uid: 1}, LATER)
+    assert (await run(side, replace(RULES, used_since=LATER))).macros == 0
+    assert (await run(side, replace(RULES, used_since=LATER + timedelta(hours=1)))).macros == 1
     await sound(side)
 
 
@@ -295,15 +295,15 @@ async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkey
 async def test_what_was_refused_or_undone_is_left_alone_until_it_changes(side: Side) -> None:
     await tell(side, turns(5))
     strict = consolidation(side, chunk_chars=40, share=0.01)
-    assert (await strict.run(_RULES, now=_LATER)).refused == 1
-    done = await strict.run(_RULES, now=_LATER)
+    assert (await strict.run(RULES, now=LATER)).refused == 1
+    done = await strict.run(RULES, now=LATER)
     assert (done.refused, done.left, done.macros) == (0, 1, 0)
-    done = await strict.run(_RULES, now=_LATER, again=True)
+    done = await strict.run(RULES, now=LATER, again=True)
     assert (done.refused, done.left) == (1, 0)
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     assert (await run(side)).macros == 1, "it is not what was refused"
     (step,) = (one for one in await side.graph.steps("t", limit=9) if one.outcome is Outcome.DONE)
-    await consolidation(side).undo(step.id, now=_LATER, grace=_GRACE)
+    await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     await sound(side)
     done = await run(side)
     assert (done.macros, done.left) == (0, 1), "whoever has brought it back wants it as it is"
@@ -324,7 +324,7 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = Asking(model, max_tokens=4096, at_once=2)
-        done = await consolidation(side, asking=asking).run(_RULES, now=_LATER)
+        done = await consolidation(side, asking=asking).run(RULES, now=LATER)
         await model.close()
     assert (done.macros, done.refused, len(chat.asked)) == (2, 0, 2)
     await sound(side)
@@ -334,5 +334,5 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     assert any(text.startswith("Ben: We talked about the amulet of Porto in round 5!") for text in summaries)
     assert not any("77" in text for text in summaries)
     for step in await side.graph.steps("t", limit=9):
-        await consolidation(side).undo(step.id, now=_LATER, grace=_GRACE)
+        await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     await sound(side)
