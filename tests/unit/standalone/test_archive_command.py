@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from contract.exports import same
+from doubles import HashEmbedder
 from memory import open_memory
 from vicw_shared.errors import ConflictError
 from vicw_standalone.cli import app
+from vicw_standalone.wiring import Standalone
 
 
 @pytest.fixture
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Loggers keep what they were given first: here a stream that ends with the command.
-    for module in ("archive", "maintain", "keys"):
+    for module in ("archive", "maintain", "keys", "forget"):
         monkeypatch.setattr(f"vicw_standalone.cli.{module}.configure_logs", lambda settings: None)
 
     async def fill() -> None:
@@ -129,6 +133,115 @@ def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.
     assert "broke off" in vicw("export", "--to", tmp_path / "f", "--data-dir", other).output
     assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code == 0
     asyncio.run(serve())
+
+
+@pytest.fixture
+def backup(filled: Path, tmp_path: Path) -> Path:
+    assert vicw("backup", "--to", tmp_path / "backups", "--data-dir", filled).exit_code == 0
+    return next((tmp_path / "backups").iterdir())
+
+
+def retracting(store: Path, *ids: str) -> None:
+    """Change a store: items leave its present."""
+
+    async def retract() -> None:
+        async with open_memory(store) as memory:
+            assert await memory.retract(*ids) == ["retracted" for _ in ids]
+
+    asyncio.run(retract())
+
+
+def put_aside(store: Path) -> list[Path]:
+    return sorted(path for path in store.iterdir() if path.name.startswith("replaced-"))
+
+
+def held(store: Path, to: Path) -> str:
+    """Return all nodes that a store exports."""
+    assert vicw("export", "--to", to, "--data-dir", store).exit_code == 0
+    return "".join(path.read_text("utf-8") for path in sorted(to.glob("*.jsonl")))
+
+
+def test_what_has_changed_since_a_restore_is_replaced_by_the_next(backup: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert vicw("restore", backup, "--data-dir", other).exit_code == 0
+    before = held(other, tmp_path / "before")
+    retracting(other, "m3")
+    done = vicw("restore", backup, "--replace", "--data-dir", other)
+    assert done.exit_code == 0, done.output
+    assert "points with their vectors" in done.stdout
+    assert held(other, tmp_path / "after") == before
+    assert len(put_aside(other)) == 1
+    assert "clean" in vicw("check", "--data-dir", other).stdout
+
+
+@pytest.mark.parametrize("command", ["import", "restore"])
+def test_what_has_changed_since_an_import_stays_as_it_is(backup: Path, tmp_path: Path, command: str) -> None:
+    other = tmp_path / "other"
+    assert vicw("restore", backup, "--data-dir", other).exit_code == 0
+    retracting(other, "m3")
+    before = held(other, tmp_path / "before")
+    again = vicw(command, backup, "--data-dir", other)
+    assert again.exit_code == 0, again.output
+    assert "what has changed since stays as it is" in again.stdout
+    assert ("--replace" in again.output) == (command == "restore")
+    assert held(other, tmp_path / "after") == before
+
+
+def test_what_was_erased_altogether_comes_back(backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    init = Standalone.__init__
+    monkeypatch.setattr(Standalone, "__init__", lambda self, settings: init(self, settings, HashEmbedder()))
+    for command in ("import", "restore"):
+        other = tmp_path / command
+        assert vicw("restore", backup, "--data-dir", other).exit_code == 0
+        before = held(other, tmp_path / f"{command}-before")
+        erased = vicw("forget", "tenant", "default", "--yes", "--data-dir", other)
+        assert erased.exit_code == 0, erased.output
+        assert "points with their vectors" in vicw(command, backup, "--data-dir", other).stdout
+        assert held(other, tmp_path / f"{command}-after") == before
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
+    """Let imports die with all nodes stored, and no edge."""
+
+    @contextmanager
+    def patched() -> Iterator[None]:
+        async def die(self: object, *_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("vicw_sleep.archive.importing._Import._edges", die)
+            yield
+
+    return patched
+
+
+def test_a_restore_that_was_killed_goes_on_where_it_replaces(
+    filled: Path, backup: Path, dying: Callable[[], AbstractContextManager[None]]
+) -> None:
+    with dying():
+        assert vicw("restore", backup, "--replace", "--data-dir", filled).exit_code != 0
+    assert len(put_aside(filled)) == 1
+    done = vicw("restore", backup, "--replace", "--data-dir", filled)
+    assert done.exit_code == 0, done.output
+    assert len(put_aside(filled)) == 1, "its half is not moved"
+    assert "clean" in vicw("check", "--data-dir", filled).stdout
+
+
+def test_the_half_of_an_import_beside_others_is_replaced(
+    filled: Path, tmp_path: Path, dying: Callable[[], AbstractContextManager[None]]
+) -> None:
+    parts = {name: tmp_path / name for name in ("ctx", "other")}
+    for name, part in parts.items():
+        assert vicw("export", "--to", part, "--context", name, "--data-dir", filled).exit_code == 0
+    store = tmp_path / "store"
+    assert vicw("import", parts["ctx"], "--data-dir", store).exit_code == 0
+    with dying():
+        assert vicw("import", parts["other"], "--data-dir", store).exit_code != 0
+    done = vicw("restore", parts["other"], "--replace", "--data-dir", store)
+    assert done.exit_code == 0, done.output
+    assert len(put_aside(store)) == 1
+    assert "turn" not in held(store, tmp_path / "after")
 
 
 def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:

@@ -32,8 +32,9 @@ from vicw_shared.ports import (
 )
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.judging import Home, Judged
-from vicw_sleep.archive.marks import Mark, read_mark, require_whole
+from vicw_sleep.archive.marks import Mark, require_whole
 from vicw_sleep.archive.pointing import Pointing
+from vicw_sleep.archive.standing import contexts_of, is_empty, mark_of
 
 _BATCH = 1000
 
@@ -65,7 +66,7 @@ class Target:
 class Result:
     """What is in the store now. ``points`` have their vectors; the other passages wait to be embedded.
 
-    ``again`` tells that this export had been imported before, and nothing was done.
+    ``again`` tells that this export had been imported before, and nothing was done: what has changed since stays so.
     """
 
     nodes: int = 0
@@ -94,31 +95,19 @@ async def import_archive(judged: Judged, target: Target, progress: Progress = si
     return result
 
 
-async def is_empty(graph: Imported) -> bool:
-    """Tell whether a store has nothing, and no import that broke off."""
-    return await graph.import_mark() is None and await graph.count(Label.CONTEXT) == 0
-
-
-async def has_begun(judged: Judged, graph: GraphArchive) -> bool:
-    """Tell whether this export was brought into a store, at least in part."""
-    mark = await read_mark(graph)
-    return mark is not None and mark.id == judged.reader.manifest.digest
-
-
 async def _begun(judged: Judged, graph: Imported) -> Mark:
     """Return how far the import is. Raises ConflictError where it may not begin."""
     manifest = judged.reader.manifest
-    mark = await read_mark(graph)
-    if mark is not None and mark.id == manifest.digest:
+    if (mark := await mark_of(judged, graph)) is not None:
         return mark
     await require_whole(graph)
-    for tenant in judged.tenants:
-        known = {root.context for root in await graph.contexts(tenant)}
-        if both := sorted(known & {context for owner, context in judged.homes if owner == tenant}):
-            raise ConflictError(
-                f"The store has the context {both[0]!r} of tenant {tenant!r} already ({len(both)} of the export's "
-                "contexts). Import into a store without it; an import never mixes two histories"
-            )
+    if there := await contexts_of(judged, graph):
+        tenant, context = there[0]
+        count = sum(owner == tenant for owner, _ in there)
+        raise ConflictError(
+            f"The store has the context {context!r} of tenant {tenant!r} already ({count} of the export's "
+            "contexts). Import into a store without it; an import never mixes two histories"
+        )
     if not await is_empty(graph):
         await _require_strange(judged, graph)
     return Mark(manifest.digest, manifest.created_at.isoformat())

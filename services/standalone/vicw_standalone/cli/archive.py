@@ -189,7 +189,7 @@ def _import(
 ) -> None:
     from vicw_shared.archive.manifest import KEYS
     from vicw_shared.archive.reading import ArchiveReader
-    from vicw_sleep.archive.importing import has_begun, import_archive, is_empty
+    from vicw_sleep.archive.importing import import_archive
     from vicw_sleep.archive.judging import judge
     from vicw_standalone.archiving.backups import unpacked
 
@@ -198,10 +198,8 @@ def _import(
 
         async def run() -> Result:
             async with _target(data_dir, platform) as target:
-                if empty and not (await has_begun(judged, target.graph) or await is_empty(target.graph)):
-                    raise ConflictError(
-                        "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
-                    )
+                if empty:
+                    await _require_room(judged, target)
                 return await import_archive(judged, target if keys else target.without_keys(), progress)
 
         if not check:
@@ -212,7 +210,9 @@ def _import(
         out.print(f"{path} is sound", markup=False)
         return
     if result.again:
-        out.print("This export is in the store already; nothing was done")
+        out.print("This export was put in the store already; nothing was done: what has changed since stays as it is")
+        if empty and not platform:
+            err.print("--replace moves what is there aside, and restores all of the backup", markup=False)
         return
     out.print(f"{result.nodes} nodes, {result.edges} edges, {result.points} points with their vectors")
     if KEYS in judged.reader.manifest.files and not keys:
@@ -220,14 +220,27 @@ def _import(
     out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
 
 
+async def _require_room(judged: Judged, target: Target) -> None:
+    """Raise ConflictError where something is stored, and this very export was not imported last."""
+    from vicw_sleep.archive.standing import is_empty, mark_of
+
+    if await mark_of(judged, target.graph) is None and not await is_empty(target.graph):
+        raise ConflictError(
+            "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
+        )
+
+
 async def _make_room(data_dir: Path | None, judged: Judged) -> None:
-    """Move what is stored aside, unless it is the half of this very export: that goes on."""
-    from vicw_sleep.archive.importing import has_begun, is_empty
+    """Move what is stored aside, unless it is the half of this very export: that goes on.
+
+    All of it that was imported once is moved, too: nobody knows what has become of it since.
+    """
+    from vicw_sleep.archive.standing import is_empty, is_half
     from vicw_standalone.archiving.embedded import move_aside, open_target
 
     settings = read_settings(data_dir=data_dir)
     async with open_target(settings) as target:
-        if await has_begun(judged, target.graph) or await is_empty(target.graph):
+        if await is_half(judged, target.graph) or await is_empty(target.graph):
             return
     aside = move_aside(settings.storage.data_dir, f"replaced-{now():%Y%m%dT%H%M%SZ}")
     err.print(f"what was stored is in {aside} now", markup=False)
