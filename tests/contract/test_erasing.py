@@ -236,6 +236,18 @@ async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
     assert await side.graph.receipt("t", "key:k") is None
 
 
+async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: Side) -> None:
+    await ingest(side, {"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
+    await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
+    erasure = await eraser(side).begin(await choose_tenant(side.graph, "t"))
+    await eraser(side).run(erasure)
+    assert await side.graph.contexts("t") == []
+    assert await choose_tenant(side.graph, "t") == Chosen("t", everything=True)
+    await side.graph.end_erasure(erasure)
+    with pytest.raises(NotFoundError, match="Nothing of tenant 't' is stored; there is 'u'"):
+        await choose_tenant(side.graph, "t")
+
+
 async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(6)])
     await tell(side, [turn(9, "Ben left.")])
@@ -318,3 +330,8 @@ async def test_what_is_not_there_is_said(side: Side) -> None:
         await choose_person(side.graph, "t", "Nobody", None)
     with pytest.raises(NotFoundError, match="there is 'c'"):
         await choose_context(side.graph, "t", "nope")
+    for name in ("nope", "../t", "T"):
+        with pytest.raises(NotFoundError, match=f"Nothing of tenant '{name}' is stored; there is 't'"):
+            await choose_tenant(side.graph, name)
+        with pytest.raises(NotFoundError, match="Nobody is called 'Ben'"):
+            await choose_person(side.graph, name, "Ben", None)

@@ -20,6 +20,7 @@ from memory import open_memory
 from vicw_shared.adapters.edge import rewriting
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.errors import NotFoundError
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
@@ -165,13 +166,52 @@ def test_a_backup_that_has_it_stands_in_the_way_of_the_proof(
     assert vicw(store, "forget", "resume").stdout == "", "nothing is pending"
 
 
-def test_a_context_and_a_tenant_go_without_a_trace(uids: dict[str, str], store: Path) -> None:
+def test_a_context_goes_without_a_trace_and_its_tenant_with_it(uids: dict[str, str], store: Path) -> None:
     done = vicw(store, "forget", "context", "ctx", "-y")
     assert done.exit_code == 0, done.output
     assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in spelled(uid))]) == {}
     assert vicw(store, "check").stdout.endswith("clean\n")
-    gone = vicw(store, "forget", "tenant", "default", "-y")
-    assert gone.exit_code == 0, gone.output
+    again = vicw(store, "forget", "tenant", "default", "-y")
+    assert "Nothing of tenant 'default' is stored; there is none" in str(again.exception), "it had no other context"
+    assert "proven" not in again.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tenant", "nosuch"),
+        ("tenant", "../x"),
+        ("person", "Nosuch"),
+        ("person", "Ana", "--tenant", "nosuch"),
+        ("context", "nosuch"),
+        ("item", "nosuch"),
+    ],
+)
+def test_what_nobody_knows_is_not_proven_to_be_erased(
+    uids: dict[str, str], store: Path, words: tuple[str, ...]
+) -> None:
+    refused = vicw(store, "forget", *words, "-y")
+    assert refused.exit_code == 1
+    assert isinstance(refused.exception, NotFoundError)
+    assert "proven" not in refused.output
+    assert vicw(store, "forget", "resume").stdout == "", "nothing was begun"
+
+
+@pytest.mark.parametrize("words", [("resume",), ("tenant", "default", "-y")])
+def test_a_tenants_erasure_that_was_killed_goes_on(
+    uids: dict[str, str], store: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    async def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vicw_standalone.forgetting.embedded.end", die)
+        assert vicw(store, "forget", "tenant", "default", "-y").exit_code != 0
+    done = vicw(store, "forget", *words)
+    assert done.exit_code == 0, done.output
+    assert "proven: nothing is left in the store" in done.stdout
+    assert files_with(store, [*WORDS, b"amulet", *(one for uid in uids.values() for one in spelled(uid))]) == {}
+    assert vicw(store, "forget", "resume").stdout == "", "it is over"
 
 
 @pytest.fixture

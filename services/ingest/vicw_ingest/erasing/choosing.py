@@ -6,8 +6,9 @@ mention is theirs, and stays unless it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.folding.ledger import entries_of
@@ -15,7 +16,7 @@ from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import Direction, GraphStore, GraphTransaction, Spread
+from vicw_shared.ports import Direction, Erasures, GraphArchive, GraphStore, GraphTransaction, Spread
 from vicw_shared.text import fold
 from vicw_shared.uids import chunk_uid, is_uid
 
@@ -27,6 +28,10 @@ _OWN_TYPES = frozenset(name for name, _ in _OWN)
 _MENTIONS: tuple[Spread, ...] = (("MENTIONS", Direction.IN),)
 _PROVEN: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
 _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
+
+
+class KnowsTenants(GraphStore, GraphArchive, Erasures, Protocol):
+    """A graph that can be asked whose memory it has, and whose is being erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +111,17 @@ async def choose_context(graph: GraphStore, tenant: str, context: str) -> Chosen
     return Chosen(tenant, contexts=(context,))
 
 
-async def choose_tenant(graph: GraphStore, tenant: str) -> Chosen:
-    """Choose all of a tenant, of which there may be nothing but receipts and keys."""
-    return Chosen(tenant, contexts=tuple(root.name for root in await graph.contexts(tenant)), everything=True)
+async def choose_tenant(graph: KnowsTenants, tenant: str) -> Chosen:
+    """Choose all of a tenant. Raises NotFoundError where nothing of it is stored, nor being erased.
+
+    One whose erasure was killed may have nothing left but that to go on with.
+    """
+    contexts = tuple(root.name for root in await graph.contexts(tenant))
+    if not contexts and all(note.tenant != tenant for note in await graph.erasures()):
+        async with graph.snapshot() as snapshot:
+            known = {root.tenant for root in await snapshot.roots()}
+        raise NotFoundError(f"Nothing of tenant {tenant!r} is stored; there is {_listed(known)}")
+    return Chosen(tenant, contexts=contexts, everything=True)
 
 
 async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
@@ -200,5 +213,5 @@ def _of(tenant: str, context: str | None) -> str:
     return f"context {context!r} of tenant {tenant!r}" if context is not None else f"tenant {tenant!r}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, sorted(names)[:20])) or "none"

@@ -19,11 +19,10 @@ from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.erasing.choosing import Chosen
-    from vicw_ingest.erasing.eraser import Done, Eraser
-    from vicw_shared.ports import GraphStore
+    from vicw_ingest.erasing.eraser import Done, Eraser, Graph
     from vicw_standalone.forgetting.proving import Ended
 
-    type Choose = Callable[[GraphStore], Awaitable[Chosen]]
+    type Choose = Callable[[Graph], Awaitable[Chosen]]
 
 app = typer.Typer(
     help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
@@ -82,7 +81,7 @@ def person(
     """Erase what somebody said, what is about them, and themselves where no item of others mentions them."""
     from vicw_ingest.erasing.choosing import choose_person
 
-    def choose(graph: GraphStore) -> Awaitable[Chosen]:
+    def choose(graph: Graph) -> Awaitable[Chosen]:
         return choose_person(graph, tenant, name, context, everywhere=everywhere, with_mentions=mentions)
 
     _forget(choose, copies, dry_run, yes, data_dir, platform)
@@ -183,7 +182,7 @@ async def _on_platform(
         return await platform.end(settings, wiring, done, copies)
 
 
-async def _begin(choose: Choose, graph: GraphStore, eraser: Eraser, dry_run: bool, yes: bool) -> bool:
+async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> bool:
     """Say what is to go, and note it if it is wanted; return whether it is."""
     chosen = await choose(graph)
     out.print(harmless(_said(chosen)), markup=False)
