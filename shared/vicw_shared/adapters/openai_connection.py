@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+MOST_BYTES = 2**22
+"""How long an answer may be that has no vectors: a million tokens. Parsed it takes some twenty times that."""
+_REFUSAL_BYTES = 2**20
+"""What is read of a refusal: a few words of it are told, but some servers repeat the request around them."""
 _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
 _LONGEST_DELAY_SECONDS = 1.0
@@ -77,7 +81,8 @@ class OpenAIConnection:
     A lost connection, or an answer that the server is on its way up or down, is tried again for ``retry_seconds``.
     ``timeout_seconds`` bounds each request, repeats included. ``on_loss`` is told the
     ``base_url`` of each such try; the next one goes to what it is by then. Connections open with the first request.
-    The request id of the caller travels along, for the log.
+    The request id of the caller travels along, for the log. No answer is read further than it may be long: what is at
+    the other end may send without end.
     """
 
     def __init__(
@@ -103,13 +108,19 @@ class OpenAIConnection:
         self._session: aiohttp.ClientSession | None = None
 
     async def send(
-        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **arguments: Any
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        most_bytes: int = MOST_BYTES,
+        **arguments: Any,
     ) -> Answer:
         """Return the answer to one request; ``arguments`` are those of aiohttp.
 
-        Raises UnavailableError when the server cannot be reached or does not answer in time, OverloadedError when
-        its queue is full, TooLargeError and InvalidInputError when it refuses what it is sent, SettingsError when
-        the address, the key or the model is wrong.
+        Raises UnavailableError when the server cannot be reached or does not answer in time (BrokenError: its answer
+        is longer than ``most_bytes``), OverloadedError when its queue is full, TooLargeError and InvalidInputError
+        when it refuses what it is sent, SettingsError when the address, the key or the model is wrong.
         """
         arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}
         loop = asyncio.get_running_loop()
@@ -120,7 +131,7 @@ class OpenAIConnection:
                 while True:
                     base_url = self.base_url
                     try:
-                        return await self._try(method, base_url + path, **arguments)
+                        return await self._try(method, base_url + path, most_bytes, **arguments)
                     except _PassingError as passing:
                         self._on_loss(base_url)
                         if loop.time() + delay > last_try:
@@ -136,17 +147,17 @@ class OpenAIConnection:
         if self._session is not None:
             await self._session.close()
 
-    async def _try(self, method: str, url: str, **arguments: Any) -> Answer:
+    async def _try(self, method: str, url: str, most_bytes: int, **arguments: Any) -> Answer:
         try:
             async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
-                answer = Answer(response.status, await response.read())
+                answer = Answer(response.status, await _body(self._peer, response, most_bytes))
         except _LOST as error:
             raise _PassingError(_unreachable(self._peer, error)) from error
         except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
             raise _unreachable(self._peer, error) from error
         except ValueError as error:  # what aiohttp says of an address or a header that cannot be sent
             raise SettingsError(f"{error}. Look at {_named(self._peer, 'URL', 'API_KEY')}") from error
-        if 200 <= answer.status < 300:
+        if _is_good(answer.status):
             return answer
         failure = _failure(self._peer, answer)
         if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
@@ -163,6 +174,23 @@ class OpenAIConnection:
                 trust_env=self._uds is None,  # a proxy is for what is elsewhere
             )
         return self._session
+
+
+def _is_good(status: int) -> bool:
+    return 200 <= status < 300
+
+
+async def _body(peer: Peer, response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+    """Return the body of an answer, the beginning of that of a refusal. Raises BrokenError if it is too long."""
+    body = bytearray()
+    async for part in response.content.iter_any():
+        body += part
+        if not _is_good(response.status) and len(body) > _REFUSAL_BYTES:
+            break
+        if len(body) > most_bytes:
+            said = f"an answer of {peer.called} is longer than {most_bytes} bytes"
+            raise BrokenError(peer.dependency, f"{said}. Look at {_named(peer, 'URL', 'MODEL')}")
+    return bytes(body)
 
 
 def _request_id() -> dict[str, str]:

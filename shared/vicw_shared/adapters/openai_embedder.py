@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ValidationError
 
-from vicw_shared.adapters.openai_connection import OpenAIConnection
+from vicw_shared.adapters.openai_connection import MOST_BYTES, OpenAIConnection
 from vicw_shared.errors import OverloadedError, SettingsError, TooLargeError, UnavailableError
 from vicw_shared.ports.embedder import Lane, ModelIdentity
 from vicw_shared.telemetry.engines import measured
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
+_MOST_DIMENSIONS = 16_384
+"""What is believed of a server that has not told its size."""
+_BYTES_PER_NUMBER = 40
+"""As text, however it is laid out."""
 
 
 def _nothing(_: str) -> None:
@@ -173,7 +177,9 @@ class OpenAIEmbedder:
             body["model"] = model  # most servers insist on it, even those that have one
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
-        response = await self._connection.send("POST", "/embeddings", json=body, headers={LANE_HEADER: lane.value})
+        most = MOST_BYTES + len(texts) * (self._size or _MOST_DIMENSIONS) * _BYTES_PER_NUMBER
+        headers = {LANE_HEADER: lane.value}
+        response = await self._connection.send("POST", "/embeddings", json=body, headers=headers, most_bytes=most)
         try:
             answer = EmbeddingsResponse.model_validate(response.json())
             rows = _rows(answer, len(texts))
