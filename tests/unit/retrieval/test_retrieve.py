@@ -152,7 +152,7 @@ async def test_the_text_never_exceeds_its_budget(memory: Memory, chars: int) -> 
 
 async def test_sizes_over_the_limits_name_the_setting(memory: Memory) -> None:
     with pytest.raises(InvalidInputError, match="VICW_MAX_QUERY_CHARS"):
-        await memory.retrieve("x" * 20_001)
+        await memory.retrieve("x" * 50_001)
     with pytest.raises(InvalidInputError, match="VICW_MAX_RESULTS"):
         await memory.retrieve("x", limit=10_000)
     with pytest.raises(InvalidInputError, match="VICW_MAX_BUDGET_CHARS"):

@@ -169,6 +169,6 @@ async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(graph, "called", hang)
-    answer = await ask(memory, "we saw a comet", {"named": True, "spread_ms": 50})
+    answer = await ask(memory, "we saw a comet", {"named": True, "spread_ms": 50, "associates": 0})
     assert answer.results[0].id == "a"
     assert answer.degraded == ("graph",)
