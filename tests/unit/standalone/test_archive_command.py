@@ -16,6 +16,7 @@ from contract.exports import same
 from doubles import HashEmbedder
 from memory import open_memory
 from vicw_shared.errors import ConflictError
+from vicw_standalone.archiving.embedded import move_aside
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
@@ -253,3 +254,24 @@ def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:
         refused = vicw("restore", packed, "--data-dir", tmp_path / "new")
         assert "which no backup has" in refused.output
         assert not (tmp_path / "new").exists()
+
+
+def test_what_is_moved_aside_is_never_a_graph_that_others_vectors_stand_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("graph.sqlite3", "vectors", "other"):
+        (tmp_path / name).touch()
+    moved: list[str] = []
+    rename = Path.rename
+
+    def noted(self: Path, target: Path) -> Path:
+        moved.append(self.name)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", noted)
+    aside = move_aside(tmp_path, "replaced")
+    assert moved == ["vectors", "graph.sqlite3"]
+    assert sorted(path.name for path in aside.iterdir()) == ["graph.sqlite3", "vectors"]
+    (tmp_path / "graph.sqlite3").touch()
+    assert move_aside(tmp_path, "replaced").name == "replaced-2", "within one second, too"
+    assert (tmp_path / "other").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import chain, count
 from pathlib import Path
 
 from vicw_shared.adapters.data_dir import DataDir
@@ -83,9 +84,11 @@ def move_aside(data_dir: Path, name: str) -> Path:
     Raises DataDirError while another process has the directory.
     """
     with DataDir(data_dir):
-        aside = data_dir / name
+        names = chain([name], (f"{name}-{number}" for number in count(2)))
+        aside = next(data_dir / one for one in names if not (data_dir / one).exists())
         aside.mkdir(mode=0o700)
-        for path in sorted(data_dir.iterdir()):
+        # The graph last: one without its indexes gets new ones, another graph must not find these.
+        for path in sorted(data_dir.iterdir(), reverse=True):
             if path.name.startswith((GRAPH, "vectors")):
                 path.rename(aside / path.name)
         return aside
