@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from contract.graphs import AT, Graph, edge, node, put
 from unit.sleep.mirror.folders import assert_consistent, everything, pages
+from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.uids import make_uid
 from vicw_sleep.mirror.mirroring import Mirror
@@ -43,3 +46,21 @@ async def test_a_mirror_follows(graph: Graph, tmp_path: Path) -> None:
     assert pages(tmp_path / "m") == pages(tmp_path / "fresh")
     assert_consistent(tmp_path / "m")
     assert await graph.whole("t", [make_uid("i7")]) == []
+
+
+async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(
+    graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = Mirror(graph, tmp_path / "m", "t")
+    await put(graph, *item("early", "comes first", 1))
+    await mirror.build()
+    with monkeypatch.context() as wrong:
+        wrong.setattr("vicw_sleep.mirror.mirroring.now", lambda: now() + timedelta(hours=5))
+        await mirror.sync()
+    await put(graph, *item("late", "comes later", 5))
+    await mirror.sync()
+    await put(graph, *item("last", "comes last", 6))
+    assert not (await mirror.sync()).built
+    await Mirror(graph, tmp_path / "fresh", "t").build()
+    assert pages(tmp_path / "m") == pages(tmp_path / "fresh")
+    assert "comes later" in everything(tmp_path / "m")

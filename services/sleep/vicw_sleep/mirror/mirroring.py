@@ -20,9 +20,10 @@ from vicw_shared.ports import Erasures, GraphStore, PassageChange, Rounds, Store
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.ledger import Ledger, is_usable
+from vicw_sleep.mirror.ledger import Ledger
 from vicw_sleep.mirror.rendering import Page, Section, render, section_of
 from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.mirror.standing import why_anew
 from vicw_sleep.mirror.writing import Building, Mirrored, listings, planned, write_out
 
 _ITEMS = 500
@@ -61,14 +62,15 @@ class Mirror:
         """Write anew the pages on which something has changed since the last run, each whole or not at all.
 
         Builds where there is no mirror, where it is for other viewers or of an earlier format, where a run was killed
-        half-way, where something was erased, and where a build would cost no more. Raises as ``build`` does.
+        half-way, where something was erased or the clock was put back, and where a build would cost no more. Raises as
+        ``build`` does.
         """
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
             marker = await self.marker()
             found = folder.require_ours(marker)
             folder.finish()
-            if found != marker or folder.intended() is not None or not is_usable(folder.path):
+            if found is None or why_anew(folder, found, marker):
                 return await self._build(folder, marker, progress)
             ledger = Ledger(folder.path)
             try:
@@ -180,11 +182,14 @@ class Mirror:
         return fresh
 
     async def _look(self, ledger: Ledger) -> tuple[list[PassageChange], datetime]:
-        until = ledger.seen_until() or EPOCH + 2 * _TRANSACTION
+        instant = now()
+        until = min(ledger.seen_until() or EPOCH + 2 * _TRANSACTION, instant)
         last: PassageChange | None = None
         fresh: list[PassageChange] = []
         while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
             fresh += await in_thread(ledger.unseen, page)
             last = page[-1]
-        # What nothing has followed for as long as transactions take need not be looked at for ever.
-        return fresh, max(until, now() - _TRANSACTION, *([last.at] if last is not None else []))
+        # What nothing has followed for as long as transactions take need not be looked at for ever. A change may be of
+        # an engine's clock that is ahead: what follows once it is right would lie before it.
+        newest = min(last.at, instant) if last is not None else until
+        return fresh, max(until, instant - _TRANSACTION, newest)

@@ -8,22 +8,23 @@ from dataclasses import dataclass
 
 from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.folder import MirrorFolder
-from vicw_sleep.mirror.ledger import Ledger
+from vicw_sleep.mirror.ledger import Ledger, is_usable
 from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.standing import why_anew
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
     """What a mirror has: ``waiting`` changes of passages are not in it yet, so many pages were ``edited``.
 
-    ``broken``: a run was killed half-way, or the mirror is for other viewers; the next run builds it anew.
+    ``anew``: why the next run builds it anew, as a sentence; "": it follows.
     """
 
     atoms: int
     pages: int
     waiting: int
     edited: int
-    broken: bool
+    anew: str
 
 
 async def status_of(mirror: Mirror) -> Status | None:
@@ -33,12 +34,14 @@ async def status_of(mirror: Mirror) -> Status | None:
         found = folder.require_ours(wanted)
         if found is None:
             return None
-        intended = folder.intended()
+        intended, anew = folder.intended(), why_anew(folder, found, wanted)
+        if not is_usable(folder.path):
+            return Status(0, 0, 0, 0, anew)
         with closing(Ledger(folder.path, reading=True)) as ledger:
             pages = ledger.pages()
             edited = await in_thread(_edited, folder, pages, intended or {})
             waiting = len(await mirror.unseen(ledger))
-            return Status(ledger.count(), len(pages), waiting, edited, found != wanted or intended is not None)
+            return Status(ledger.count(), len(pages), waiting, edited, anew)
 
 
 def _edited(folder: MirrorFolder, pages: list[tuple[str, bytes, int | None]], intended: dict[str, bytes]) -> int:

@@ -96,9 +96,9 @@ def status_command(
     ):
         if count:
             out.print(f"{count} {line}", markup=False)
-    if found.broken:
-        out.print("a run was killed half-way; the next one builds it anew", markup=False)
-    if found.waiting or found.broken:
+    if found.anew:
+        out.print(f"{found.anew}; the next run builds it anew", markup=False)
+    if found.waiting or found.anew:
         raise typer.Exit(1)
 
 

@@ -1,0 +1,142 @@
+"""A clock that was wrong for a while costs the mirror nothing that is stored."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory import Memory, open_memory
+from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
+from vicw_shared.clock import now, to_us
+from vicw_sleep.mirror.status import status_of
+
+AHEAD = timedelta(hours=5)
+
+
+@pytest.fixture
+async def memory(store: Path) -> AsyncIterator[Memory]:
+    async with open_memory(store, vectors=False) as opened:
+        await opened.ingest({"id": "a", "text": "first words"}, {"id": "b", "text": "other words"})
+        yield opened
+
+
+class Clock:
+    """The clock of the mirror, ``ahead`` of the engine's."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ahead = timedelta(0)
+        for module in ("mirroring", "standing"):
+            monkeypatch.setattr(f"vicw_sleep.mirror.{module}.now", self.now)
+
+    def now(self) -> datetime:
+        return now() + self.ahead
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def put_engine_ahead(store: Path, since: datetime) -> None:
+    """Have what has changed since an instant carry the times of an engine whose clock was ahead."""
+    with sqlite3.connect(store / "graph.sqlite3") as connection:
+        moved = (to_us(AHEAD + since) - to_us(since), to_us(since))
+        connection.execute("UPDATE passage_change SET at = at + ? WHERE at >= ?", moved)
+    connection.close()
+
+
+async def assert_whole(memory: Memory, tmp_path: Path) -> None:
+    """What a run leaves is what a new mirror would be."""
+    await mirror_of(memory, tmp_path / "fresh").build()
+    assert pages(tmp_path / "m") == pages(tmp_path / "fresh")
+    assert_consistent(tmp_path / "m")
+
+
+async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    clock.ahead = AHEAD
+    await mirror.sync()
+    clock.ahead = timedelta(0)
+    await memory.ingest({"id": "a", "text": "changed words"}, {"id": "c", "text": "new words"})
+    status = await status_of(mirror)
+    assert status is not None
+    assert status.anew == "the clock was put back"
+    assert (await mirror.sync()).built, "what was looked at by a wrong clock is not believed"
+    text = everything(tmp_path / "m")
+    assert "changed words" in text
+    assert "new words" in text
+    await memory.ingest({"id": "d", "text": "later words"})
+    assert not (await mirror.sync()).built, "it is built once"
+    await assert_whole(memory, tmp_path)
+
+
+async def test_what_is_over_by_a_clock_that_was_ahead_comes_back(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+    ends = now() + timedelta(hours=2)
+    await memory.ingest({"id": "e", "text": "passing words", "expires_at": ends.isoformat()})
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    clock.ahead = AHEAD
+    await mirror.sync()
+    assert "passing words" not in everything(tmp_path / "m")
+    clock.ahead = timedelta(0)
+    await mirror.sync()
+    assert "passing words" in everything(tmp_path / "m")
+
+
+@pytest.mark.parametrize("looked", [False, True])
+async def test_changes_from_the_future_hide_nothing(
+    memory: Memory, store: Path, tmp_path: Path, clock: Clock, looked: bool
+) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    wrong = now()
+    await memory.ingest({"id": "a", "text": "words of tomorrow"}, {"id": "f", "text": "more of tomorrow"})
+    put_engine_ahead(store, wrong)
+    if looked:
+        clock.ahead = AHEAD
+        assert not (await mirror.sync()).built
+        assert "words of tomorrow" in everything(tmp_path / "m")
+        clock.ahead = timedelta(0)
+    assert (await mirror.sync()).built is looked
+    await memory.ingest({"id": "a", "text": "changed words"}, {"id": "c", "text": "new words"})
+    status = await status_of(mirror)
+    assert status is not None
+    assert (status.waiting, status.anew) == (3, ""), "the old words go, too"
+    assert not (await mirror.sync()).built, "what carries a time that is to come is known"
+    text = everything(tmp_path / "m")
+    assert "changed words" in text
+    assert "new words" in text
+    assert (await mirror.sync()).pages == 0
+    await memory.ingest({"id": "f", "text": "changed at last"})
+    assert not (await mirror.sync()).built
+    assert "changed at last" in everything(tmp_path / "m")
+    await assert_whole(memory, tmp_path)
+
+
+async def test_a_clock_that_goes_back_a_little_makes_no_build(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    for minutes in (4, 0, 9, 0):
+        clock.ahead = timedelta(minutes=minutes)
+        await memory.ingest({"text": f"words at {minutes}"}, {"id": "a", "text": f"first words at {minutes}"})
+        done = await mirror.sync()
+        assert not done.built
+        assert done.pages
+    await assert_whole(memory, tmp_path)
+
+
+async def test_a_mirror_of_a_clock_that_was_behind_is_followed(memory: Memory, tmp_path: Path, clock: Clock) -> None:
+    clock.ahead = timedelta(days=-20_000)
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    await memory.ingest({"id": "c", "text": "new words"})
+    assert not (await mirror.sync()).built
+    clock.ahead = timedelta(0)
+    await memory.ingest({"id": "a", "text": "changed words"})
+    assert not (await mirror.sync()).built
+    await assert_whole(memory, tmp_path)
