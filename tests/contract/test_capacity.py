@@ -17,7 +17,7 @@ from contract.test_consolidating import run as consolidate
 from contract.test_erasing import everything
 from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from vicw_ingest.capacity import capacity as module
-from vicw_ingest.capacity.capacity import FORGET, Capacity, Done, keep
+from vicw_ingest.capacity.capacity import FORGET, Capacity, Done, Fate, keep
 from vicw_ingest.capacity.policy import Policy
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.erasing import Erasing
@@ -44,6 +44,16 @@ async def forget(side: Side, now: datetime = _NOW, policy: Policy = _POLICY, **h
     done = await capacity(side).run(policy, now=now, **how)
     await side.indexer.drain()
     return done
+
+
+def hearing(side: Side) -> tuple[Capacity, list[tuple[Fate, str | None]]]:
+    """Return what forgets, and what it tells."""
+    heard: list[tuple[Fate, str | None]] = []
+
+    def tell(fate: Fate, item: Node, weight: float) -> None:
+        heard.append((fate, item.source_id))
+
+    return replace(capacity(side), told=tell), heard
 
 
 async def ids(side: Side) -> list[str | None]:
@@ -86,6 +96,28 @@ async def test_what_weighs_least_goes_after_a_grace_in_which_all_is_as_before(si
     assert "ship 3" not in told
     assert await side.graph.steps(None, limit=9) == []
     assert await side.graph.erasures() == []
+
+
+async def test_a_dry_run_tells_what_a_run_does(side: Side) -> None:
+    now = [turn(0, "I live in Lyon.", importance=0.1), turn(2, "I live in Porto now.", importance=0.2)]
+    await tell(side, [*now, *[turn(n, f"We spoke of ship {n}.") for n in range(4, 20, 2)]])
+    policy = replace(_POLICY, items=4)
+    assert await forget(side, policy=policy) == Done(marked=6)
+    shown, changed = sorted(one or "" for one in await to_go(side) - {"0"})[:2]
+    uids = {event.source_id: event.uid for event in await thread(side)}
+    await side.graph.note_uses("t", {uids[shown]: 1}, _NOW + timedelta(days=1))
+    await tell(side, [turn(int(changed), "Ana told Ben of another ship.")])
+    before = await everything(side), await side.graph.steps(None, limit=99)
+    policy = replace(_POLICY, rest=timedelta(0))
+    dry, told = hearing(side)
+    foretold = await dry.run(policy, now=_AFTER, dry=True)
+    assert foretold == Done(erased=4, kept=2, marked=3)
+    assert (await everything(side), await side.graph.steps(None, limit=99)) == before, "nothing is changed"
+    real, done = hearing(side)
+    assert await real.run(policy, now=_AFTER) == foretold
+    assert set(done) == set(told)
+    assert (Fate.ERASED, "0") in told
+    assert await ids(side) == [source for source in uids if (Fate.ERASED, source) not in told]
 
 
 async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
@@ -136,8 +168,9 @@ async def test_what_need_not_go_any_more_stays(side: Side, way: str) -> None:
         await tell(side, [turn(0, "Ana told Ben of another ship.")])
     else:
         await side.retract({"context": "c", "ids": ["2"]}, "t")
-    done = await forget(side, _AFTER, policy)
-    assert (done.erased, done.kept) == (0, 1)
+    foretold = await forget(side, _AFTER, policy, dry=True)
+    assert (foretold.erased, foretold.kept) == (0, 1)
+    assert await forget(side, _AFTER, policy) == foretold
     assert "0" in await ids(side)
 
 
@@ -148,7 +181,9 @@ async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> Non
     assert await forget(side) == Done(marked=1)
     assert await to_go(side) == {"0"}
     assert await forget(side, _AFTER, replace(_POLICY, items=2)) == Done(erased=1, marked=1)
-    assert await to_go(side) == {"2"}, "there is nothing left that it corrects"
+    assert await to_go(side) == {"4"}, "what it corrects was there yet when that was chosen"
+    assert await forget(side, _AFTER, replace(_POLICY, items=1)) == Done(marked=1)
+    assert await to_go(side) == {"2", "4"}, "there is nothing left that it corrects"
 
 
 async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:

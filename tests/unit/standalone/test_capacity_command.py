@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -60,7 +61,8 @@ def test_what_would_go_is_said_then_chosen_kept_and_erased(filled: Path, monkeyp
     dry = capacity(filled, "--items", "3", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert [line.split(" · ")[-1] for line in dry.stdout.splitlines()[:-1]] == ["weighs 0.100", "weighs 0.200"]
-    assert dry.stdout.splitlines()[-1] == "2 items would be chosen to go; 0 erased, 0 of those chosen before are kept"
+    foretold = "{} items would be chosen to go; {} would be erased, 0 of those chosen before would be kept"
+    assert dry.stdout.splitlines()[-1] == foretold.format(2, 0)
     assert sleep(filled, "log").stdout == ""
     done = capacity(filled, "--items", "3", "-q")
     assert done.stdout == "2 items chosen to go in 7 days; 0 erased, 0 of those chosen before are kept\n"
@@ -71,6 +73,10 @@ def test_what_would_go_is_said_then_chosen_kept_and_erased(filled: Path, monkeyp
     assert sleep(filled, "undo", lightest["id"]).stdout == "it stays; it is not chosen again\n"
     monkeypatch.setenv("VICW_FORGET_UNDO_DAYS", "0")
     monkeypatch.setenv("VICW_FORGET_ITEMS", "4")
+    dry = capacity(filled, "--dry-run")
+    assert re.fullmatch(r"erase   ctx · \[[13]\] Ana · weighs 0\.[12]00", dry.stdout.splitlines()[0])
+    assert dry.stdout.splitlines()[1:] == [foretold.format(0, 1)]
+    assert items(filled) == 5
     done = capacity(filled, "-q")
     assert done.stdout == "0 items chosen to go in 0 days; 1 erased, 0 of those chosen before are kept\n"
     assert items(filled) == 4

@@ -2,22 +2,25 @@
 
 What is on its way out is known by the sleep cycle's log alone: the item itself is not touched until it goes. So taking
 a step back is one record, and a kill leaves nothing half done. An item is judged once more, under its context's lock,
-by the transaction that erases it and its step: whatever happened to it meanwhile counts.
+by the transaction that erases it and its step: whatever happened to it meanwhile counts. What goes next is chosen
+before anything is erased, so that a dry run, which erases nothing, chooses the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from itertools import batched
 from typing import Protocol
 
 from prometheus_client import Counter as Counted
 
 from vicw_ingest.capacity.choosing import Graph as Chooses
-from vicw_ingest.capacity.choosing import Weighed, correcting_of, held_by_tenant, weakest
+from vicw_ingest.capacity.choosing import Weighed, held_by_tenant, weakest
+from vicw_ingest.capacity.judging import Verdict, by_context, judge, verdicts_on
 from vicw_ingest.capacity.policy import Policy, is_kept_item
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.eraser import Graph as Erases
@@ -36,8 +39,16 @@ MARKED = Counted("vicw_forget_marked_total", "Items that are to go for want of r
 KEPT = Counted("vicw_forget_kept_total", "Items that were to go, and were needed after all")
 ERASED = Counted("vicw_forget_erased_total", "Items that were erased for want of room")
 
-type Told = Callable[[Node, float], None]
-"""Hears of each item that is to go, and of what it weighs."""
+
+class Fate(StrEnum):
+    """What becomes of an item."""
+
+    CHOSEN = "to go"
+    ERASED = "erase"
+
+
+type Told = Callable[[Fate, Node, float], None]
+"""Hears of each item that is chosen or erased, and of what it weighs, or weighed when it was chosen."""
 
 
 class Graph(Chooses, Erases, Protocol):
@@ -72,27 +83,32 @@ class Capacity:
     graph: Graph
     eraser: Eraser
     queue: WorkQueue
-    told: Told = field(default=lambda item, weight: None)
+    told: Told = field(default=lambda fate, item, weight: None)
 
     async def run(self, policy: Policy, *, now: datetime, dry: bool = False, most: int = 10_000) -> Done:
         """Erase what was to go and whose grace is over, and choose what goes next, ``most`` of each at most.
 
-        ``dry``: only tell what would be chosen. Raises what the engines raise; what was done until then stands.
+        ``dry``: only tell what a run would do. Raises what the engines raise; what was done until then stands.
         """
         done = Done()
         steps = await self._steps()  # before the items: what another run erases in between, it does not erase again
         leaving = [step for step in steps if step.outcome is Outcome.DONE]
         held = await held_by_tenant(self.graph)
         held.subtract(Counter(step.tenant for step in leaving))
+        leaving = await self._make_use_of_room(leaving, held, policy, now, dry, done)
+        due = [step for step in leaving if now - step.at >= policy.grace]
         if not dry:
-            leaving = await self._make_use_of_room(leaving, held, policy, now, done)
-            await self._erase([step for step in leaving if now - step.at >= policy.grace], policy, now, most, done)
-        over = {tenant: min(count - policy.items, most) for tenant, count in held.items() if count > policy.items}
-        if over:
-            passed_over = {step.subject for step in steps if step.outcome is not Outcome.REFUSED}
-            for tenant, found in (await weakest(self.graph, policy, now, over, passed_over)).items():
-                await self._mark(tenant, found, policy, now, dry, done)
-                done.more |= len(found) == most and not dry
+            done.more, due = len(due) > most, due[:most]
+        verdicts = await judge(self.graph, due, policy, now)
+        held.update(step.tenant for step in due if verdicts[step.id].reason)  # it stays, so another goes in its place
+        chosen = await self._choose(steps, held, policy, now, most)
+        if dry:
+            self._count(due, verdicts, done)
+        else:
+            await self._erase(due, policy, now, done)
+        for tenant, found in chosen.items():
+            await self._mark(tenant, found, policy, now, dry, done)
+            done.more |= len(found) == most and not dry
         return done
 
     async def _steps(self) -> list[Step]:
@@ -102,7 +118,7 @@ class Capacity:
         return found
 
     async def _make_use_of_room(
-        self, leaving: Sequence[Step], held: Counter[str], policy: Policy, now: datetime, done: Done
+        self, leaving: Sequence[Step], held: Counter[str], policy: Policy, now: datetime, dry: bool, done: Done
     ) -> list[Step]:
         """Keep what there is room for by now, of each tenant what weighs most; return what is still to go."""
         stay: set[str] = set()
@@ -110,14 +126,29 @@ class Capacity:
             if held[step.tenant] < policy.items:
                 held[step.tenant] += 1
                 stay.add(step.id)
-                await self._keep(step, "there is room for it now", now, done)
+                await self._keep(step, "there is room for it now", now, dry, done)
         return [step for step in leaving if step.id not in stay]
 
-    async def _erase(self, due: Sequence[Step], policy: Policy, now: datetime, most: int, done: Done) -> None:
-        done.more = len(due) > most
+    async def _choose(
+        self, steps: Sequence[Step], held: Counter[str], policy: Policy, now: datetime, most: int
+    ) -> dict[str, list[Weighed]]:
+        over = {tenant: min(count - policy.items, most) for tenant, count in held.items() if count > policy.items}
+        passed_over = {step.subject for step in steps if step.outcome is not Outcome.REFUSED}
+        return await weakest(self.graph, policy, now, over, passed_over) if over else {}
+
+    def _count(self, judged: Sequence[Step], verdicts: Mapping[str, Verdict], done: Done) -> None:
+        for step in judged:
+            verdict = verdicts[step.id]
+            if verdict.item is None or verdict.reason:
+                done.kept += 1
+            else:
+                done.erased += len(verdict.item.items)
+                self.told(Fate.ERASED, verdict.item, _weight(step))
+
+    async def _erase(self, due: Sequence[Step], policy: Policy, now: datetime, done: Done) -> None:
         gone: dict[str, list[Node]] = defaultdict(list)
         try:
-            for (tenant, context), some in _by_context(due[:most]).items():
+            for (tenant, context), some in by_context(due).items():
                 for batch in batched(some, _AT_ONCE):
                     gone[tenant] += await self._erase_batch(tenant, context, batch, policy, now, done)
         finally:
@@ -129,58 +160,52 @@ class Capacity:
     async def _erase_batch(
         self, tenant: str, context: str, steps: Sequence[Step], policy: Policy, now: datetime, done: Done
     ) -> list[Node]:
-        kept: dict[str, str] = {}
+        verdicts: dict[str, Verdict] = {}
 
-        async def work(transaction: GraphTransaction) -> tuple[list[Node], int]:
-            kept.clear()
+        async def work(transaction: GraphTransaction) -> tuple[list[Node], list[Step]]:
+            verdicts.clear()
             items = await transaction.nodes([step.subject for step in steps])
-            uses = await self.graph.uses(tenant, list(items))
-            correcting = await correcting_of(self.graph, tenant, list(items))
-            going: list[str] = []
+            found = await verdicts_on(self.graph, tenant, steps, items, policy, now)
             for step in steps:
-                noted, item, use = await self.graph.step(step.id), items.get(step.subject), uses.get(step.subject)
-                if noted is None or noted.outcome is not Outcome.DONE:
-                    continue  # somebody has kept it, or has been here before
-                if item is None or not is_kept_item(item):
-                    kept[step.id] = "it is there no more, or was changed"
-                elif item.uid in correcting:
-                    kept[step.id] = "it corrects another by now"
-                elif use is not None and use.last > step.at:
-                    kept[step.id] = "an answer has shown it since"
-                elif reason := policy.stays(item, use, now):
-                    kept[step.id] = reason
-                else:
-                    going += item.items
-                    await transaction.drop_steps([step.id])
+                noted = await self.graph.step(step.id)
+                if noted is not None and noted.outcome is Outcome.DONE:  # else somebody has kept it, or was here before
+                    verdicts[step.id] = found[step.id]
+            going = [step for step in steps if step.id in verdicts and not verdicts[step.id].reason]
+            await transaction.drop_steps([step.id for step in going])
             erasing = Erasing(transaction, self.eraser.registry, now, tenant, context)
-            return (await erasing.erase(going) if going else []), len(going)
+            uids = [uid for step in going for uid in items[step.subject].items]
+            return (await erasing.erase(uids) if uids else []), going
 
-        gone, count = await self.graph.write(tenant, context, work)
-        ERASED.inc(count)
-        done.erased += count
+        gone, going = await self.graph.write(tenant, context, work)
+        before = done.erased
+        self._count(going, verdicts, done)
+        ERASED.inc(done.erased - before)
         for step in steps:
-            if step.id in kept:
-                await self._keep(step, kept[step.id], now, done)
+            if step.id in verdicts and (reason := verdicts[step.id].reason):
+                await self._keep(step, reason, now, False, done)
         return gone
 
-    async def _keep(self, step: Step, reason: str, now: datetime, done: Done) -> None:
+    async def _keep(self, step: Step, reason: str, now: datetime, dry: bool, done: Done) -> None:
         """Log that an item is not to go after all."""
-        KEPT.inc()
         done.kept += 1
+        if dry:
+            return
+        KEPT.inc()
         await _log(self.graph, [replace(step, outcome=Outcome.REFUSED, at=now, reason=reason)])
 
     async def _mark(
         self, tenant: str, found: Sequence[Weighed], policy: Policy, now: datetime, dry: bool, done: Done
     ) -> None:
-        by_context: dict[str, list[Weighed]] = defaultdict(list)
+        of_context: dict[str, list[Weighed]] = defaultdict(list)
         for one in found:
-            by_context[one.context].append(one)
-        for some in by_context.values():
+            of_context[one.context].append(one)
+        for some in of_context.values():
             for batch in batched(some, _AT_ONCE):
                 items = await self.graph.nodes(tenant, [one.uid for one in batch])
                 there = [(items[one.uid], one.weight) for one in batch if one.uid in items]
+                there = [(item, weight) for item, weight in there if is_kept_item(item)]  # it was folded, or came back
                 for item, weight in there:
-                    self.told(item, weight)
+                    self.told(Fate.CHOSEN, item, weight)
                 done.marked += len(there)
                 if not dry:
                     await _log(self.graph, [_step(item, weight, now, policy) for item, weight in there])
@@ -207,13 +232,6 @@ async def _log(graph: Logs, steps: Sequence[Step]) -> None:
                 await transaction.log_step(step)
 
     await graph.write(steps[0].tenant, steps[0].context, work)
-
-
-def _by_context(steps: Iterable[Step]) -> dict[tuple[str, str], list[Step]]:
-    found: dict[tuple[str, str], list[Step]] = defaultdict(list)
-    for step in steps:
-        found[step.tenant, step.context].append(step)
-    return found
 
 
 def _weight(step: Step) -> float:

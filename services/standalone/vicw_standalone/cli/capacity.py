@@ -18,7 +18,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
-    from vicw_ingest.capacity.capacity import Capacity, Done, Told
+    from vicw_ingest.capacity.capacity import Capacity, Done, Fate, Told
     from vicw_shared.model import Node
     from vicw_shared.ports import Step
     from vicw_shared.settings import ForgetSettings
@@ -30,7 +30,7 @@ def capacity(
     items: Annotated[
         int | None, typer.Option(help="How many items a tenant keeps. \\[default: VICW_FORGET_ITEMS]", min=1)
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen to go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen and erased.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
@@ -46,15 +46,18 @@ def capacity(
     if not chosen.items:
         fail("every item is kept: say how many with --items, or set VICW_FORGET_ITEMS", code=2)
 
-    def tell(item: Node, weight: float) -> None:
-        line = f"to go   {item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
+    def tell(fate: Fate, item: Node, weight: float) -> None:
+        line = f"{fate:<7} {item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
         out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
     configure_logs(LogSettings(level="warning"))
     work = _on_platform if platform else _on_directory
     done = asyncio.run(work(settings, chosen, dry_run, None if quiet else tell))
-    verb = "would be chosen to go" if dry_run else f"chosen to go in {chosen.undo_days:g} days"
-    out.print(f"{done.marked} items {verb}; {done.erased} erased, {done.kept} of those chosen before are kept")
+    if dry_run:
+        told = ("would be chosen to go", "would be erased", "would be kept")
+    else:
+        told = (f"chosen to go in {chosen.undo_days:g} days", "erased", "are kept")
+    out.print(f"{done.marked} items {told[0]}; {done.erased} {told[1]}, {done.kept} of those chosen before {told[2]}")
 
 
 async def _on_directory(settings: Settings, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
