@@ -20,13 +20,14 @@ from prometheus_client import Counter as Counted
 
 from vicw_ingest.capacity.choosing import Graph as Chooses
 from vicw_ingest.capacity.choosing import Weighed, held_by_tenant, weakest
+from vicw_ingest.capacity.grace import Logs, forget_steps, is_ahead, waited
 from vicw_ingest.capacity.judging import Verdict, by_context, judge, verdicts_on
 from vicw_ingest.capacity.policy import Policy, is_kept_item
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.eraser import Graph as Erases
 from vicw_ingest.erasing.erasing import Erasing
 from vicw_shared.model import Node
-from vicw_shared.ports import GraphStore, GraphTransaction, Outcome, SleepLog, Step, WorkQueue
+from vicw_shared.ports import GraphTransaction, Outcome, Step, WorkQueue
 from vicw_shared.uids import make_uid
 from vicw_shared.undoing import undoable, undone
 
@@ -53,10 +54,6 @@ type Told = Callable[[Fate, Node, float], None]
 
 class Graph(Chooses, Erases, Protocol):
     """What capacity needs of a graph."""
-
-
-class Logs(GraphStore, SleepLog, Protocol):
-    """What taking a step back needs of one."""
 
 
 @dataclass(slots=True)
@@ -93,11 +90,16 @@ class Capacity:
         done = Done()
         steps = await self._steps()  # before the items: what another run erases in between, it does not erase again
         leaving = [step for step in steps if step.outcome is Outcome.DONE]
+        if ahead := [step for step in leaving if is_ahead(step, now)]:
+            steps, leaving = _without(steps, ahead), _without(leaving, ahead)  # they are chosen anew, or not at all
+            if not dry:
+                await forget_steps(self.graph, ahead)
         held = await held_by_tenant(self.graph)
         held.subtract(Counter(step.tenant for step in leaving))
         leaving = await self._make_use_of_room(leaving, held, policy, now, dry, done)
         due = [step for step in leaving if now - step.at >= policy.grace]
         if not dry:
+            due = await waited(self.graph, due, now, policy.patience)
             done.more, due = len(due) > most, due[:most]
         verdicts = await judge(self.graph, due, policy, now)
         held.update(step.tenant for step in due if verdicts[step.id].reason)  # it stays, so another goes in its place
@@ -232,6 +234,11 @@ async def _log(graph: Logs, steps: Sequence[Step]) -> None:
                 await transaction.log_step(step)
 
     await graph.write(steps[0].tenant, steps[0].context, work)
+
+
+def _without(steps: Sequence[Step], others: Sequence[Step]) -> list[Step]:
+    ids = {step.id for step in others}
+    return [step for step in steps if step.id not in ids]
 
 
 def _weight(step: Step) -> float:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import structlog
 
 from vicw_ingest.capacity.capacity import Capacity
@@ -11,6 +14,8 @@ from vicw_shared.errors import VicwError
 from vicw_shared.settings import ForgetSettings
 
 _log = structlog.get_logger()
+_PATIENCE = timedelta(hours=12)
+"""So much later than a run that has found a grace over another one erases: the night after, as a rule."""
 
 
 def policy_of(settings: ForgetSettings) -> Policy:
@@ -23,7 +28,8 @@ async def turn(capacity: Capacity, settings: ForgetSettings) -> bool:
     if not settings.items:
         return False
     try:
-        done = await capacity.run(policy_of(settings), now=now(), most=settings.batch)
+        policy = replace(policy_of(settings), patience=min(settings.grace, _PATIENCE))
+        done = await capacity.run(policy, now=now(), most=settings.batch)
     except VicwError as error:
         _log.warning("forgetting stopped; what it has done stands", error=error.detail)
         return False
