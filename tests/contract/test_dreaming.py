@@ -183,6 +183,21 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     assert (await run(side)).tags == dry.tags
 
 
+async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.adding.GENERIC", 5)
+    await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
+    told: list[Dreamt] = []
+    dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
+    assert await side.graph.steps(None, limit=9) == []
+    done: list[Dreamt] = []
+    assert await dream(side, told=done.append).run(_RULES, now=_LATER) == dry
+    assert dry.links == len([edge for edge in await dreamt(side) if edge.type == "RELATED_TO"]) > 0
+    assert dry.tags == sum(map(len, (await tags_of(side)).values()))
+    assert told == done
+    assert sum(len(one.links) for one in done) == dry.links
+
+
 async def test_what_a_person_has_tagged_stays_and_counts(side: Side) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["Storm", "sea", "news"]), item(1, _TEXTS[1], tags=["sea"]))
     edges = await side.edges()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -35,10 +36,34 @@ class Dreamt:
 
 @dataclass(slots=True)
 class Added:
-    """What was added: edges by the item whose step they are of."""
+    """What was added: ``tags`` and ``links`` by the item whose step they are of, and the ``edges``."""
 
     tags: dict[str, list[str]] = field(default_factory=dict)
     links: dict[str, list[str]] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+
+    def of(self, one: Dreamt) -> Dreamt:
+        """Return what was added of what was dreamt of an item."""
+        tags, links = (found.get(one.atom.item.uid, []) for found in (self.tags, self.links))
+        return Dreamt(
+            one.atom, [tag for tag in one.tags if tag.name in tags], [link for link in one.links if link.other in links]
+        )
+
+
+@dataclass(slots=True)
+class Foretold:
+    """What a dry run would have added until now, which a real one finds in the store: what is joined in ``pairs``, and
+    ``degrees``, how many edges each node got.
+    """
+
+    pairs: set[frozenset[str]] = field(default_factory=set)
+    degrees: Counter[str] = field(default_factory=Counter)
+
+    def take_in(self, edges: Iterable[Edge]) -> None:
+        """Count edges as if they were stored."""
+        for edge in edges:
+            self.pairs.add(frozenset((edge.source, edge.target)))
+            self.degrees.update((edge.source, edge.target))
 
 
 def step_id(item: str) -> str:
@@ -48,12 +73,16 @@ def step_id(item: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Adding:
-    """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most."""
+    """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most.
+
+    With ``foretold`` nothing is added: it is told what would be, after that.
+    """
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
     most: int
+    foretold: Foretold | None = None
 
     async def add(self, dreams: Sequence[Dreamt]) -> Added:
         """Add tags and links to what is still as it was read, and log a step for each item that got any."""
@@ -66,7 +95,7 @@ class Adding:
         await self._link(standing, nodes, edges, added)
         for one in standing:
             uid = one.atom.item.uid
-            if uid in added.tags or uid in added.links:
+            if self.foretold is None and (uid in added.tags or uid in added.links):
                 await self.transaction.log_step(self._step(one.atom.item, added))
         return added
 
@@ -83,24 +112,26 @@ class Adding:
                 auto[edge.source] += edge.type == AUTO_TAGGED
         names = {tag.name for one in dreams for tag in one.tags}
         known = await self._known(dreams[0].atom.item, names) if names else {}
-        degrees = await self.transaction.degrees([node.uid for node in known.values()]) if known else {}
+        degrees = Counter(await self.transaction.degrees([node.uid for node in known.values()]) if known else {})
+        if self.foretold is not None:
+            degrees.update({node.uid: self.foretold.degrees[node.uid] for node in known.values()})
         made: dict[str, Node] = {}
-        new: list[Edge] = []
         for one in dreams:
             uid = one.atom.item.uid
             room = self.most - len(one.atom.tags) - auto[uid]
             for tag in one.tags:
                 node = known.get(tag.name)
-                if room <= 0 or node is None or node.uid in tagged[uid] or degrees.get(node.uid, 0) >= GENERIC:
+                if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
                     continue
                 said = {"certainty": tag.certainty, "reason": tag.reason}
-                new.append(self._edge(AUTO_TAGGED, uid, uid, node.uid, said))
+                added.edges.append(self._edge(AUTO_TAGGED, uid, uid, node.uid, said))
                 made[node.uid] = node
                 tagged[uid].add(node.uid)
-                degrees[node.uid] = degrees.get(node.uid, 0) + 1
+                degrees[node.uid] += 1
                 added.tags.setdefault(uid, []).append(tag.name)
                 room -= 1
-        await self._put(list(made.values()), new)
+        if added.edges and self.foretold is None:
+            await self._put(list(made.values()), added.edges)
 
     async def _known(self, item: Node, names: Iterable[str]) -> dict[str, Node]:
         """Return the tag of each name, new ones, too; of one that people have given up there is none."""
@@ -133,8 +164,6 @@ class Adding:
         )
 
     async def _put(self, tags: Sequence[Node], edges: Sequence[Edge]) -> None:
-        if not edges:
-            return
         fresh = [tag for tag in tags if tag.created_at == self.now and tag.metadata.get(MAKER) == DREAM]
         await self.transaction.put_nodes(fresh)
         ties = Ties(self.registry, self.now)
@@ -145,6 +174,7 @@ class Adding:
         self, dreams: Sequence[Dreamt], nodes: Mapping[str, Node], edges: Iterable[Edge], added: Added
     ) -> None:
         joined = {frozenset((edge.source, edge.target)) for edge in edges}
+        foretold = self.foretold.pairs if self.foretold is not None else frozenset()
         ends = sorted({uid for one in dreams for link in one.links for uid in link.ends})
         about: dict[str, set[str]] = {uid: set() for uid in ends}
         for edge in await self.transaction.edges(ends, ["ABOUT"], Direction.OUT) if ends else ():
@@ -152,7 +182,11 @@ class Adding:
         new: list[Edge] = []
         for link in (link for one in dreams for link in one.links):
             pair = frozenset(link.ends)
-            if pair in joined or not all(uid in nodes and nodes[uid].retired_at is None for uid in pair):
+            if (
+                pair in joined
+                or pair in foretold
+                or not all(uid in nodes and nodes[uid].retired_at is None for uid in pair)
+            ):
                 continue
             left, right = link.ends
             if _eyes(nodes[left], about[left]) != _eyes(nodes[right], about[right]):
@@ -161,7 +195,9 @@ class Adding:
             said = {"desc": link.reason, "certainty": link.certainty}
             new.append(self._edge(RELATED_TO, link.item, left, right, said, desc=link.reason))
             added.links.setdefault(link.item, []).append(link.other)
-        await self.transaction.put_edges(new)
+        added.edges += new
+        if self.foretold is None:
+            await self.transaction.put_edges(new)
 
     def _edge(
         self, kind: str, item: str, source: str, target: str, said: Mapping[str, object], *, desc: str = ""

@@ -23,7 +23,7 @@ from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
 from vicw_sleep.asking import Asking
-from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
+from vicw_sleep.dream.adding import Added, Adding, Dreamt, Foretold, dreamt_in, step_id
 from vicw_sleep.dream.alike import Likeness, WholeGraph
 from vicw_sleep.dream.relating import links_of
 from vicw_sleep.dream.tagging import Tagging
@@ -38,7 +38,7 @@ TAGGED = Counter("vicw_dream_tags_total", "Auto-tags that dreams have given to i
 RELATED = Counter("vicw_dream_links_total", "RELATED_TO edges that dreams have added between items")
 
 type Told = Callable[[Dreamt], None]
-"""Is told of each item for which there is something, before it is added."""
+"""Is told of each item to which something is added, and what."""
 
 
 class Graph(WholeGraph, GraphAudit, SleepLog, Protocol):
@@ -116,10 +116,11 @@ class Dream:
         It ends after ``most`` items, or the first page that is looked at after so many ``seconds``.
         """
         done, deadline = Done(), Deadline(seconds)
+        foretold = Foretold() if dry else None
         total = sum([await self.graph.count(label) for label in _LABELS])
         try:
             async for mark, page in pages(self.graph, start):
-                await self._look(page, rules, done, now=now, dry=dry)
+                await self._look(page, rules, done, now, foretold)
                 done.items += len(page)
                 self.progress("dreaming", done.items, total)
                 if deadline.passed or (most is not None and done.items >= most):
@@ -147,20 +148,15 @@ class Dream:
         await self.queue.wake()
         return gone
 
-    async def _look(self, page: Sequence[WholeItem], rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
+    async def _look(
+        self, page: Sequence[WholeItem], rules: Rules, done: Done, now: datetime, foretold: Foretold | None
+    ) -> None:
         atoms = [atom for whole in page if (atom := atom_of(whole)) is not None and _is_fit(atom, rules, now)]
         due = [atom for atom in atoms if may_be_dreamt_of(await self.graph.step(step_id(atom.item.uid)))]
         due.sort(key=lambda atom: atom.item.context)
         for context, some in groupby(due, key=lambda atom: atom.item.context):
-            dreams = await self._dreamt(list(some), rules, now)
-            for one in dreams:
-                self.told(one)
-            if dry:
-                done.dreamt += len(dreams)
-                done.tags += sum(len(one.tags) for one in dreams)
-                done.links += len({link.ends for one in dreams for link in one.links})
-            elif dreams:
-                await self._add(context, dreams, rules, done, now)
+            if dreams := await self._dreamt(list(some), rules, now):
+                await self._add(context, dreams, rules, done, now, foretold)
 
     async def _dreamt(self, atoms: Sequence[Atom], rules: Rules, now: datetime) -> list[Dreamt]:
         """Return what there is for items of one context: those for which there is something."""
@@ -184,14 +180,28 @@ class Dream:
         step = await self.graph.step(step_id(item))
         return step is not None and step.outcome is Outcome.UNDONE and not may_be_dreamt_of(step)
 
-    async def _add(self, context: str, dreams: Sequence[Dreamt], rules: Rules, done: Done, now: datetime) -> None:
+    async def _add(
+        self,
+        context: str,
+        dreams: Sequence[Dreamt],
+        rules: Rules,
+        done: Done,
+        now: datetime,
+        foretold: Foretold | None,
+    ) -> None:
         async def work(transaction: GraphTransaction) -> Added:
-            return await Adding(transaction, self.registry, now, rules.tags).add(dreams)
+            return await Adding(transaction, self.registry, now, rules.tags, foretold).add(dreams)
 
         added = await self.graph.write(dreams[0].atom.item.tenant, context, work)
         tags, links = (sum(map(len, found.values())) for found in (added.tags, added.links))
-        TAGGED.inc(tags)
-        RELATED.inc(links)
+        if foretold is not None:
+            foretold.take_in(added.edges)
+        else:
+            TAGGED.inc(tags)
+            RELATED.inc(links)
+        for one in map(added.of, dreams):
+            if one.tags or one.links:
+                self.told(one)
         done.dreamt += len(added.tags.keys() | added.links.keys())
         done.tags += tags
         done.links += links
