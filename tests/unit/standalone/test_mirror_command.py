@@ -14,6 +14,8 @@ from typer.testing import CliRunner, Result
 from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_shared.settings import MirrorSettings
+from vicw_sleep.mirror.folder import INTENT
+from vicw_sleep.mirror.ledger import LEDGER
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
@@ -30,6 +32,11 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
+async def erase(store: Path) -> None:
+    async with open_memory(store, vectors=False) as memory:
+        await memory.standalone.graph.count_erasure()
+
+
 def mirror(store: Path, *words: str) -> Result:
     return CliRunner().invoke(app, ["mirror", *words, "--data-dir", str(store)])
 
@@ -43,6 +50,37 @@ def test_a_mirror_is_built_followed_and_looked_at(filled: Path, tmp_path: Path) 
     status = mirror(filled, "status", *path)
     assert (status.exit_code, status.stdout) == (0, "2 atoms on 4 pages\n")
     assert mirror(filled, "diff", *path).exit_code == 0
+
+
+def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> None:
+    path = ("--path", str(tmp_path / "m"))
+    mirror(filled, "build", *path)
+    other = mirror(filled, "status", *path, "--viewer", "Ana")
+    told = "it shows what everybody may see, not what 'Ana' may see; a run for this viewer "
+    assert (other.exit_code, other.stdout.splitlines()[1:]) == (
+        1,
+        [f"{told}(VICW_MIRROR_VIEWER, --viewer) builds it anew"],
+    )
+    assert mirror(filled, "sync", *path, "--viewer", "*").stdout == "2 atoms; 4 pages written\n"
+    assert "it shows everything, not what everybody may see; " in mirror(filled, "status", *path).stdout
+    mirror(filled, "build", *path)
+    asyncio.run(erase(filled))
+    erased = mirror(filled, "status", *path)
+    assert erased.stdout.splitlines()[-1] == "something was erased since it was made; the next run builds it anew"
+    mirror(filled, "sync", *path)
+    assert mirror(filled, "status", *path).exit_code == 0
+    (tmp_path / "m" / INTENT).write_text("{}")
+    assert "a run was killed half-way; the next run builds it anew" in mirror(filled, "status", *path).stdout
+    mirror(filled, "sync", *path)
+    (tmp_path / "m" / LEDGER).unlink()
+    lost = mirror(filled, "status", *path)
+    assert (lost.exit_code, lost.stdout.splitlines()[-1]) == (
+        1,
+        f"{LEDGER}, which says what is on its pages, cannot be read; the next run builds it anew",
+    )
+    assert LEDGER in str(mirror(filled, "diff", *path).exception)
+    assert mirror(filled, "sync", *path).stdout == "2 atoms; 4 pages written\n", "to look at it has mended nothing"
+    assert mirror(filled, "status", *path).exit_code == 0
 
 
 def test_an_edit_is_shown_as_a_change_and_as_a_line_to_ingest(filled: Path, tmp_path: Path) -> None:

@@ -68,14 +68,17 @@ class Ledger:
     """The open database. Nothing is kept before ``commit``; a death rolls all back."""
 
     def __init__(self, folder: Path, *, durable: bool = True, reading: bool = False) -> None:
-        """Open the ledger of a mirror, and make it if it is not there; one for ``reading`` has what was committed."""
+        """Open the ledger of a mirror, and make it if it is not there; one for ``reading`` has what was committed.
+
+        A look at what is lost makes none: who writes next would take it for what is on the pages.
+        """
         self._db = sqlite3.connect(folder / LEDGER, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA cache_size = -65536")
         self._db.execute("PRAGMA cache_spill = OFF")  # what was committed can be read until the next commit
         if not durable:
             self._db.execute("PRAGMA journal_mode = OFF")
             self._db.execute("PRAGMA synchronous = OFF")
-        if not self._db.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        if not reading and not self._db.execute("SELECT 1 FROM sqlite_schema").fetchone():
             self._db.executescript(_SCHEMA)
         if not reading:
             self._db.execute("BEGIN IMMEDIATE")

@@ -17,7 +17,7 @@ from vicw_sleep.mirror.standing import why_anew
 class Status:
     """What a mirror has: ``waiting`` changes of passages are not in it yet, so many pages were ``edited``.
 
-    ``anew``: why the next run builds it anew, as a sentence; "": it follows.
+    ``anew``: why a run builds it anew, as a sentence; "": it follows.
     """
 
     atoms: int

@@ -97,7 +97,7 @@ def status_command(
         if count:
             out.print(f"{count} {line}", markup=False)
     if found.anew:
-        out.print(f"{found.anew}; the next run builds it anew", markup=False)
+        out.print(harmless(found.anew), markup=False, soft_wrap=True)
     if found.waiting or found.anew:
         raise typer.Exit(1)
 
