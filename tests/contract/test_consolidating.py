@@ -106,6 +106,19 @@ async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summar
     assert dense[first.qdrant_id or ""] < 1.0, "the mean of its sentence and the summary"
 
 
+async def test_threads_of_one_name_are_folded_each_for_whose_it_is(side: Side) -> None:
+    for tenant in ("t", "u"):
+        for context in ("c", "d"):
+            told = [one | {"speaker": ("Ana", "Ben")[n % 2]} for n, one in enumerate(turns(5))]
+            await side.ingest({"context": context, "domain": "personal", "items": told}, tenant, None)
+    await side.indexer.drain()
+    done = await run(side)
+    assert (done.flows, done.macros, done.events) == (4, 4, 20), "who speaks may change, whose it is does not"
+    macros = [node for node in (await side.nodes()).values() if node.is_macro]
+    assert {(macro.tenant, macro.context) for macro in macros} == {(t, c) for t in "tu" for c in "cd"}
+    await sound(side)
+
+
 async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     await tell(side, turns(10))
     nodes = await side.nodes()

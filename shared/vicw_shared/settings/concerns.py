@@ -269,8 +269,8 @@ class SleepSettings(BaseSettings):
 
     paused: bool = Field(
         False,
-        description="Nothing of it runs by itself: no consolidation, no dream, no merge, no mirror. Stores are still "
-        "compared",
+        description="Nothing of it runs by itself: no consolidation, no dream, no merge, no forgetting for want of "
+        "room, no mirror. Stores are still compared",
     )
     nice: int = Field(
         10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"

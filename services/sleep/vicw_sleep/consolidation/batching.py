@@ -91,7 +91,10 @@ def is_weighty(event: Node, use: Use | None, rules: Rules) -> bool:
 
 
 def together(left: Material, right: Material, rules: Rules) -> bool:
-    """Tell whether neighbours may be one: whoever may see the one may see the other, and both end together."""
+    """Tell whether neighbours may be one: whoever may see the one may see the other, and both end together.
+
+    Whose they are is not compared: a flow is of one tenant and context. Who speaks tells nothing of who may see it.
+    """
     alike: Sequence[Callable[[Material], object]] = (
         lambda one: one.event.sensitivity,
         lambda one: one.event.portable,
