@@ -41,10 +41,11 @@ def write_text(
     page.fill(anchors[1:], ANCHOR_SHARE)
     told = _tell_chains(page, around)
     _tell_around(page, results, around, told, associates)
-    page.fill(anchor for anchor in anchors if anchor.rank not in page.ranks)
-    return write_whole(template, page.text(_places(results, items))), [
-        r.uid for r in results if r.rank not in page.ranks
-    ]
+    ranks = page.ranks
+    page.fill(anchor for anchor in anchors if anchor.rank not in ranks)
+    ranks = page.ranks
+    text = write_whole(template, page.text(_places(results, items)))
+    return text, [result.uid for result in results if result.rank not in ranks]
 
 
 def _tell_chains(page: Page, around: Surroundings) -> set[str]:

@@ -124,10 +124,10 @@ def _words(text: str) -> frozenset[str]:
 
 def _turned(mine: str, its: str) -> bool:
     """Tell whether two sentences that each name a cause have them the other way round."""
-    found = [_cause_and_effect(text) for text in (mine, its)]
-    if None in found:
+    here, there = _cause_and_effect(mine), _cause_and_effect(its)
+    if here is None or there is None:
         return False
-    (cause, effect), (its_cause, its_effect) = (one for one in found if one is not None)
+    (cause, effect), (its_cause, its_effect) = here, there
     return len(cause & its_effect) + len(effect & its_cause) > len(cause & its_cause) + len(effect & its_effect)
 
 
