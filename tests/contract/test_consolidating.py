@@ -345,3 +345,9 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     first, *_ = (await summary(side, (await thread(side))[0])).split("\n")
     assert first.endswith("in round 0."), "of a round that never was it tells nothing; the source speaks for itself"
     assert "in round 1!" in await summary(side, (await thread(side))[0])
+    summaries = [node.text or "" for node in (await side.nodes()).values() if node.label is Label.CHUNK]
+    assert any(text.startswith("Ben: We talked about the amulet of Porto in round 5!") for text in summaries)
+    assert not any("77" in text for text in summaries)
+    for step in await side.graph.steps("t", limit=9):
+        await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
+    await sound(side)
