@@ -62,41 +62,48 @@ class Reconciled:
 
 
 async def reconcile(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, *, start: Place | None = None, pages: int | None = None
+    outbox: Outbox,
+    audit: GraphAudit,
+    vectors: VectorStore,
+    *,
+    start: Place | None = None,
+    pages: int | None = None,
+    dry: bool = False,
 ) -> Reconciled:
     """Queue passages that have no point, or another than the graph says; remove points that have no passage.
 
-    At most ``pages`` of a thousand are compared. Idempotent; any number may run at once.
+    At most ``pages`` of a thousand are compared. Idempotent; any number may run at once. ``dry``: it is only counted.
     """
     place: Place | None = start or Place()
     rebuilt: datetime | None = None
     missing = stale = orphaned = 0
     while place is not None and (pages is None or pages > 0):
         if place.side is Side.PASSAGES:
-            found, place = await _requeue_differing(outbox, audit, vectors, place)
+            found, place = await _requeue_differing(outbox, audit, vectors, place, dry=dry)
             lacking = sum(one.kind in _MISSING for one in found.values())
             missing, stale = missing + lacking, stale + len(found) - lacking
         else:
             rebuilt = place.lost_at
-            removed, place = await _drop_orphans(audit, vectors, place)
+            removed, place = await _drop_orphans(audit, vectors, place, dry=dry)
             orphaned += removed
         pages = pages - 1 if pages is not None else None
-    MISSING.inc(missing)
-    STALE.inc(stale)
-    ORPHANED.inc(orphaned)
+    if not dry:
+        MISSING.inc(missing)
+        STALE.inc(stale)
+        ORPHANED.inc(orphaned)
     return Reconciled(missing, stale, orphaned, place, rebuilt if place is None else None)
 
 
 async def _requeue_differing(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool
 ) -> tuple[dict[str, Disagreement], Place]:
     page, found = await compared(audit, outbox, vectors, after=place.after)
     if not page:
         return {}, replace(place, side=Side.POINTS, after=None)
     payloads = sorted(uid for uid, one in found.items() if one.kind is Kind.STALE)
-    if points := sorted(found.keys() - set(payloads)):
+    if not dry and (points := sorted(found.keys() - set(payloads))):
         await outbox.requeue(points)
-    if payloads:
+    if not dry and payloads:
         await outbox.requeue_payloads(payloads)
     place = replace(place, after=page[-1].point_id)
     if place.lost_at is not None and await _lack(outbox, page, found, place.lost_at):
@@ -118,10 +125,12 @@ async def _lack(
     return bool(waiting and await outbox.queued(sorted(waiting), dead=False))
 
 
-async def _drop_orphans(audit: GraphAudit, vectors: VectorStore, place: Place) -> tuple[int, Place | None]:
+async def _drop_orphans(
+    audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool
+) -> tuple[int, Place | None]:
     page, orphans = await orphaned(audit, vectors, after=place.after)
     if not page:
         return 0, None
-    if orphans:
+    if orphans and not dry:
         await vectors.delete(orphans)
     return len(orphans), replace(place, after=page[-1])

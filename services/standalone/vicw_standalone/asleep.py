@@ -37,7 +37,7 @@ class Asleep:
         self._settings = settings
         self._registry = registry
         self._unread = graph.unread
-        self._indexes = indexes
+        self.indexes = indexes
         self._indexer = indexer
         self._courtesy = courtesy
         self._asking = asking
@@ -47,7 +47,7 @@ class Asleep:
         made = Consolidation(
             self.graph,
             self._unread,
-            polite_indexes(self._indexes, self._courtesy),
+            polite_indexes(self.indexes, self._courtesy),
             self._registry,
             self._indexer,
             chunk_chars=self._settings.ingest.chunk_chars,
@@ -59,11 +59,11 @@ class Asleep:
     def dream(self) -> Dream:
         """Return what dreams of items."""
         asking = self._asking if self._settings.dream.llm else None
-        return Dream(self.graph, polite_indexes(self._indexes, self._courtesy), self._registry, self._indexer, asking)
+        return Dream(self.graph, polite_indexes(self.indexes, self._courtesy), self._registry, self._indexer, asking)
 
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""
-        return Capacity(self.graph, Eraser(self.graph, self._indexes, self._registry), self._indexer)
+        return Capacity(self.graph, Eraser(self.graph, self.indexes, self._registry), self._indexer)
 
     def resolve(self) -> Resolve:
         """Return what merges duplicates."""

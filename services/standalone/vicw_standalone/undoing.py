@@ -6,6 +6,8 @@ from typing import Protocol
 
 from vicw_ingest.capacity.capacity import FORGET, keep
 from vicw_shared.clock import now
+from vicw_shared.indexes import Indexes
+from vicw_shared.ports import GraphAudit, GraphStore, Outbox, SleepLog
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
@@ -13,8 +15,22 @@ from vicw_sleep.resolve.resolving import Resolve
 from vicw_standalone.settings import Settings
 
 
+class Graph(GraphStore, Outbox, GraphAudit, SleepLog, Protocol):
+    """All that the sleep cycle reads of the graph, and writes."""
+
+
 class Sleeper(Protocol):
     """The open stores, here or of the platform."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        ...
+
+    @property
+    def indexes(self) -> Indexes:
+        """The vector indexes that are written and read."""
+        ...
 
     def consolidation(self, told: Told | None = None) -> Consolidation:
         """Return what folds old Events; ``told`` hears of each batch."""
@@ -34,7 +50,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
 
     Raises NotFoundError for a step that cannot be undone, with the reason.
     """
-    graph = sleeper.dream().graph
+    graph = sleeper.graph
     step = await graph.step(step_id)
     task = step.task if step is not None else None
     if task == DREAM:

@@ -73,6 +73,7 @@ class Standalone:
         self.graph: SqliteGraphStore
         self.indexes: Indexes
         self.indexer: Indexer
+        self.expiry: Expiry
         self.asleep: Asleep
         self.reindexing: Reindexing
         self.extractor: Extractor | None
@@ -120,6 +121,7 @@ class Standalone:
             require_room=self.data_dir.require_room_to_index,
             bridges=bridges_of(self.graph, self.registry, self.settings.ingest),
         )
+        self.expiry = Expiry(self.graph, self.registry, self.indexer)
         self._reranker = await open_reranker(self.settings.rerank, self._stack)
         self._model = await open_language_model(self.settings.llm, self._stack)
         self.asleep = Asleep(
@@ -223,8 +225,7 @@ class Standalone:
     def start_indexer(self) -> None:
         """Index, and rebuild an index that was lost, in the background until ``close``."""
         keep_doing(self.indexer.run(), self._stack, "indexer")
-        expiry = Expiry(self.graph, self.registry, self.indexer)
-        keep_doing(expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
+        keep_doing(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             keep_doing(self._uses.keep_noting(self.graph), self._stack, "uses")
         for name, work in nights.work(self, self._schedules):

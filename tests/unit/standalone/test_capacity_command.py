@@ -48,7 +48,7 @@ def items(store: Path) -> int:
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
     without_model(monkeypatch)
-    monkeypatch.setattr("vicw_standalone.cli.capacity.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_standalone.cli.sleeping.configure_logs", lambda settings: None)
     monkeypatch.setenv("VICW_FORGET_DAYS", "0")
     return store
 

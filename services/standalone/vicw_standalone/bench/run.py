@@ -68,11 +68,12 @@ class Run:
         """Measure how much of the evidence stands in texts of ``budget`` characters, set by set."""
         for data in sets:
             async with self._filled(data, progress) as target:
+                await ensure_filled(target, data, self._store(data), progress, self._extract)
                 self.evidences.append(await measure_evidence(target, data, budget, progress))
 
     @asynccontextmanager
     async def _filled(self, data: FidelitySet, progress: Progress) -> AsyncIterator[Target]:
-        """Open a set's store, filled; or the copy of it in which everything is consolidated."""
+        """Open a set's store, filled or to be filled; or the copy of it in which everything is consolidated."""
         store = self._store(data)
         async with self._open(store) as target:
             self._described = {**await target.describe(), "extract": self._extract}

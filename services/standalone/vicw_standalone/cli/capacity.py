@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.errors import DataDirError
-from vicw_shared.logs import configure_logs
-from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.cli.sleeping import run_forgetful
 
 if TYPE_CHECKING:
     from vicw_ingest.capacity.capacity import Capacity, Done, Fate, Told
     from vicw_shared.model import Node
     from vicw_shared.ports import Step
     from vicw_shared.settings import ForgetSettings
+    from vicw_standalone.cli.sleeping import Forgetful
 
 _ALL = 1_000_000
 
@@ -50,38 +47,17 @@ def capacity(
         line = f"{fate:<7} {item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
         out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
-    configure_logs(LogSettings(level="warning"))
-    work = _on_platform if platform else _on_directory
-    done = asyncio.run(work(settings, chosen, dry_run, None if quiet else tell))
-    if dry_run:
-        told = ("would be chosen to go", "would be erased", "would be kept")
-    else:
-        told = (f"chosen to go in {chosen.undo_days:g} days", "erased", "are kept")
-    out.print(f"{done.marked} items {told[0]}; {done.erased} {told[1]}, {done.kept} of those chosen before {told[2]}")
+    async def work(forgetful: Forgetful) -> None:
+        done = await _run(forgetful.capacity, chosen, dry_run, None if quiet else tell)
+        if dry_run:
+            told = ("would be chosen to go", "would be erased", "would be kept")
+        else:
+            told = (f"chosen to go in {chosen.undo_days:g} days", "erased", "are kept")
+        out.print(
+            f"{done.marked} items {told[0]}; {done.erased} {told[1]}, {done.kept} of those chosen before {told[2]}"
+        )
 
-
-async def _on_directory(settings: Settings, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
-    from vicw_standalone.forgetting.embedded import opened
-
-    try:
-        async with opened(settings) as (standalone, _):
-            done = await _run(standalone.asleep.capacity(), chosen, dry, tell)
-            await standalone.indexer.drain()
-            return done
-    except DataDirError as error:
-        fail(f"{error.detail}. A server does this by itself (VICW_FORGET_SCHEDULE); stop it to do it now", code=2)
-
-
-async def _on_platform(settings: Settings, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
-    from vicw_ingest.settings import Settings as IngestSettings
-    from vicw_ingest.wiring import Wiring
-
-    wiring = Wiring(IngestSettings.read())
-    await wiring.open()
-    try:
-        return await _run(wiring.capacity(), chosen, dry, tell)
-    finally:
-        await wiring.close()
+    run_forgetful(settings, platform, work, schedule="VICW_FORGET_SCHEDULE")
 
 
 async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:

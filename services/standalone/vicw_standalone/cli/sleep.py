@@ -15,7 +15,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Round, Step
 from vicw_shared.ties import DREAM, RESOLVE
-from vicw_standalone.cli import capacity, dreams, resolving
+from vicw_standalone.cli import capacity, dreams, resolving, upkeep
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _COUNTED = 10_000
 app = typer.Typer(
-    help="What happens to memories while nobody asks: consolidation, dreams, duplicates, and taking a step back.",
+    help="What happens to memories while nobody asks: consolidation, dreams, duplicates, upkeep, and a step back.",
     no_args_is_help=True,
 )
 
@@ -40,6 +40,7 @@ def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
     dreams.register(app)
     resolving.register(app)
+    upkeep.register(app)
     parent.add_typer(app, name="sleep")
 
 

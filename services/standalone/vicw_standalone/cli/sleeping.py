@@ -1,10 +1,11 @@
-"""Opens the stores for a command that does by hand what the sleep cycle does by itself."""
+"""Opens the stores for a command that does by hand what is done by itself while nobody asks."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vicw_shared.errors import DataDirError
@@ -14,7 +15,20 @@ from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
+    from vicw_ingest.capacity.capacity import Capacity
+    from vicw_ingest.expiry import Expiry
+    from vicw_shared.ports import GraphStore
     from vicw_standalone.undoing import Sleeper
+    from vicw_standalone.wiring import Standalone
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetful:
+    """What takes away what is over, or too much, from open stores."""
+
+    graph: GraphStore
+    expiry: Expiry
+    capacity: Capacity
 
 
 def run_asleep(
@@ -23,33 +37,51 @@ def run_asleep(
     """Do ``work`` over the stores; where a server has them open, it is said by which setting that does it by itself."""
 
     async def run() -> None:
-        async with _on_platform() if platform else _on_directory(settings, schedule) as sleeper:
-            await work(sleeper)
+        if platform:
+            async with _sleep_worker() as sleeper:
+                await work(sleeper)
+        else:
+            async with _on_directory(settings, schedule) as standalone:
+                await work(standalone.asleep)
+
+    configure_logs(LogSettings(level="warning"))
+    asyncio.run(run())
+
+
+def run_forgetful(
+    settings: Settings, platform: bool, work: Callable[[Forgetful], Awaitable[None]], *, schedule: str
+) -> None:
+    """Do ``work`` with what forgets, the same way."""
+
+    async def run() -> None:
+        if platform:
+            async with _ingest_worker() as forgetful:
+                await work(forgetful)
+        else:
+            async with _on_directory(settings, schedule) as standalone:
+                await work(Forgetful(standalone.graph, standalone.expiry, standalone.asleep.capacity()))
 
     configure_logs(LogSettings(level="warning"))
     asyncio.run(run())
 
 
 @asynccontextmanager
-async def _on_directory(settings: Settings, schedule: str) -> AsyncIterator[Sleeper]:
+async def _on_directory(settings: Settings, schedule: str) -> AsyncIterator[Standalone]:
+    from vicw_standalone.forgetting.embedded import opened
     from vicw_standalone.offline import require_store
-    from vicw_standalone.wiring import Standalone
 
     require_store(settings.storage.data_dir)
-    standalone = Standalone(settings)
-    try:
-        await standalone.open()
-    except DataDirError as error:
-        fail(f"{error.detail}. A server does this by itself ({schedule}); stop it to do it now", code=2)
-    try:
-        yield standalone.asleep
+    async with AsyncExitStack() as stack:
+        try:
+            standalone, _ = await stack.enter_async_context(opened(settings))
+        except DataDirError as error:
+            fail(f"{error.detail}. A server does this by itself ({schedule}); stop it to do it now", code=2)
+        yield standalone
         await standalone.indexer.drain()
-    finally:
-        await standalone.close()
 
 
 @asynccontextmanager
-async def _on_platform() -> AsyncIterator[Sleeper]:
+async def _sleep_worker() -> AsyncIterator[Sleeper]:
     from vicw_sleep.settings import Settings as SleepSettings
     from vicw_sleep.wiring import Wiring
 
@@ -57,5 +89,19 @@ async def _on_platform() -> AsyncIterator[Sleeper]:
     await wiring.open()
     try:
         yield wiring
+    finally:
+        await wiring.close()
+
+
+@asynccontextmanager
+async def _ingest_worker() -> AsyncIterator[Forgetful]:
+    from vicw_ingest.settings import Settings as IngestSettings
+    from vicw_ingest.wiring import Wiring
+
+    wiring = Wiring(IngestSettings.read())
+    await wiring.open()
+    try:
+        workers = replace(wiring.expiry, queue=wiring.queue)  # nobody indexes here
+        yield Forgetful(wiring.engines.graph, workers, wiring.capacity())
     finally:
         await wiring.close()

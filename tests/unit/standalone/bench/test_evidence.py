@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from doubles import HashEmbedder
 from memory import settings_for
+from unit.standalone.asleep import without_model
 from unit.standalone.bench.small_set import TALES, write_set
+from vicw_shared.wire.ingest import Extract
 from vicw_standalone.bench.evidence import measure_evidence, runs_of, share_in
 from vicw_standalone.bench.fidelity import ensure_filled
 from vicw_standalone.bench.report import evidence_table, fidelity_json
+from vicw_standalone.bench.run import Run
 from vicw_standalone.bench.sets import load_set
 from vicw_standalone.bench.targets import open_local
 
@@ -54,3 +57,12 @@ async def test_every_way_is_measured_within_the_budget(tmp_path: Path, budget: i
     assert evidence_table([report]).row_count == len(ways)
     (told,) = fidelity_json({}, [], [], [report])["evidence"]
     assert told["budget"] == budget
+
+
+async def test_a_store_that_holds_nothing_yet_is_filled_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_model(monkeypatch)
+    data = load_set(write_set(tmp_path / "tales", TALES, domain="prose"))
+    run = Run(settings_for(tmp_path / "unused"), tmp_path / "stores", Extract.AUTO, None, None)
+    await run.evidence([data], 8000, quiet)
+    (report,) = run.evidences
+    assert {way.way: way.share for way in report.ways}["top passages of dense"] == 1

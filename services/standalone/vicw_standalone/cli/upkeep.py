@@ -1,0 +1,105 @@
+"""``vicw sleep reconcile`` and ``vicw sleep expire``: what else is done by itself, done by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vicw_shared.clock import now
+from vicw_shared.errors import UnavailableError
+from vicw_shared.model import Label
+from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.progress import progress_bar
+from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.sleeping import run_asleep, run_forgetful
+
+if TYPE_CHECKING:
+    from vicw_shared.progress import Progress
+    from vicw_sleep.reconcile import Reconciled
+    from vicw_standalone.cli.sleeping import Forgetful
+    from vicw_standalone.undoing import Sleeper
+
+_LISTED = 1000
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommands."""
+    app.command()(reconcile)
+    app.command()(expire)
+
+
+def reconcile(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be mended.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Compare the two stores, and bring the vectors to agreement with the graph.
+
+    Passages without a point, or with another than the graph says, are indexed anew; points without a passage are
+    removed. The graph stays as it is; `vicw check` names each disagreement. A server does this by itself when it starts
+    after an unclean end, so none may have the data directory open; of the platform, whatever runs. There the sleep
+    worker does it every VICW_SLEEP_RECONCILE_HOURS, and the ingest worker indexes.
+    """
+
+    async def work(sleeper: Sleeper) -> None:
+        index = sleeper.indexes.reading
+        if not index.model.has_vectors:
+            out.print("there are no vectors (VICW_EMBEDDER=none): nothing to compare")
+            return
+        if index.model != sleeper.indexes.models.used:
+            raise UnavailableError("embedding", sleeper.indexes.behind or "the model in use has just changed")
+        with progress_bar("comparing") as progress:
+            done = await _compare(sleeper, progress, dry=dry_run)
+        queued, removed = ("would be indexed anew", "would be removed") if dry_run else ("indexed anew", "removed")
+        out.print(f"{done.missing} points are missing, {done.stale} are not what the graph says: {queued}")
+        out.print(f"{done.orphaned} points are of no passage: {removed}")
+
+    run_asleep(read_settings(data_dir=data_dir), platform, work, schedule="when it starts after an unclean end")
+
+
+async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool) -> Reconciled:
+    from vicw_sleep.disagreement import PAGE
+    from vicw_sleep.reconcile import Place, Reconciled
+    from vicw_sleep.reconcile import reconcile as compare
+
+    graph, vectors = sleeper.graph, sleeper.indexes.reading.vectors
+    total = await graph.count(Label.CHUNK)
+    found, place, side, pages = Reconciled(0, 0, 0, Place()), Place(), "", 0
+    while found.next is not None:
+        place = found.next
+        pages = pages + 1 if place.side == side else 1
+        side = place.side
+        more = await compare(graph, graph, vectors, start=place, pages=1, dry=dry)
+        found = Reconciled(
+            found.missing + more.missing, found.stale + more.stale, found.orphaned + more.orphaned, more.next
+        )
+        progress(side, min(pages * PAGE, total), total)
+    return found
+
+
+def expire(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be retired.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Retire the items whose expires_at has passed, with all that rests on them alone.
+
+    Answers leave them out from that instant on; this is what then takes their edges and gaps away. The past shows them
+    still. A server does this by itself (VICW_INGEST_EXPIRY_SECONDS), so none may have the data directory open; of the
+    platform, whatever runs.
+    """
+
+    async def work(forgetful: Forgetful) -> None:
+        if not dry_run:
+            out.print(f"{await forgetful.expiry.drain()} items were retired: their time is over")
+            return
+        found = await forgetful.graph.expired(now(), limit=_LISTED + 1)
+        for item in found[:_LISTED]:
+            line = f"retire  {item.context} · [{item.source_id or item.uid}] {item.name} · over {item.expires_at}"
+            out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
+        count = f"{len(found)}" if len(found) <= _LISTED else f"more than {_LISTED}"
+        out.print(f"{count} items would be retired: their time is over")
+
+    run_forgetful(read_settings(data_dir=data_dir), platform, work, schedule="VICW_INGEST_EXPIRY_SECONDS")
