@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
-from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
+from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
 from vicw_sleep.consolidation.material import Material
 from vicw_sleep.consolidation.summarising import Told
 
-_ABOUT_THE_SAME, _THE_SAME = 0.5, 0.8
-"""Shares of the words of a cause that a sentence has which tells of a cause, or which tells what it tells."""
 _NEAR = 0.5
 """How like its sentences a summary has to be, as a share of how like them a passage itself is."""
 
@@ -43,28 +41,12 @@ def _untold(wanted: Collection[Fact], text: str, named: Collection[str]) -> list
     known = {*named, *(fact.key for fact in wanted if fact.kind is Kind.NAME)}
     there = {fact for sentence in said for fact in facts_of(sentence, known)}
     stems = [set(sparse.stems(sentence)) for sentence in said]
-    return [fact for fact in wanted if fact not in there and not _is_told(fact, there, stems)]
+    return [fact for fact in wanted if fact not in there and not is_told(fact, there, stems)]
 
 
 def said_in(text: str) -> list[str]:
     """Return the sentences of a text, line by line."""
     return [line[span.start : span.end] for line in text.split("\n") for span in sentences(line)]
-
-
-def _is_told(fact: Fact, there: Collection[Fact], said: Sequence[set[str]]) -> bool:
-    words = set(fact.key.split())
-    if fact.kind is Kind.NEGATION:
-        # By the first word behind it: that the boat was not sold is not told by that it was not painted.
-        first = fact.key.split()[0]
-        return any(first in other.key.split() for other in there if other.kind is Kind.NEGATION)
-    if fact.kind is Kind.CAUSE:
-        causal = [set(other.key.split()) for other in there if other.kind is Kind.CAUSE]
-        return any(
-            len(words & stems) >= share * len(words)
-            for those, share in ((causal, _ABOUT_THE_SAME), (said, _THE_SAME))
-            for stems in those
-        )
-    return False
 
 
 def unlike(sources: Sequence[Material], summary: NDArray[np.float32], known: Vectors) -> list[str]:

@@ -24,7 +24,7 @@ from vicw_sleep.consolidation.summarising import Told, summarise, told_by
 from vicw_sleep.consolidation.wording import cut_lines, title_of
 
 _TOLD = 5
-_LENGTHS = (3 / 4, 1, 4 / 3)
+_LENGTHS = (3 / 4, 1, 7 / 6, 4 / 3)
 """How long a summary may be, of what it is asked to be: the shortest that leaves nothing out is taken."""
 
 

@@ -6,7 +6,7 @@ A fact is a kind and a key; a text tells it if the key is among its own. Keys ar
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Set
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -59,6 +59,8 @@ _NAME = re.compile(r"(?<=[\w,;)]\s)[A-Z][\w'-]*\w(?:\s[A-Z][\w'-]*\w)*|\b[A-Z]{2
 """Capital letters inside a sentence: at its start every word has one."""
 _DENIED = 3
 """Stems behind a negation that say what is denied."""
+_ABOUT_THE_SAME, _THE_SAME = 0.5, 0.8
+"""Shares of the words of a cause that a sentence has which tells of a cause, or which tells what it tells."""
 _LITTLE = frozenset("i i'm i'll i've i'd ok okay".split())
 
 
@@ -72,6 +74,25 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
     if _CAUSE.search(sentence) is not None or sentence.strip() in caused:
         found.add(Fact(Kind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
     return found
+
+
+def is_told(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> bool:
+    """Tell whether sentences tell what is denied, or causes something, in other words: by the facts that are ``there``
+    and the stems of each sentence ``said``. Other kinds are told by the very same fact alone.
+    """
+    words = set(fact.key.split())
+    if fact.kind is Kind.NEGATION:
+        # By the first word behind it: that the boat was not sold is not told by that it was not painted.
+        first = fact.key.split()[0]
+        return any(first in other.key.split() for other in there if other.kind is Kind.NEGATION)
+    if fact.kind is Kind.CAUSE:
+        causal = [set(other.key.split()) for other in there if other.kind is Kind.CAUSE]
+        return any(
+            len(words & stems) >= share * len(words)
+            for those, share in ((causal, _ABOUT_THE_SAME), (said, _THE_SAME))
+            for stems in those
+        )
+    return False
 
 
 @lru_cache(2000)

@@ -8,11 +8,13 @@ behind what its source says.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
-from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
+from vicw_shared.text import fold
+from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
 from vicw_sleep.consolidation.material import Material
 
 _LISTED = frozenset({Kind.NAME, Kind.NUMBER, Kind.DATE})
@@ -37,6 +39,11 @@ class Told:
     order: int
     text: str
     facts: set[Fact] = field(default_factory=set)
+
+    def as_told(self) -> list[Fact]:
+        """Return the facts in the order in which the sentence tells them."""
+        text = fold(self.text)
+        return sorted(self.facts, key=lambda fact: (text.find(fact.key), fact))
 
 
 def told_by(sources: Sequence[Material]) -> list[Told]:
@@ -82,38 +89,48 @@ def summarise(
     """
     chosen = [Told(place, -1, line) for place, line in enumerate(begun) if line]
     room = most - sum(len(source.head) + _MARKS for source in sources) - sum(len(one.text) + 1 for one in chosen)
-    left: dict[Fact, int] = {fact: one.source for one in reversed(told) for fact in one.facts}
+    left: dict[Fact, int] = {}
+    for one in told:
+        for fact in one.as_told():
+            left.setdefault(fact, one.source)
     if begun:
         left = {fact: place for fact, place in left.items() if fact in lost}
-    for one in _in_order_of_worth(told, left, fill=not begun):
-        rest = {fact: place for fact, place in left.items() if fact not in one.facts}
-        if len(one.text) + 1 + _cost(rest) <= room:
+    open_ = list(told)
+    while best := _most_telling(open_, left.keys()):
+        open_.remove(best)
+        rest = _untold(left, best)
+        if (cost := len(best.text) + 1) + _cost(rest) <= room:
+            chosen.append(best)
+            room, left = room - cost, rest
+    for one in () if begun else sorted(open_, key=lambda one: len(one.text)):
+        if (cost := len(one.text) + 1) + _cost(left) <= room and _FILLER.fullmatch(one.text) is None:
             chosen.append(one)
-            room -= len(one.text) + 1
-            left = rest
+            room -= cost
     return "\n".join(_lines(sources, chosen, left))
 
 
-def _in_order_of_worth(told: Sequence[Told], left: Mapping[Fact, int], *, fill: bool) -> Iterator[Told]:
-    """Yield sentences, the most telling for its length first: by facts that none before it has told.
+def _most_telling(told: Sequence[Told], left: Set[Fact]) -> Told | None:
+    """Return the sentence that tells the most for its length of what is ``left``; None: none tells any of it.
 
-    ``fill``: then those that tell none, the shortest first.
+    What no list can tell comes first: a summary that has no room for it is none.
     """
-    open_, untold = list(told), set(left)
-    while open_:
-        best = max(open_, key=lambda one: (_worth(one, untold), -one.source, -one.order))
-        if _worth(best, untold) <= 0:
-            break
-        open_.remove(best)
-        untold -= best.facts
-        yield best
-    if fill:
-        fillers = [one for one in open_ if _FILLER.fullmatch(one.text) is None]
-        yield from sorted(fillers, key=lambda one: len(one.text))
+    telling = [one for one in told if not one.facts.isdisjoint(left)]
+    return max(telling, key=lambda one: (*_worth(one.facts & left, one), -one.source, -one.order), default=None)
 
 
-def _worth(one: Told, untold: set[Fact]) -> float:
-    return sum(_WEIGHTS.get(fact.kind, 1.0) for fact in one.facts & untold) / (len(one.text) + _SHORT)
+def _worth(facts: Collection[Fact], one: Told) -> tuple[bool, float]:
+    weight = sum(_WEIGHTS.get(fact.kind, 1.0) for fact in facts)
+    return any(fact.kind not in _LISTED for fact in facts), weight / (len(one.text) + _SHORT)
+
+
+def _untold(left: Mapping[Fact, int], one: Told) -> dict[Fact, int]:
+    """Return what is left to tell beside a sentence."""
+    said = [set(sparse.stems(one.text))]
+    return {
+        fact: place
+        for fact, place in left.items()
+        if fact not in one.facts and not (fact.kind not in _LISTED and is_told(fact, one.facts, said))
+    }
 
 
 def _cost(left: Mapping[Fact, int]) -> int:

@@ -190,3 +190,20 @@ def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
 
 def _statement(source: Material, text: str) -> Node:
     return said(hash(text) % 1000, text).passages[0]
+
+
+def test_what_no_list_can_tell_finds_room_before_names_do() -> None:
+    names = "We saw Zoe, Ada and Lin, who met Kim, Bob, Max and Tom at the market in the rain."
+    turns = [said(0, names), said(1, "We never rented the flat with the broken lift and its neighbours.")]
+    summary = short(turns, most=140)
+    assert "never rented the flat" in summary and "[zoe, ada, lin, kim, bob, max, tom]" in summary
+    assert lost_of(turns, summary) == []
+
+
+def test_what_is_denied_already_takes_no_room() -> None:
+    long = "So we did not sell it to anybody at all, whatever they said about it, and that is the very end of it."
+    cat = "The cat is called Mia, as you may know by now from us."
+    turns = [said(0, "We did not sell the boat."), said(1, long), said(2, cat)]
+    summary = short(turns, most=177)
+    assert "We did not sell the boat." in summary and long not in summary and cat in summary
+    assert lost_of(turns, summary) == []
