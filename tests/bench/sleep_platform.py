@@ -3,16 +3,19 @@
 Servers come from where the tests take them, Neo4j with the memory that docker-compose.yml gives it by default. Stores
 messages through ``/ingest`` and the real model, lets half of them have their night, then asks the same number of
 questions by one client: at rest, and while the sleep worker consolidates, dreams and resolves the other half. Prints
-both, and their ratio. ``--first`` measures the first night of all: Neo4j has to plan then whatever a night asks it for.
+both, their ratio, and the most memory that the worker held. ``--first`` measures the first night of all: Neo4j has to
+plan then whatever a night asks it for.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +40,18 @@ from vicw_standalone.bench.synthetic import Chat
 _NIGHT_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
 _QUIET_SECONDS = 20.0
+_RESIDENT = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 _FOLDED = re.compile(r"^vicw_consolidate_events_total (\S+)$", re.MULTILINE)
+
+
+def most_resident(group: int) -> int:
+    """Return how many MB the processes of a group have held, each at most. Shared pages count in each."""
+    most = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(ProcessLookupError, FileNotFoundError):
+            if os.getpgid(int(process.name)) == group and (found := _RESIDENT.search((process / "status").read_text())):
+                most += int(found[1])
+    return most // 1024
 
 
 def folded(metrics: str) -> float:
@@ -72,6 +86,11 @@ class Sleeper:
     def folded(self) -> float:
         return folded(self._metrics)
 
+    @property
+    def memory(self) -> int:
+        """MB that the worker's processes have held at most."""
+        return most_resident(self._worker.pid)
+
     def wake(self) -> None:
         self._worker.kill()
         self._beat.kill()
@@ -101,6 +120,7 @@ async def measure(
     night = await ask(platform.retrieval.url, asked[WARM_UP + queries :], 1, rest_seconds=rest)
     seconds = night.queries / night.queries_per_second
     print(f"{sleeper.folded - before:.0f} Events were folded in the {seconds:.0f} s of asking", flush=True)
+    print(f"the sleep worker held {sleeper.memory} MB at most", flush=True)
     worker.kill()
     return day, night
 

@@ -197,6 +197,8 @@ class SqliteTransaction:
         await self._do(work)
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
+        if not edges:
+            return
         self._registry.require({edge.type for edge in edges})
 
         def work(connection: sqlite3.Connection) -> None:
@@ -207,6 +209,8 @@ class SqliteTransaction:
         await self._do(work)
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
+        if not edges:
+            return
         rows = [(pack(edge.id),) for edge in edges]
 
         def work(connection: sqlite3.Connection) -> None:
