@@ -15,6 +15,7 @@ from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import Told, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.channels.wanted import wanted
 from vicw_retrieval.completing import Completion, Scored, score_all
 from vicw_retrieval.folded import without_summaries
 from vicw_retrieval.intent.understanding import Understanding
@@ -26,13 +27,8 @@ from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
-from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError, VicwError
-from vicw_shared.ports import (
-    Scope,
-    VectorHit,
-    VectorQuery,
-)
-from vicw_shared.settings import RetrievalSettings
+from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.ports import Scope, VectorHit, VectorQuery
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 
 _log = structlog.get_logger()
@@ -66,17 +62,9 @@ class Search:
         self.understood = Understanding(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
         self._vectors_away = False  # they do not answer now
-        self._wanted = self._channels()
+        self._wanted = wanted(request.channels, ports.settings, vectors=not self._wordy)
+        self.degraded += [channel.value for channel in request.channels or () if channel not in self._wanted]
         self._limit = max(ports.settings.candidates, request.limit)
-
-    def _channels(self) -> tuple[Channel, ...]:
-        """Return the channels to ask; of those that a caller names, what there are no vectors for is degraded."""
-        named = self._request.channels
-        if not self._wordy:
-            return named or _channels_of(self._ports.settings)
-        kept = _without_vectors(named)
-        self.degraded += [channel.value for channel in named or () if channel not in kept]
-        return kept
 
     @property
     def wrapped_query(self) -> str:
@@ -321,21 +309,3 @@ class Search:
 
 async def _nothing() -> None:
     """Do nothing."""
-
-
-def _channels_of(settings: RetrievalSettings) -> tuple[Channel, ...]:
-    """Return the channels that are asked by default: what has no weight is not asked."""
-    weights = {Channel.FULLTEXT: settings.fulltext_weight}
-    return tuple(channel for channel in Channel if weights.get(channel, 1.0) > 0)
-
-
-def _without_vectors(wanted: Sequence[Channel] | None) -> tuple[Channel, ...]:
-    """Return what answers where there are no vectors. Raises InvalidInputError where only channels of vectors may."""
-    if wanted and Channel.FULLTEXT not in wanted:
-        problem = FieldProblem(
-            "channels",
-            f"{', '.join(wanted)}: there are no vectors here (VICW_EMBEDDER=none)",
-            "Name fulltext, or no channel",
-        )
-        raise InvalidInputError(problem)
-    return (Channel.FULLTEXT,)
