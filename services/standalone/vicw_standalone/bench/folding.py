@@ -12,6 +12,7 @@ from pathlib import Path
 
 from vicw_shared.clock import now
 from vicw_shared.folding.fold import MAKER, Fold
+from vicw_shared.model import Label
 from vicw_shared.ports import Flow, Outcome, Step
 from vicw_shared.progress import Progress
 from vicw_sleep.consolidation.batching import Rules
@@ -20,19 +21,23 @@ from vicw_standalone.bench.targets import LocalTarget
 
 _NOTE = "bench-folded.json"
 _BEGUN = "bench-folding.json"
-"""How many passages the copied store had. A run that was stopped goes on with such a copy."""
+"""How many passages, and vectors of statements, the copied store had. A run that was stopped goes on with it."""
 _PAGE = 500
 
 
 @dataclass(slots=True)
 class Folded:
-    """What consolidation made of a store: ``vectors`` of passages are left of ``passages``."""
+    """What consolidation made of a store: ``vectors`` of passages are left of ``passages``, and ``told`` vectors of
+    statements of ``statements``.
+    """
 
     events: int = 0
     macros: int = 0
     refused: int = 0
     passages: int = 0
     vectors: int = 0
+    statements: int = 0
+    told: int = 0
 
     @property
     def share(self) -> float:
@@ -52,9 +57,11 @@ async def open_folded(opened: Opener, store: Path, progress: Progress) -> AsyncI
     async with opened(folder) as target:
         assert isinstance(target, LocalTarget)
         if is_new:
-            begun.write_text(json.dumps(await target.passages()), "utf-8")
+            before = [await target.passages(), await target.vectors_of(Label.EVENT)]
+            begun.write_text(json.dumps(before), "utf-8")
         if (found := _noted(note)) is None:
-            found = await _fold(target, json.loads(begun.read_text("utf-8")), progress)
+            passages, statements = json.loads(begun.read_text("utf-8"))
+            found = await _fold(target, passages, statements, progress)
             note.write_text(json.dumps(asdict(found)), "utf-8")
         yield target, found
 
@@ -63,7 +70,7 @@ def _noted(note: Path) -> Folded | None:
     return Folded(**json.loads(note.read_text("utf-8"))) if note.exists() else None
 
 
-async def _fold(target: LocalTarget, passages: int, progress: Progress) -> Folded:
+async def _fold(target: LocalTarget, passages: int, statements: int, progress: Progress) -> Folded:
     events = 0
 
     def told(flow: Flow, fold: Fold | None, reason: str) -> None:
@@ -74,7 +81,8 @@ async def _fold(target: LocalTarget, passages: int, progress: Progress) -> Folde
     rules = Rules(before=now() + timedelta(hours=1))
     await target.consolidation(told).run(rules, now=now())
     await target.drain()
-    found = Folded(passages=passages, vectors=await target.vectors_of_passages())
+    vectors, told_by = await target.vectors_of(Label.CHUNK), await target.vectors_of(Label.EVENT)
+    found = Folded(passages=passages, vectors=vectors, statements=statements, told=told_by)
     async for step in _steps(target):
         found.refused += step.outcome is Outcome.REFUSED
         if step.outcome is Outcome.DONE:

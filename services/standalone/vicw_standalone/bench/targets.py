@@ -104,11 +104,11 @@ class LocalTarget:
         """Return how many passages it has."""
         return await self._standalone.graph.count(Label.CHUNK)
 
-    async def vectors_of_passages(self) -> int:
-        """Return how many of its passages have a vector."""
+    async def vectors_of(self, label: Label) -> int:
+        """Return how many of its passages (Chunk) or statements (Event) have a vector."""
         graph, vectors = self._standalone.graph, self._standalone.indexes.reading.vectors
         count, after = 0, None
-        while page := await graph.page(Label.CHUNK, after=after, limit=_PAGE):
+        while page := await graph.page(label, after=after, limit=_PAGE):
             after = page[-1].uid
             count += len(await vectors.dense([node.uid for node in page]))
         return count

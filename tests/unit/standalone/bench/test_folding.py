@@ -10,6 +10,7 @@ import pytest
 
 from doubles import HashEmbedder
 from memory import settings_for
+from vicw_shared.model import Label
 from vicw_shared.wire.ingest import IngestRequest
 from vicw_sleep.consolidation.consolidating import Consolidation
 from vicw_standalone.bench import folding
@@ -59,7 +60,8 @@ async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, mon
     found = await folded(tmp_path, one)
     assert (found.events, found.macros, found.refused, found.passages) == (15, 3, 0, 15)
     assert 3 <= found.vectors < 15
+    assert found.told == found.statements > 0, "statements keep theirs"
     assert found == await folded(tmp_path, other)
     assert found == await folded(tmp_path, one), "it is noted"
     async with opened(tmp_path, one) as target:
-        assert await target.vectors_of_passages() == 15, "the store itself is as it was"
+        assert await target.vectors_of(Label.CHUNK) == 15, "the store itself is as it was"
