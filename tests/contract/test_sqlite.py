@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -131,7 +132,7 @@ async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(
         await graph.close()
 
 
-async def test_a_word_that_very_many_are_filed_under_finds_the_texts_that_have_it(
+async def test_a_word_that_very_many_have_ranks_nothing_beside_others_and_is_found_alone(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "_FEW", 3)
@@ -143,7 +144,10 @@ async def test_a_word_that_very_many_are_filed_under_finds_the_texts_that_have_i
         await put(graph, [*items, *chunks], [edge("EVIDENCED_BY", name, f"{name}/0") for name in texts])
         scope = Scope(tenant="t", now=AT)
         assert [hit.uid for hit in await graph.find(scope, "paris", 9)] == [make_uid("f/0")]
-        assert await graph.find(scope, "keeper", 9) == [], "very many have it in their texts"
+        assert [hit.uid for hit in await graph.find(scope, "keeper letter", 9)] == [make_uid("f/0")]
+        assert {hit.uid for hit in await graph.find(scope, "keeper", 9)} == {make_uid(f"{n}/0") for n in "abcde"}
+        nobody = replace(scope, contexts=("elsewhere",))
+        assert await graph.find(nobody, "keeper letter", 9) == []
         await graph.close()
 
 

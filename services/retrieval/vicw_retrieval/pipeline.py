@@ -14,12 +14,13 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from vicw_retrieval import sizes
+from vicw_retrieval.alone import alone
 from vicw_retrieval.answer import explain, to_results
 from vicw_retrieval.candidates import Candidate, Wave
 from vicw_retrieval.channels import tags
 from vicw_retrieval.expansion import expand
 from vicw_retrieval.folded import add_besides, read_parts
-from vicw_retrieval.intent.domain import Decision, given, infer
+from vicw_retrieval.intent.domain import Decision, by_words, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.outage import PayloadGraph
 from vicw_retrieval.ports import RetrievalPorts
@@ -47,6 +48,8 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 _log = structlog.get_logger()
 DOMAIN = "domain"
+EXPAND = "expand"
+WHY = "why"
 DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that had to do without a part", ["part"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
@@ -113,7 +116,7 @@ async def _retrieve(
         decision = replace(decision, intent=understood.question.told(decision.intent))
     second = SecondWave(request, replace(ports, settings=understood.settings), search)
     top = await second.run(candidates, wave, decision.domains)
-    with watch.stage("expand"):
+    with watch.stage(EXPAND):
         around = await _surroundings(request, ports, scope, top, search)
         parts = await read_parts(ports.graph, scope.tenant, top)
         there = [one for one in top if _is_there(one, around, parts)]
@@ -147,7 +150,9 @@ async def _find(
     if told is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
-        decision = infer(candidates, wave.strengths, sizes, read_words(request.query), ports.settings)
+        decision = by_words(words := read_words(request.query))
+        with alone(search.degraded, DOMAIN):
+            decision = infer(candidates, wave.strengths, sizes, words, ports.settings)
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:
@@ -164,13 +169,12 @@ async def _find(
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | None:
     """Return how many points, or passages, each domain has; {} where nobody can tell; None: nobody does in time."""
     hides = search.scope.audience is not None  # what a viewer may not see must not show in sizes either
-    if ports.words is not None:
-        return await ports.words.domains(search.scope.tenant, public=hides)
-    if search.by_words:
+    if search.by_words and ports.words is None:
         return {}
+    teller = ports.vectors if ports.words is None else ports.words
     with search.watch.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
         async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.budget_ms)):
-            return await ports.vectors.domains(search.scope.tenant, public=hides)
+            return await teller.domains(search.scope.tenant, public=hides)
     return None
 
 
@@ -179,15 +183,12 @@ async def _surroundings(
 ) -> Surroundings:
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
-        try:
+        with alone(search.degraded, EXPAND):
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
                 around = await expand(ports.graph, scope, uids, proofs, _known(ports))
                 await add_besides(ports.graph, scope, top, around)
-        except (UnavailableError, OverloadedError, TimeoutError):
-            search.degraded.append("expand")
-        else:
-            return around
+                return around
     return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
 
 
@@ -200,11 +201,12 @@ async def _add_chains(
     search: Search,
 ) -> None:
     way = direction_of(request.query)
-    if way is None or not ports.settings.chains or not request.expand.hops or "expand" in search.degraded:
+    if way is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
-    with search.watch.stage("why"):
+    in_time = True  # a mistake is told of by whoever catches it
+    with search.watch.stage(WHY), alone(search.degraded, WHY):
         in_time = await weave(Asked(ports, scope, request.query, way, _known(ports)), top, around)
-    search.degraded += [] if in_time else ["why"]
+    search.degraded += [] if in_time else [WHY]
 
 
 def _known(ports: RetrievalPorts) -> Known:

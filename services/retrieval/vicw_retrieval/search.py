@@ -28,6 +28,7 @@ from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.model import Node
 from vicw_shared.ports import Scope, VectorHit, VectorQuery
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest
 
@@ -129,7 +130,14 @@ class Search:
         """Return the first passages of what the question's trigger phrases bring up, unless a caller names channels."""
         if self._request.channels is not None or without:
             return []
-        seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
+        seeds: list[Node] = []
+        try:
+            seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
+        except RetryableError:
+            raise  # without the graph the question is asked in another way
+        except Exception as error:
+            _log.exception("stage failed", stage="seeds", error=type(error).__name__)
+            self.degraded.append(GRAPH)
         return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
 
     async def _ask(

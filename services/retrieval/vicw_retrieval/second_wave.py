@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import structlog
-
+from vicw_retrieval.alone import alone
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import Spread, spread
@@ -21,18 +20,16 @@ from vicw_retrieval.current import CURRENT, asks_for_past, prefer_current
 from vicw_retrieval.merging import cover, merge_duplicates, read_texts
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.reach import Anchor, by_item
-from vicw_retrieval.recent import prefer_recent
+from vicw_retrieval.recent import RECENT, prefer_recent
 from vicw_retrieval.reranking import RERANK, Reranked, rerank
 from vicw_retrieval.search import Search
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
 from vicw_retrieval.timing.reading import read_time
 from vicw_retrieval.why.boosting import boosted
-from vicw_shared.errors import RetryableError
 from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest
 
-_log = structlog.get_logger()
 TIME = "time"
 MERGE = "merge"
 _AFTERWARDS = 2
@@ -56,7 +53,8 @@ class SecondWave:
         if self.request.channels is None and found:
             found = await self._spread(question, found)
             found = await self._place(question, found)
-            found = prefer_recent(found, self.ports.settings)
+            with alone(self.search.degraded, RECENT):
+                found = prefer_recent(found, self.ports.settings)
         found = await self._merge(question, found)
         found = await self._rerank(found)
         found = await self._prefer_current(question, found)  # last: no model knows what has been replaced
@@ -67,14 +65,8 @@ class SecondWave:
 
     @contextmanager
     def _alone(self, stage: str) -> Iterator[None]:
-        """Let a stage fail alone: whatever it raises ends it, and no mistake of it takes the answer with it."""
-        try:
-            with self.search.watch.stage(stage):
-                yield
-        except (RetryableError, TimeoutError):
-            pass
-        except Exception as error:
-            _log.exception("stage failed", stage=stage, error=type(error).__name__)
+        with self.search.watch.stage(stage), alone(self.search.degraded, stage):
+            yield
 
     def _within(self, most_ms: int) -> asyncio.Timeout:
         """Return what ends a stage in time: an answer does without what comes later."""
@@ -121,7 +113,6 @@ class SecondWave:
         with self._alone(TIME):
             async with self._within(self.ports.settings.spread_ms):
                 return await place(asked, found, self.placed, boost, self.search.by_phrase)
-        self.search.degraded.append(TIME)
         return found
 
     async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -133,7 +124,6 @@ class SecondWave:
         with self._alone(CURRENT):
             async with self._within(self.ports.settings.spread_ms):
                 return await prefer_current(question, found)
-        self.search.degraded.append(CURRENT)
         return found
 
     async def _merge(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -148,7 +138,6 @@ class SecondWave:
                 texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
                 found = await cover(question.likeness, texts, found, limit, share) if share else found
                 return merge_duplicates(texts, found, least) if least else found
-        self.search.degraded.append(MERGE)
         return found
 
     async def _rerank(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -179,5 +168,3 @@ class SecondWave:
         with self._alone(tags.TAGS):
             async with self._within(self.ports.settings.spread_ms):
                 self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)
-                return
-        self.search.degraded.append(tags.TAGS)

@@ -127,6 +127,10 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     assert "graph" in answer.degraded
 
 
+_AT_ONCE = {"merge_duplicates", "prefer_recent", "infer"}
+"""Stages that wait for nothing."""
+
+
 @pytest.mark.parametrize(
     ("place", "name", "stage"),
     [
@@ -137,6 +141,12 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
         ("second_wave", "merge_duplicates", "merge"),
         ("second_wave", "prefer_current", "current"),
         ("channels.tags", "walk_tags", "tags"),
+        ("search", "seeds_of", "graph"),
+        ("second_wave", "prefer_recent", "recent"),
+        ("pipeline", "infer", "domain"),
+        ("pipeline", "expand", "expand"),
+        ("pipeline", "add_besides", "expand"),
+        ("pipeline", "weave", "why"),
     ],
 )
 async def test_a_stage_that_makes_a_mistake_is_left_out_alone(
@@ -149,7 +159,7 @@ async def test_a_stage_that_makes_a_mistake_is_left_out_alone(
         raise KeyError("no such item")
 
     await fill(memory)
-    monkeypatch.setattr(f"vicw_retrieval.{place}.{name}", at_once if name == "merge_duplicates" else mistake)
+    monkeypatch.setattr(f"vicw_retrieval.{place}.{name}", at_once if name in _AT_ONCE else mistake)
     answer = await memory.retrieve(f"{QUERY} Today?" if stage == "time" else QUERY)
     assert answer.results[0].id == "a"
     assert answer.degraded == (stage,)

@@ -39,6 +39,11 @@ def given(request: RetrieveRequest) -> Decision:
     return Decision(Intent(domain=name, confidence=1.0, evidence="given", filtered=True), (name,))
 
 
+def by_words(words: WordEvidence) -> Decision:
+    """Return the decision where no hit speaks for a domain: the question's own words tell, and nothing is filtered."""
+    return Decision(Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None)
+
+
 def infer(
     candidates: Sequence[Candidate],
     strengths: Mapping[str, float],
@@ -52,9 +57,7 @@ def infer(
     """
     shares = vote(candidates, strengths, sizes)
     if not shares:
-        return Decision(
-            Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None
-        )
+        return by_words(words)
     best = max(shares, key=lambda name: (shares[name], name))
     kept = {name for name, share in shares.items() if share >= _KEEP} | {best}
     evidence = "hits"

@@ -31,8 +31,17 @@ _Clause = tuple[str, tuple[object, ...]]
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
     """Return the Chunks that match best. An item's names, tags and bucket stand with its first, and count double."""
-    terms = _telling(connection, list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS])
-    if not terms or () in {scope.contexts, scope.domains, scope.subtypes}:
+    words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
+    if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
+        return []
+    # What others have may make a word common, but must not make it find nothing.
+    return _matching(connection, scope, _telling(connection, words), limit) or _matching(
+        connection, scope, [_anywhere(word) for word in words], limit
+    )
+
+
+def _matching(connection: sqlite3.Connection, scope: Scope, terms: Sequence[str], limit: int) -> list[TextHit]:
+    if not terms:
         return []
     where, values = _sql(within(scope))
     sql = (

@@ -1,0 +1,24 @@
+"""Stages of a question that fail alone (design section "Read path")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+from vicw_shared.errors import RetryableError
+
+_log = structlog.get_logger()
+
+
+@contextmanager
+def alone(degraded: list[str], stage: str) -> Iterator[None]:
+    """Let a stage fail alone: whatever it raises ends it, ``degraded`` names it, and no mistake takes the answer."""
+    try:
+        yield
+    except (RetryableError, TimeoutError):
+        degraded.append(stage)
+    except Exception as error:
+        _log.exception("stage failed", stage=stage, error=type(error).__name__)
+        degraded.append(stage)
