@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -141,15 +142,17 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
 def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
     """Return the first ``limit`` candidates; what the graph brings up is among them, in half of the places at most.
 
-    It takes the places of the last others, so that the order stays that of the scores.
+    The first that it brings, what is protected above all, takes the places of the last others, then of what it brings
+    after it; the order stays that of the scores.
     """
-    brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+    ranks = {hit.id: rank for rank, hit in enumerate(wave.ranked.get(GRAPH, ()))}
 
-    def is_brought(candidate: Candidate) -> bool:
-        return any(passage in brought for passage, _ in candidate.passages)
+    def rank(candidate: Candidate) -> float:
+        return min((ranks[passage] for passage, _ in candidate.passages if passage in ranks), default=math.inf)
 
-    first = candidates[:limit]
-    others = [candidate.key for candidate in first if not is_brought(candidate)]
-    late = [candidate for candidate in candidates[limit:] if is_brought(candidate)][: min(limit // 2, len(others))]
-    making_room = set(others[len(others) - len(late) :])
-    return [candidate for candidate in first if candidate.key not in making_room] + late
+    first, rest = candidates[:limit], candidates[limit:]
+    late = sorted((one for one in rest if rank(one) < math.inf), key=rank)[: limit // 2]
+    others, brought = ([one for one in first[::-1] if (rank(one) < math.inf) == is_brought] for is_brought in (0, 1))
+    swapped = [pair for pair in zip(late, others + brought, strict=False) if rank(pair[0]) < rank(pair[1])]
+    taken, given = {one.key for one, _ in swapped}, {one.key for _, one in swapped}
+    return [*(one for one in first if one.key not in given), *(one for one in rest if one.key in taken)]

@@ -185,9 +185,10 @@ def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
 
     assert uids(4) == "abcd"
     assert uids(4, "g") == "abcg"
-    assert uids(4, "h", "g", "f") == "abfg", "half of the places"
+    assert uids(4, "h", "g", "f") == "abgh", "half of the places, by those that it brings first"
     assert uids(4, "d", "g") == "abdg", "none of another that was brought"
     assert uids(4, "a", "b", "c", "g", "h") == "abcg"
+    assert uids(4, "h", "a", "b", "c", "d") == "abch", "what it brings first is there, whatever it scores"
     assert uids(1, "h") == "a"
     assert uids(9, "h") == "abcdefgh"
 
