@@ -238,6 +238,8 @@ async def _answer(
         same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
         results = to_results(top, texts, wave, around, ports.settings.fusion, same, parts)
         items = around.nodes | {part.uid: part for part in parts.values()}
+        if search.scope.audience is not None:  # steps count what a viewer may not see, too
+            results = [result.model_copy(update={"flow_step": None}) for result in results]
         text, cut = write_text(results, items, around, Meter.of(request.budget), request.template)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))

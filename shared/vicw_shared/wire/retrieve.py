@@ -168,7 +168,7 @@ class Result(Message):
     speaker: str | None = None
     timestamp: Timestamp | None = None
     flow_id: str | None = None
-    flow_step: int | None = None
+    flow_step: int | None = Field(None, description="Its place in the flow by arrival; null where there is a viewer")
     tags: tuple[str, ...] = ()
     source: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)

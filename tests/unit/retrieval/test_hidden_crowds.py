@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory import open_memory
+from memory import Memory, open_memory
 from vicw_shared.wire.retrieve import RetrieveResponse
 
 VIEWER = {"user": "Ben", "chat": "private"}
@@ -83,3 +83,13 @@ async def test_a_domain_that_is_all_hidden_is_none(store: Path, fields: dict[str
     assert without.explain is not None
     assert with_.explain is not None
     assert with_.explain.domains_searched == without.explain.domains_searched
+
+
+async def test_a_step_of_a_flow_that_counts_hidden_turns_is_not_told_to_a_viewer(memory: Memory) -> None:
+    hidden = {"sensitivity": "personal", "about": ["Ben"]}
+    turns = [{"id": "a", "text": "The kiln is hot."}, *({"text": f"I owe {n}.", **hidden} for n in (1, 2))]
+    await memory.ingest(*turns, {"id": "c", "text": "The kiln is cold."}, flow_id="f")
+    steps = {result.id: result.flow_step for result in (await memory.retrieve("kiln")).results}
+    assert (steps["a"], steps["c"]) == (1, 4)
+    seen = (await memory.retrieve("kiln", viewer={"user": "Clara", "context": "ctx"})).results
+    assert {result.id: result.flow_step for result in seen} == {"a": None, "c": None}
