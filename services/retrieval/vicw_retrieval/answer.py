@@ -205,5 +205,4 @@ def _time(placed: Placed | None) -> AskedTime | None:
         )
         for anchor in placed.reading.anchors
     ]
-    alone = placed.reading.alone
-    return AskedTime(spans=tuple(spans), events=tuple(events), only=alone, in_time=placed.in_time)
+    return AskedTime(spans=tuple(spans), events=tuple(events), only=placed.only, in_time=placed.in_time)

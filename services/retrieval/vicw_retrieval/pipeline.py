@@ -141,7 +141,7 @@ def _has_time(ports: RetrievalPorts) -> bool:
 async def _find(
     request: RetrieveRequest, search: Search, ports: RetrievalPorts
 ) -> tuple[Decision, Sequence[Candidate], Wave]:
-    """Search, and where the caller names no domain, narrow to the one that the hits speak for."""
+    """Search, and narrow to the domain that the hits speak for, unless the caller names one or the question a time."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
     told = await _sizes(search, ports)
@@ -150,9 +150,11 @@ async def _find(
     if told is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
+        # What happened at a time need not be like the words that ask for it: these would vote for anybody's domain.
+        narrows = not search.time.by_time
         decision = by_words(words := read_words(request.query))
         with alone(search.degraded, DOMAIN):
-            decision = infer(candidates, wave.strengths, sizes, words, ports.settings)
+            decision = infer(candidates, wave.strengths, sizes, words, ports.settings, narrows=narrows)
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:

@@ -26,6 +26,7 @@ from vicw_retrieval.ranking import blend
 from vicw_retrieval.scope import in_time
 from vicw_retrieval.seeds import seeds_of
 from vicw_retrieval.stopwatch import Stopwatch
+from vicw_retrieval.timing.reading import TimeReading, read_time
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.model import Node
@@ -57,6 +58,7 @@ class Search:
         self._ports = ports
         self._request = request
         self.terms = sparse.encode_query(request.query)
+        self.time = read_time(request.query, scope.judged_at) if ports.settings.time_boost else TimeReading()
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = Told()
         self._handed: set[str] = set()

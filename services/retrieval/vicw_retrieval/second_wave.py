@@ -25,7 +25,6 @@ from vicw_retrieval.reranking import RERANK, Reranked, rerank
 from vicw_retrieval.search import Search
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
-from vicw_retrieval.timing.reading import read_time
 from vicw_retrieval.why.boosting import boosted
 from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest
@@ -104,15 +103,13 @@ class SecondWave:
 
     async def _place(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let what happened at the time of the question come first."""
-        boost = self.ports.settings.time_boost
-        reading = read_time(self.request.query, question.scope.judged_at) if boost else None
-        if not reading:
+        if not self.search.time:
             return found
-        self.placed = Placed(reading)
+        self.placed = Placed(self.search.time)
         asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
         with self._alone(TIME):
             async with self._within(self.ports.settings.spread_ms):
-                return await place(asked, found, self.placed, boost, self.search.by_phrase)
+                return await place(asked, found, self.placed, self.ports.settings.time_boost, self.search.by_phrase)
         return found
 
     async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:

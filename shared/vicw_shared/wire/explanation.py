@@ -44,7 +44,9 @@ class AskedEvent(Message):
 
 
 class AskedTime(Message):
-    """When the question asks about. ``only``: nothing else selects, so only what happened then is in the answer."""
+    """When the question asks about. ``only``: nothing else selects, so only what happened then is in the answer; false
+    where nothing of then was found.
+    """
 
     spans: tuple[AskedSpan, ...]
     events: tuple[AskedEvent, ...]

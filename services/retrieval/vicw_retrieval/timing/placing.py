@@ -41,6 +41,8 @@ class Placed:
     reading: TimeReading
     events: dict[Anchor, Node] = field(default_factory=dict)
     in_time: bool = False
+    only: bool = False
+    """Whether only what happened then is in the answer."""
 
 
 async def place(
@@ -67,7 +69,8 @@ async def place(
         candidate.score = candidate.standing
         candidate.boost("time", (weights[candidate.key].factor - 1) * max(least, candidate.standing))
     placed.in_time = True
-    if placed.reading.alone and inside:
+    placed.only = placed.reading.alone and bool(inside)
+    if placed.only:
         return in_order(inside)
     return in_order([*found, *(candidate for candidate in inside if candidate.key not in known)])
 

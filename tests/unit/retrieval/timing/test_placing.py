@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory import Memory
+from memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -130,3 +131,45 @@ async def test_where_the_graph_fails_the_order_stands(
     answer = await retrieve(request, memory.tenant, ports)
     assert "time" in answer.degraded
     assert set(ids(answer)) == set(flat)
+
+
+GENERIC = tuple(
+    {"id": f"g{n}", "text": f"We discuss what changed for minutes, again and again: what happened, part {n}."}
+    for n in range(20)
+)
+
+
+async def two_domains(memory: Memory) -> None:
+    """Tell of ten minutes ago in one domain, and in another of nothing but the words that ask for it."""
+    await memory.ingest(*GENERIC, context="forum", domain="creative")
+    then = {"id": "then", "speaker": "Ana", "text": "The bridge needs paint.", "timestamp": "2026-03-18T15:21:00Z"}
+    await memory.ingest(then, *FILLER, context="work", domain="coding", flow_id="f")
+
+
+@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
+@pytest.mark.parametrize(
+    "query", ["What did we discuss 10 minutes ago?", "What happened this afternoon?", "What changed in March?"]
+)
+async def test_words_that_ask_for_a_time_vote_for_no_domain(store: Path, query: str, vectors: bool) -> None:
+    async with open_memory(store, vectors=vectors) as memory:
+        await two_domains(memory)
+        answer = await ask(memory, query)
+        assert "then" in ids(answer)
+        assert not answer.intent.filtered
+        named = await ask(memory, query, domain="creative")
+        assert named.intent.filtered
+        assert "then" not in ids(named)
+        assert named.explain is not None
+        assert named.explain.time is not None
+        assert not named.explain.time.only, "nothing of that time was found there"
+
+
+async def test_an_event_that_is_named_keeps_all_domains_too(memory: Memory) -> None:
+    await two_domains(memory)
+    await memory.ingest(
+        {"id": "deploy", "text": "The deployment.", "timestamp": "2026-03-18T15:25:00Z"}, context="work", flow_id="f"
+    )
+    answer = await ask(memory, "What did we discuss, what changed before the deployment?")
+    assert not answer.intent.filtered
+    flat = await ask(memory, "What did we discuss, what changed for minutes?")
+    assert flat.intent.filtered

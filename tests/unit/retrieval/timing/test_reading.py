@@ -132,16 +132,34 @@ def test_days_are_those_of_the_asker() -> None:
         ("What did we talk about yesterday?", True),
         ("Summarise our conversation of last week, please.", True),
         ("What was going on in March 2024?", True),
+        ("What changed in March?", True),
         ("What did Ben say yesterday?", False),
         ("Which bug did we fix yesterday?", False),
         ("What happened recently?", False),
         ("What happened last week after the explosion?", False),
         ("What did we discuss?", False),
+        ("What did the wizard do last week?", False),
         ("", False),
     ],
 )
 def test_where_nothing_but_time_selects_it_is_alone(query: str, alone: bool) -> None:
     assert read_time(query, NOW).alone is alone
+
+
+@pytest.mark.parametrize(
+    ("query", "tells"),
+    [
+        ("What did we discuss recently?", True),
+        ("What happened before the deployment?", True),
+        ("What was said when we deployed?", True),
+        ("What changed since the deployment?", True),
+        ("Why does it crash when the list is empty?", False),
+        ("What did we discuss?", False),
+        ("What did the wizard do last week?", False),
+    ],
+)
+def test_a_condition_is_no_time(query: str, tells: bool) -> None:
+    assert read_time(query, NOW).by_time is tells
 
 
 def test_what_is_left_is_without_the_times() -> None:
