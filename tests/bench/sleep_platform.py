@@ -40,18 +40,19 @@ from vicw_standalone.bench.synthetic import Chat
 _NIGHT_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
 _QUIET_SECONDS = 20.0
-_RESIDENT = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+_RESIDENT = re.compile(r"^Pss:\s+(\d+) kB$", re.MULTILINE)
 _FOLDED = re.compile(r"^vicw_consolidate_events_total (\S+)$", re.MULTILINE)
 
 
-def most_resident(group: int) -> int:
-    """Return how many MB the processes of a group have held, each at most. Shared pages count in each."""
-    most = 0
+def resident(group: int) -> int:
+    """Return how many MB the processes of a group hold. What they share counts once, as in a container."""
+    held = 0
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(ProcessLookupError, FileNotFoundError):
-            if os.getpgid(int(process.name)) == group and (found := _RESIDENT.search((process / "status").read_text())):
-                most += int(found[1])
-    return most // 1024
+            if os.getpgid(int(process.name)) == group:
+                found = _RESIDENT.search((process / "smaps_rollup").read_text())
+                held += int(found[1]) if found else 0
+    return held // 1024
 
 
 def folded(metrics: str) -> float:
@@ -68,6 +69,7 @@ class Sleeper:
         self._metrics = f"http://127.0.0.1:{port}/metrics"
         self._worker = platform.sleeper(**ASLEEP, VICW_METRICS_PORT=str(port)).start()
         self._beat = platform.beat(**ASLEEP).start()
+        self.most_mb = 0
 
     async def until_it_folds(self) -> None:
         async with asyncio.timeout(_NIGHT_SECONDS):
@@ -86,10 +88,11 @@ class Sleeper:
     def folded(self) -> float:
         return folded(self._metrics)
 
-    @property
-    def memory(self) -> int:
-        """MB that the worker's processes have held at most."""
-        return most_resident(self._worker.pid)
+    async def watch(self) -> None:
+        """Note the most MB that the worker's processes hold, until cancelled."""
+        while True:
+            self.most_mb = max(self.most_mb, resident(self._worker.pid))
+            await asyncio.sleep(1)
 
     def wake(self) -> None:
         self._worker.kill()
@@ -116,11 +119,12 @@ async def measure(
     day = await ask(platform.retrieval.url, asked[WARM_UP : WARM_UP + queries], 1, rest_seconds=rest)
     sleeper = Sleeper(platform)
     await sleeper.until_it_folds()
-    before = sleeper.folded
+    before, watching = sleeper.folded, asyncio.create_task(sleeper.watch())
     night = await ask(platform.retrieval.url, asked[WARM_UP + queries :], 1, rest_seconds=rest)
     seconds = night.queries / night.queries_per_second
     print(f"{sleeper.folded - before:.0f} Events were folded in the {seconds:.0f} s of asking", flush=True)
-    print(f"the sleep worker held {sleeper.memory} MB at most", flush=True)
+    print(f"the sleep worker held {sleeper.most_mb} MB at most", flush=True)
+    watching.cancel()
     worker.kill()
     return day, night
 
