@@ -49,9 +49,9 @@ class SecondWave:
     async def run(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> list[Candidate]:
         """Return the results: what stands after all stages, at most as many as are asked for."""
         question = self._question(found, wave, domains)
-        if self.request.channels is None and found:
-            found = await self._spread(question, found)
-            found = await self._place(question, found)
+        if self.request.channels is None:
+            found = await self._spread(question, found) if found else found
+            found = await self._place(question, found)  # what happened then is there whether or not a word is found
             with alone(self.search.degraded, RECENT):
                 found = prefer_recent(found, self.ports.settings)
         found = await self._merge(question, found)

@@ -29,6 +29,9 @@ _AS_GOOD = 0.8
 _LEAST = 0.5
 """Of the best standing, what counts as an item's that happened then, whatever the channels say of it."""
 
+_LATER = 1e-4
+"""How much less than what comes before it in the order of ``between`` each next one counts: it settles ties."""
+
 
 type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
 """Looks for the passages that have some words, best first."""
@@ -62,12 +65,15 @@ async def place(
         unread = [one.item.uid for one in judged if one.item.uid not in nodes]
         nodes |= await question.graph.nodes(question.scope.tenant, unread)
     weights = _weights(placed, judged, nodes, boost)
-    happened = {node.uid for node in then}
+    # What nothing but its time brings up stands below what is like the question, the latest first.
+    best = question.best or 1.0
+    least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
     inside = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
     for candidate in inside:
-        least = _LEAST * question.best if candidate.item.uid in happened else 0.0
         candidate.score = candidate.standing
-        candidate.boost("time", (weights[candidate.key].factor - 1) * max(least, candidate.standing))
+        candidate.boost(
+            "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.standing)
+        )
     placed.in_time = True
     placed.only = placed.reading.alone and bool(inside)
     if placed.only:
@@ -110,7 +116,7 @@ async def _happened_then(question: Question, placed: Placed) -> list[Node]:
     seen: list[Node] = []
     if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
         for span in placed.reading.spans:
-            if span.confidence >= _SURE and span.kind in {Kind.ON, Kind.AROUND}:
+            if span.confidence >= _SURE and (placed.reading.alone or span.kind in {Kind.ON, Kind.AROUND}):
                 room = question.sight.room_for(_IN_SPAN)
                 inside = await graph.between(scope.tenant, span.start, span.end, contexts=scope.contexts, limit=room)
                 seen += (await question.sight.nodes(inside))[:_IN_SPAN]

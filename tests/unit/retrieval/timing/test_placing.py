@@ -173,3 +173,34 @@ async def test_an_event_that_is_named_keeps_all_domains_too(memory: Memory) -> N
     assert not answer.intent.filtered
     flat = await ask(memory, "What did we discuss, what changed for minutes?")
     assert flat.intent.filtered
+
+
+@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
+async def test_what_happened_then_is_found_without_a_word_of_the_question(store: Path, vectors: bool) -> None:
+    async with open_memory(store, vectors=vectors) as memory:
+        times = {"long ago": "13:00", "then": "15:21", "later": "15:22", "last": "15:24"}
+        texts = ("The garden.", "The bridge needs paint.", "Blue would suit it.", "Or green.")
+        turns = [
+            {"id": uid, "text": text, "timestamp": f"2026-03-18T{at}:00Z"}
+            for (uid, at), text in zip(times.items(), texts, strict=True)
+        ]
+        await memory.ingest(*turns)
+        answer = await ask(memory, "What did we discuss 10 minutes ago?")
+        assert set(ids(answer)) == {"then", "later", "last"}
+        if not vectors:
+            assert ids(answer) == ["last", "later", "then"], "where nothing but time tells, the latest is first"
+        assert "The bridge needs paint." in answer.text
+        assert answer.degraded == ()
+        assert ids(await ask(memory, "What did we discuss 10 minutes ago?", domain="coding")) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "then"),
+    [("What happened since Monday?", {"early", "then", "now"}), ("What happened before 2026?", {"old"})],
+)
+async def test_nor_do_open_spans_need_a_word(store: Path, query: str, then: set[str]) -> None:
+    async with open_memory(store, vectors=False) as memory:
+        await chat(memory)
+        await memory.ingest({"id": "old", "text": "A cloud.", "timestamp": "2025-01-01T00:00:00Z"}, context="other")
+        found = await ask(memory, query, viewer={"user": "Ben", "chat": "private"}, limit=50)
+        assert {uid for uid in ids(found) if uid is not None and uid[0] != "f"} == then
