@@ -107,9 +107,13 @@ class SecondWave:
             return found
         self.placed = Placed(self.search.time)
         asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
+        settings = self.ports.settings
+        seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
         with self._alone(TIME):
-            async with self._within(self.ports.settings.spread_ms):
-                return await place(asked, found, self.placed, self.ports.settings.time_boost, self.search.by_phrase)
+            async with self._within(_AFTERWARDS * settings.spread_ms):
+                found = await place(asked, found, self.placed, settings.time_boost, self.search.by_phrase, seconds)
+        if not self.placed.in_time:
+            self.search.degraded.append(TIME)
         return found
 
     async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.candidates import Candidate, in_order
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.timing.anchors import Anchor, Direction
+from vicw_retrieval.timing.inside import inside
 from vicw_retrieval.timing.reading import TimeReading
 from vicw_retrieval.timing.spans import Kind
 from vicw_retrieval.timing.weighing import Moment, Standing, Weight, weigh
@@ -20,7 +23,6 @@ _SURE = 0.5
 """The confidence from which a span of time brings up what happened in it."""
 _JUDGED = 100
 """Candidates whose time is looked at, the best."""
-_IN_SPAN = 50
 _STEPS = 6
 """How far from an event its thread is followed."""
 _EVENTS = 10
@@ -49,14 +51,16 @@ class Placed:
 
 
 async def place(
-    question: Question, found: Sequence[Candidate], placed: Placed, boost: float, find: Find
+    question: Question, found: Sequence[Candidate], placed: Placed, boost: float, find: Find, seconds: float = math.inf
 ) -> list[Candidate]:
     """Return the candidates in their new order, with what happened then among them.
 
-    Where nothing but time selects, only what happened then is left, if anything did. Raises what the graph raises.
+    Where nothing but time selects, only what happened then is left, if anything did. After ``seconds`` no more is read
+    of a crowd that may not be seen; then ``placed.in_time`` stays false. Raises what the graph raises.
     """
+    until = asyncio.get_running_loop().time() + seconds
     placed.events = await _events(question, placed.reading, find)
-    then = await _happened_then(question, placed)
+    then, in_time = await _happened_then(question, placed, until)
     known = {candidate.key for candidate in found}
     nodes = {node.uid: node for node in then}
     new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
@@ -68,17 +72,17 @@ async def place(
     # What nothing but its time brings up stands below what is like the question, the latest first.
     best = question.best or 1.0
     least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
-    inside = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
-    for candidate in inside:
+    then_too = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
+    for candidate in then_too:
         candidate.score = candidate.standing
         candidate.boost(
             "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.standing)
         )
-    placed.in_time = True
-    placed.only = placed.reading.alone and bool(inside)
+    placed.in_time = in_time
+    placed.only = placed.reading.alone and bool(then_too)
     if placed.only:
-        return in_order(inside)
-    return in_order([*found, *(candidate for candidate in inside if candidate.key not in known)])
+        return in_order(then_too)
+    return in_order([*found, *(candidate for candidate in then_too if candidate.key not in known)])
 
 
 def _weights(placed: Placed, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float) -> dict[str, Weight]:
@@ -110,19 +114,22 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
     return found
 
 
-async def _happened_then(question: Question, placed: Placed) -> list[Node]:
-    """Return items of the spans that are sure, and those next to the events, as far as they are wanted."""
-    scope, graph = question.scope, question.graph
-    seen: list[Node] = []
+async def _happened_then(question: Question, placed: Placed, until: float) -> tuple[list[Node], bool]:
+    """Return items of the spans that are sure, and those next to the events, as far as they are wanted.
+
+    And whether there was time enough to tell.
+    """
+    scope, in_time = question.scope, True
+    then: list[Node] = []
     if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
         for span in placed.reading.spans:
             if span.confidence >= _SURE and (placed.reading.alone or span.kind in {Kind.ON, Kind.AROUND}):
-                room = question.sight.room_for(_IN_SPAN)
-                inside = await graph.between(scope.tenant, span.start, span.end, contexts=scope.contexts, limit=room)
-                seen += (await question.sight.nodes(inside))[:_IN_SPAN]
-    for anchor, event in placed.events.items():
-        seen += await _next_to(question, anchor, event)
-    return await wanted(graph, scope, list({node.uid: node for node in seen}.values()))
+                found, all_read = await inside(question, span, until)
+                then += found
+                in_time = in_time and all_read
+    near = [node for anchor, event in placed.events.items() for node in await _next_to(question, anchor, event)]
+    then += await wanted(question.graph, scope, near) if near else []
+    return list({node.uid: node for node in then}.values()), in_time
 
 
 async def _next_to(question: Question, anchor: Anchor, event: Node) -> list[Node]:
