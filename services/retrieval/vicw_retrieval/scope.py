@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 
 from vicw_shared.domains import canonical
 from vicw_shared.model import Label, Node, Sensitivity
@@ -18,7 +18,7 @@ def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
     return Scope(
         tenant=tenant,
         now=now,
-        asked_at=request.query_time,
+        asked_at=request.query_time.astimezone(UTC) if request.query_time is not None else None,
         contexts=(request.context,) if request.context is not None else None,
         domains=(canonical(request.domain),) if request.domain is not None else None,
         tags_any=tuple(map(fold, request.tags.any)),

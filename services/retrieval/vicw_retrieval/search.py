@@ -58,7 +58,8 @@ class Search:
         self._ports = ports
         self._request = request
         self.terms = sparse.encode_query(request.query)
-        self.time = read_time(request.query, scope.judged_at) if ports.settings.time_boost else TimeReading()
+        asked_at = request.query_time or scope.judged_at  # with its offset: "today" is the asker's day
+        self.time = read_time(request.query, asked_at) if ports.settings.time_boost else TimeReading()
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = Told()
         self._handed: set[str] = set()

@@ -40,6 +40,11 @@ def _datetime_text(value: Any) -> Any:
     return value
 
 
+def _zoned(value: datetime) -> datetime:
+    _utc(value)
+    return value
+
+
 def _utc(value: datetime) -> datetime:
     if value.tzinfo is None:
         raise PydanticCustomError("timestamp_zone", "has no time zone; end it with Z or an offset such as +02:00")
@@ -60,6 +65,9 @@ Prose = Annotated[str, AfterValidator(_storable), AfterValidator(normalise), Aft
 
 Timestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(_utc)]
 """RFC 3339 text with a zone; kept in UTC."""
+
+ZonedTimestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(_zoned)]
+"""RFC 3339 text with a zone, which is kept: it tells whose days are meant."""
 
 StrictInt = Annotated[int, Field(strict=True)]
 StrictBool = Annotated[bool, Field(strict=True)]

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
-from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp
+from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
 from vicw_shared.wire.writing import Budget, Template
 
@@ -68,7 +68,9 @@ class RetrieveRequest(Message):
     tags: TagFilter = TagFilter()
     as_of: Timestamp | None = Field(None, description="What was true then")
     known_at: Timestamp | None = Field(None, description="What was known then")
-    query_time: Timestamp | None = Field(None, description="The asker's now; default: the server's")
+    query_time: ZonedTimestamp | None = Field(
+        None, description="The asker's now, whose offset says which days are meant; default: the server's, in UTC"
+    )
     channels: Annotated[tuple[Channel, ...], Field(min_length=1)] | None = Field(
         None, description="Only these channels; null: all"
     )

@@ -204,3 +204,19 @@ async def test_nor_do_open_spans_need_a_word(store: Path, query: str, then: set[
         await memory.ingest({"id": "old", "text": "A cloud.", "timestamp": "2025-01-01T00:00:00Z"}, context="other")
         found = await ask(memory, query, viewer={"user": "Ben", "chat": "private"}, limit=50)
         assert {uid for uid in ids(found) if uid is not None and uid[0] != "f"} == then
+
+
+@pytest.mark.parametrize(
+    ("query_time", "day"), [("2026-03-10T20:00:00-08:00", "today"), ("2026-03-11T04:00:00Z", "yesterday")]
+)
+async def test_days_are_those_of_the_offset_of_query_time(memory: Memory, query_time: str, day: str) -> None:
+    said = {"id": "said", "text": "The bridge needs paint.", "timestamp": "2026-03-10T15:00:00-08:00"}
+    await memory.ingest(said, {"id": "old", "text": "The garden.", "timestamp": "2026-01-10T15:00:00-08:00"})
+    for asked in ("today", "yesterday"):
+        answer = await ask(memory, f"What happened {asked}?", query_time=query_time)
+        assert answer.explain is not None
+        assert answer.explain.time is not None
+        assert answer.explain.time.only is (asked == day)
+        assert (ids(answer) == ["said"]) is (asked == day)
+        judged_at = answer.explain.filters.judged_at
+        assert judged_at.isoformat() == "2026-03-11T04:00:00+00:00"
