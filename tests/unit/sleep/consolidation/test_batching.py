@@ -74,14 +74,15 @@ def test_what_is_not_indexed_yet_is_left() -> None:
     ],
 )
 def test_nothing_is_mixed_that_others_may_see_or_that_ends_otherwise(other: dict[str, Any]) -> None:
-    assert steps(flow(6, n3=other, n4=other, n5=other)) == [[0, 1, 2], [3, 4, 5]]
+    assert steps(flow(5)) == [[0, 1, 2, 3, 4]]
+    assert steps(flow(5, n3=other, n4=other)) == [[0, 1, 2]]
+    assert steps(flow(8, **{f"n{n}": other for n in range(3, 8)})) == [[0, 1, 2], [3, 4, 5, 6, 7]]
 
 
 def test_a_pause_parts_what_was_said() -> None:
-    turns = [said(n, f"Turn number {n}.", minute=n if n < 3 else n + 31) for n in range(6)]
-    assert steps(turns) == [[0, 1, 2], [3, 4, 5]]
-    assert steps(turns, replace(RULES, pause=timedelta(hours=1))) == [[0, 1, 2], [3, 4, 5]], "six are three and three"
-    assert steps(turns[:5], replace(RULES, pause=timedelta(hours=1))) == [[0, 1, 2, 3, 4]]
+    turns = [said(n, f"Turn number {n}.", minute=n if n < 3 else n + 31) for n in range(8)]
+    assert steps(turns) == [[0, 1, 2], [3, 4, 5, 6, 7]]
+    assert steps(turns, replace(RULES, pause=timedelta(hours=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 def test_a_batch_never_crosses_a_change_of_topic() -> None:
