@@ -39,6 +39,8 @@ class ArchiveWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
+        if not self.path.name:
+            raise ConflictError(f"{path} is the root of a disk. Name a folder of its own")
         self._partial = self.path.with_name(f".{self.path.name}.partial")
         self._lock: int | None = None
         self._files: dict[str, IO[bytes]] = {}

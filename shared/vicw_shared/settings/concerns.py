@@ -182,7 +182,7 @@ class IngestSettings(BaseSettings):
         30, gt=0, description="Tries of a passage that the embedder fails at, within about a day; then it is given up"
     )
     receipt_hours: float = Field(
-        168.0, gt=0, description="How long an Idempotency-Key and a job are remembered, in hours"
+        168.0, gt=0, le=100_000, description="How long an Idempotency-Key and a job are remembered, in hours"
     )
     hub_edges: int = Field(
         2000,
@@ -193,6 +193,7 @@ class IngestSettings(BaseSettings):
     session_minutes: float = Field(
         240.0,
         ge=0,
+        le=10_000_000,
         description="A pause after which a chat without flow ids is a new session, in minutes; 0 infers no flows",
     )
     expiry_seconds: float = Field(
@@ -282,7 +283,7 @@ class SleepSettings(BaseSettings):
         "most, four on the platform; 0: the sleep cycle gives way to nobody",
     )
     reconcile_hours: float = Field(
-        1.0, gt=0, description="How often the two stores of the platform are compared, in hours"
+        1.0, gt=0, le=100_000, description="How often the two stores of the platform are compared, in hours"
     )
     reconcile_pages: int = Field(
         20, gt=0, description="How much of them one task compares, in pages of a thousand passages"

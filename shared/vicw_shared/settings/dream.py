@@ -20,7 +20,7 @@ class DreamSettings(BaseSettings):
         description="When it runs, as cron has it, in UTC: minute, hour, day of the month, month, day of the week; "
         "`never`: only `vicw sleep dream` does",
     )
-    hours: float = Field(1.0, ge=0, description="How old an item is before it is dreamt of, in hours")
+    hours: float = Field(1.0, ge=0, le=100_000, description="How old an item is before it is dreamt of, in hours")
     tags: int = Field(
         3, ge=0, le=20, description="Items with fewer tags than that get auto-tags, up to as many; 0: none do"
     )
@@ -34,7 +34,9 @@ class DreamSettings(BaseSettings):
         "to be borne out by something else",
     )
     items: int = Field(200, ge=1, description="How many items are looked at at a time: then it is somebody else's turn")
-    undo_days: float = Field(7.0, ge=0, description="How long `vicw sleep undo` can take a step back, in days")
+    undo_days: float = Field(
+        7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
+    )
 
     @property
     def grace(self) -> timedelta:

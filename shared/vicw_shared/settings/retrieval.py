@@ -127,7 +127,7 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Of what a result is worth, what the latest one gains; 0: it does not count when",
     )
-    recency_days: float = Field(30.0, gt=0, description="Days after which that is half as much")
+    recency_days: float = Field(30.0, gt=0, le=100_000, description="Days after which that is half as much")
     rerank_top: int = Field(
         20,
         ge=0,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,21 @@ def test_every_variable_that_the_code_speaks_of_is_in_the_documented_example() -
 def test_no_two_settings_share_a_variable() -> None:
     names = [f"{c.model_config.get('env_prefix')}{name}".upper() for c in CONCERNS for name in c.model_fields]
     assert len(names) == len(set(names))
+
+
+def test_a_span_of_time_is_never_longer_than_a_calendar() -> None:
+    spans = [
+        (f"{concern.model_config.get('env_prefix')}{name}".upper(), unit, field)
+        for concern in CONCERNS
+        for name, field in concern.model_fields.items()
+        for unit in ("minutes", "hours", "days")
+        if name == unit or name.endswith(f"_{unit}")
+    ]
+    assert len(spans) > 10
+    for variable, unit, field in spans:
+        most = [limit for limit in (getattr(one, "le", None) for one in field.metadata) if limit is not None]
+        assert most, f"{variable} has no upper bound"
+        assert datetime(2026, 1, 1) - timedelta(**{unit: most[0]}) > datetime.min, variable
 
 
 def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,7 @@ def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> N
     refused = vicw("export", "--to", tmp_path / "home", "--data-dir", filled)
     assert "holds other files" in refused.output
     assert (tmp_path / "home/letter").read_text() == "dear"
+    assert "Name a folder of its own" in vicw("export", "--to", "/", "--data-dir", filled).output
     assert "is no export" in vicw("import", tmp_path / "home", "--data-dir", filled).output
     for _ in range(2):
         assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
+from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.folder import INTENT
 from vicw_sleep.mirror.ledger import LEDGER
@@ -101,6 +102,14 @@ def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Pa
     assert "VICW_MIRROR_PATH" in nowhere.stderr
     empty = CliRunner().invoke(app, ["mirror", "build", "--path", str(tmp_path / "m"), "--data-dir", str(tmp_path)])
     assert "holds no store" in str(empty.exception)
+
+
+@pytest.mark.parametrize("command", ["build", "sync", "status", "diff"])
+def test_the_root_of_a_disk_is_no_place_for_it(filled: Path, command: str) -> None:
+    done = CliRunner().invoke(app, ["mirror", command, "--path", "/", "--data-dir", str(filled)])
+    assert done.exit_code != 0
+    assert isinstance(done.exception, SystemExit | SettingsError), done.exception
+    assert "Name a folder of its own" in done.output + str(done.exception)
 
 
 async def test_a_server_keeps_its_mirror_up_to_date(store: Path, tmp_path: Path) -> None:

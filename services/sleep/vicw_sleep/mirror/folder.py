@@ -50,6 +50,8 @@ class MirrorFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser().absolute()
+        if not self.path.name:
+            raise SettingsError(f"{SETTING} is {str(path)!r}, the root of a disk. Name a folder of its own")
         self.building = self.path.with_name(f".{self.path.name}.vicw-building")
         self._old = self.path.with_name(f".{self.path.name}.vicw-old")
 

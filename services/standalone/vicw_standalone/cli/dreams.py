@@ -34,7 +34,9 @@ def dream(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be added.")] = False,
     hours: Annotated[
         float | None,
-        typer.Option(help="Dream of what is older than so many hours. \\[default: VICW_DREAM_HOURS]", min=0),
+        typer.Option(
+            help="Dream of what is older than so many hours. \\[default: VICW_DREAM_HOURS]", min=0, max=100_000
+        ),
     ] = None,
     most: Annotated[int | None, typer.Option(help="Items looked at, at most. \\[default: all]", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,

@@ -49,7 +49,9 @@ def consolidate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be folded, and what not.")] = False,
     hours: Annotated[
         float | None,
-        typer.Option(help="Fold what is older than so many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0),
+        typer.Option(
+            help="Fold what is older than so many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0, max=100_000
+        ),
     ] = None,
     most: Annotated[int | None, typer.Option(help="Macro-Events made at most. \\[default: all]", min=1)] = None,
     again: Annotated[bool, typer.Option("--again", help="Judge anew what was refused or undone before.")] = False,
