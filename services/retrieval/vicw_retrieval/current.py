@@ -31,9 +31,12 @@ _PROVES = ("EVIDENCED_BY", Direction.IN)
 _LIKE = 0.2
 """The cosine, or share of words, from which a statement may be what the question is about."""
 _PAST = re.compile(
-    r"\b(?:before|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|back (?:then|when)"
-    r"|in the past|once (?:was|were|had|lived|worked)|(?<!how )(?<!year )(?<!years )old|no longer|any ?more"
-    r"|histor(?:y|ically))\b",
+    r"\b(?:before|used to|did (?:\w+ ){1,3}use to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?"
+    r"|at first|back (?:then|when)"
+    r"|in the past|once (?:was|were|had|lived|worked)|no longer|any ?more|histor(?:y|ically)"
+    r"|(?<!how long )ago|the other day"
+    r"|(?:(?<=['’]s )|(?<=s['’] )|(?:my|your|his|her|its|our|their|the) )old (?:e-?mail |phone )?"
+    r"(?:address|number|phone|job|role|title|name|password|employer|boss|version|value|plan|position|setting)(?:es|s)?)\b",
     re.IGNORECASE,
 )
 
@@ -68,7 +71,7 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
 def asks_for_past(query: str) -> bool:
     """Tell whether a question wants what was true before.
 
-    >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("How old is Ingrid's first cat?")
+    >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("Who lives at the old harbour?")
     (True, False)
     """
     return _PAST.search(query) is not None

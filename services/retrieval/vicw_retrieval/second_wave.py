@@ -120,7 +120,7 @@ class SecondWave:
         """Let what is true now come before what it replaced, unless the question is about the past."""
         if not self.ports.settings.current or self.request.channels is not None or not found:
             return found
-        if self.placed is not None or asks_for_past(self.request.query):
+        if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
             return found
         with self._alone(CURRENT):
             async with self._within(self.ports.settings.spread_ms):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from vicw_retrieval.current import CURRENT, _asked
+from vicw_retrieval.current import CURRENT, _asked, asks_for_past
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -92,6 +92,47 @@ async def test_what_is_not_asked_for_is_left_where_it_is(memory: Memory, query: 
     assert "old" in order(answer)
     assert moved(answer) == set()
     assert order(answer) == order(await ask(memory, query, current=False, **fields))
+
+
+@pytest.mark.parametrize("word", ["today", "now", "currently", "this year", "since Monday", "by the old harbour"])
+async def test_a_time_that_goes_on_is_no_past(memory: Memory, word: str) -> None:
+    await told(memory, OLD, NEW)
+    answer = await ask(memory, f"Where does Ingrid live {word}? Ingrid lives in", query_time="2026-06-10T12:00:00Z")
+    assert moved(answer) == {"new"}
+    assert order(answer).index("new") < order(answer).index("old")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where did Ingrid live in May 2026? Ingrid lives in",
+        "Where did Ingrid live a month ago? Ingrid lives in",
+        "Where did Ingrid use to live back then? Ingrid lives in",
+        "Where did Ingrid live after the move? Ingrid lives in",
+        "Where did Ingrid formerly live? Ingrid lives in",
+    ],
+)
+async def test_a_time_that_is_over_is_the_past(memory: Memory, query: str) -> None:
+    await told(memory, OLD, NEW)
+    assert moved(await ask(memory, query, query_time="2026-06-10T12:00:00Z")) == set()
+
+
+@pytest.mark.parametrize(
+    ("query", "past"),
+    [
+        ("Where did Ingrid use to live?", True),
+        ("What was Ingrid's old address?", True),
+        ("What is his old phone number?", True),
+        ("Who lives at the old harbour?", False),
+        ("Which tool do we use to deploy?", False),
+        ("How old is Ingrid's cat?", False),
+        ("How long ago did Ingrid move?", False),
+        ("Where did she live a minute ago?", True),
+        ("What does her old mother do?", False),
+    ],
+)
+def test_which_words_ask_for_the_past(query: str, past: bool) -> None:
+    assert asks_for_past(query) is past
 
 
 async def test_the_passage_that_says_it_is_shown(memory: Memory) -> None:

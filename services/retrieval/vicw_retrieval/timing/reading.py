@@ -45,6 +45,11 @@ class TimeReading:
     def __bool__(self) -> bool:
         return bool(self.spans or self.anchors)
 
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether it is a time that is over by ``now``, or an event's: "today" and "since" go on."""
+        events = (anchor for anchor in self.anchors if not anchor.text.lower().startswith("since "))
+        return any(span.end < now for span in self.spans) or any(events)
+
 
 def read_time(query: str, asked_at: datetime) -> TimeReading:
     """Read the time of a question, asked at an instant with a time zone, whose days and weeks are meant.
