@@ -41,7 +41,7 @@ _TIME = re.compile(
     | (?P<month_first>{_MONTH})\ (?P<day_second>{_DAY})(?:st|nd|rd|th)?(?!\d)(?:,?\ (?P<year_last>{_YEAR}))?
     | (?P<month>{_MONTH}),?\ (?P<month_year>{_YEAR})
     | (?P<in_month>(?:in|last|next|since|until)\ (?:{_MONTH}))(?!,?\ {_YEAR})
-    | (?:in|since|until|by|of)\ (?P<year>{_YEAR})
+    | (?:in|since|until|by|of)\ (?P<year>{_YEAR})(?!-\d)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from vicw_retrieval.timing.spoken import about, is_clock, spoken_in
 from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, months_on, tells_of_future, times_in
 
 EXPLICIT, LOOSE, VAGUE = 0.9, 0.6, 0.3
@@ -56,7 +57,7 @@ _ASKED = re.compile(
     | (?:early|mid|late|the\ (?:end|beginning|start|middle)\ of)[ -]?(?P<part_month>{_MONTH})
       (?:,?\ (?P<part_year>{_YEAR}))?
     | (?:{_LEAD})\ (?:early\ |mid-?\ ?|late\ |the\ (?:end|beginning|start)\ of\ |last\ |this\ )?
-      (?:(?P<weekday>{_WEEKDAY})|(?P<month>{_MONTH})|(?P<year>{_YEAR}))
+      (?:(?P<weekday>{_WEEKDAY})|(?P<month>{_MONTH})|(?P<year>{_YEAR}(?!-\d)))
     )\b(?!['’]s\ (?:name|house))""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -91,10 +92,16 @@ def phrases_in(query: str, asked_at: datetime) -> list[Phrase]:
         # "In three months" is how long something took, where the question tells of the past.
         if future or time.unit is None or not query[time.span.start :].lower().startswith("in "):
             found.append(_of_time(time, query, asked_at))
+    found += [
+        Phrase(begins, ends, start, end, EXPLICIT, loose, yearless)
+        for begins, ends, start, end, loose, yearless in spoken_in(query, asked_at, future=future)
+    ]
     kept: list[Phrase] = []
     for phrase in sorted(found, key=lambda one: (one.begins - one.ends, one.begins)):
         if all(phrase.ends <= other.begins or other.ends <= phrase.begins for other in kept):
             kept.append(phrase)
+    if len(kept) > 1:  # an hour is one of the day that is asked at, which another time may not be
+        kept = [one for one in kept if not is_clock(query[one.begins : one.ends])]
     return sorted(kept, key=lambda one: one.begins)
 
 
@@ -113,29 +120,11 @@ def _of_time(time: Time, query: str, asked_at: datetime) -> Phrase:
     yearless = re.search(r"\d{4}", words) is None and re.search(_MONTH, words, re.I) is not None
     try:
         if time.unit is not None:
-            return Phrase(*where, *_about(time.at, time.unit, asked_at), EXPLICIT, time.unit != "day", False)
+            return Phrase(*where, *about(time.at, time.unit, asked_at), EXPLICIT, time.unit != "day", False)
         end = time.at + timedelta(days=2) if words.endswith("weekend") else after(time.at, time.precision)
         return Phrase(*where, time.at, end, EXPLICIT, False, yearless)
     except (ValueError, OverflowError):
         return Phrase(*where, time.at, time.at, 0.0, False, False)
-
-
-def _about(at: datetime, unit: str, asked_at: datetime) -> tuple[datetime, datetime]:
-    """Return the time that is meant by so many units ago.
-
-    A half of the distance to each side for minutes and hours, a quarter for what is longer, half a unit at least; of
-    days, whole ones.
-    """
-    away = abs(asked_at - at)
-    if unit in {"minute", "hour"}:
-        margin = max(timedelta(minutes=2) if unit == "minute" else timedelta(minutes=30), away / 2)
-        return at - margin, min(at + margin, asked_at) if at < asked_at else at + margin
-    if unit == "day":
-        margin = timedelta(days=away.days // 4)
-        return at - margin, at + margin + timedelta(days=1)
-    half = {"week": timedelta(days=3.5), "month": timedelta(days=15), "year": timedelta(days=183)}[unit]
-    margin = max(half, away / 4)
-    return at - margin, at + margin
 
 
 def _asked(query: str, asked_at: datetime, future: bool) -> Iterator[Phrase]:

@@ -79,6 +79,41 @@ def test_a_time_becomes_a_span(query: str, start: str, end: str, kind: Kind) -> 
     assert query[found.begins :].startswith(found.text)
 
 
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("What did we discuss half an hour ago?", "2026-03-18T14:45", "2026-03-18T15:15"),
+        ("What did we discuss an hour and a half ago?", "2026-03-18T13:15", "2026-03-18T14:45"),
+        ("What did we discuss 10 mins ago?", "2026-03-18T15:15", "2026-03-18T15:25"),
+        ("What did we discuss a min ago?", "2026-03-18T15:27", "2026-03-18T15:30"),
+        ("What did we discuss 2 hrs ago?", "2026-03-18T12:30", "2026-03-18T14:30"),
+        ("What did we discuss an hr ago?", "2026-03-18T14:00", "2026-03-18T15:00"),
+        ("What did I say 60 secs ago?", "2026-03-18T15:27", "2026-03-18T15:30"),
+        ("What did I say thirty, no, 120 seconds ago?", "2026-03-18T15:26", "2026-03-18T15:30"),
+        ("What broke two weeks ago?", "2026-02-28T08:07:30", "2026-03-07T15:52:30"),
+        ("What broke a fortnight ago?", "2026-02-28T08:07:30", "2026-03-07T15:52:30"),
+        ("What changed in march?", "2026-03-01", "2026-04-01"),
+        ("What changed in march of 2024?", "2024-01-01", "2025-01-01"),
+        ("What changed last may?", "2025-05-01", "2025-06-01"),
+        ("What changed since march?", "2026-03-01", "last"),
+        ("What was at the end of march?", "2026-03-01", "2026-04-01"),
+        ("What did we do Tuesday?", "2026-03-17", "2026-03-18"),
+        ("what happened friday", "2026-03-13", "2026-03-14"),
+        ("What did we discuss at 14:30?", "2026-03-18T14:15", "2026-03-18T14:45"),
+        ("What was said at 3pm?", "2026-03-18T14:45", "2026-03-18T15:15"),
+        ("What did we discuss yesterday at 3pm?", "2026-03-17", "2026-03-18"),
+        ("What changed in Q1 2026?", "2026-01-01", "2026-04-01"),
+        ("What changed since Q4 of 2025?", "2025-10-01", "last"),
+        ("What broke two weeks ago on Monday?", "2026-03-02", "2026-03-03"),
+        ("What broke on Monday two weeks ago?", "2026-03-02", "2026-03-03"),
+        ("What changed since 2026-03-04?", "2026-03-04", "last"),
+    ],
+)
+def test_what_people_say_is_one_span(query: str, start: str, end: str) -> None:
+    found = span(query)
+    assert (found.start, found.end) == (at(start), at(end))
+
+
 def test_the_span_grows_with_its_unit() -> None:
     widths = [
         found.end - found.start
@@ -101,6 +136,15 @@ def test_the_span_grows_with_its_unit() -> None:
         "spring boot configuration",
         "the fall of Rome",
         "may I ask?",
+        "They march of course, and may ask.",
+        "What happens every Tuesday?",
+        "Who sang Ruby Tuesday?",
+        "What did Crusoe say about Friday?",
+        "When is the standup at 3pm?",
+        "What did we discuss at 17:30?",
+        "What was the ratio at 3:2?",
+        "Which half of an hour?",
+        "Q7 2026",
         "",
         "🙂",
     ],
