@@ -18,7 +18,7 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.commit import Command, commit, remember
-from vicw_ingest.echoes.echo import without_answers
+from vicw_ingest.echoes.echo import to_be_read
 from vicw_ingest.echoes.finding import find_echoes
 from vicw_ingest.extraction import reader
 from vicw_ingest.extraction.reading import Reading
@@ -125,7 +125,7 @@ async def ingest(
     with ingesting("echo"):
         echoes = await find_echoes(request, tenant, ports.graph, ports.settings.echo_chars, now())
     with ingesting("read"):
-        readings = await _read(without_answers(request, echoes), tenant, ports)
+        readings = await _read(to_be_read(request, echoes), tenant, ports)
         pages = {n: needing(page, readings.get(n)) for n, page in pages.items()}
     command = Command(
         tenant=tenant,

@@ -27,12 +27,14 @@ class Source:
 class Echo:
     """What an item repeats, the foremost source first.
 
-    ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``nothing_new``: all of it is
-    stored, as one memory or in an answer.
+    ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``read`` is what of that is to
+    be read, spaces in place of what it quotes; None: all. ``nothing_new``: all of it is stored, as one memory or in an
+    answer.
     """
 
     sources: tuple[Source, ...]
     rest: str | None = None
+    read: str | None = None
     nothing_new: bool = False
 
     def only(self, live: Collection[str]) -> Echo | None:
@@ -47,13 +49,13 @@ type Echoes = Mapping[int, Echo]
 """Echoes by the index of their item in the request."""
 
 
-def without_answers(request: IngestRequest, echoes: Echoes) -> IngestRequest:
-    """Return a request whose texts are without the blocks of answers: what is read in them is theirs."""
-    rests = {index: echo.rest for index, echo in echoes.items() if echo.rest is not None}
-    if not rests:
+def to_be_read(request: IngestRequest, echoes: Echoes) -> IngestRequest:
+    """Return a request whose texts are without what they repeat: what is read in that is told by its sources."""
+    texts = {index: echo.read for index, echo in echoes.items() if echo.read is not None}
+    if not texts:
         return request
     items = (
-        item.model_copy(update={"text": rests[index]}) if index in rests else item
+        item.model_copy(update={"text": texts[index]}) if index in texts else item
         for index, item in enumerate(request.items)
     )
     return request.model_copy(update={"items": tuple(items)})

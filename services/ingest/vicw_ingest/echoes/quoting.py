@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
+from vicw_ingest.echoes.pasting import with_cut
 from vicw_shared.model.wording import keys_of, plain, plain_key, text_key
 from vicw_shared.text import lines_of
 
@@ -17,10 +18,15 @@ _NUMBERED = re.compile(r"^[ \t>]*\[\d{1,4}\] [^\n]{0,2000}? · [^\n]*\n", re.MUL
 """The line over each result of an answer's ``text``: its rank, then what is known of it."""
 _DATED = re.compile(r"^[ \t>]*\[[^\]\n]{1,500}\] (?=\S)", re.MULTILINE)
 """What the Python client's window puts before each memory, on its first line."""
-_AROUND = re.compile(r"(?:\n {4}[^\s:][^\n:]{0,300}: [^\n]*|\n {8}\"[^\n]*)+")
+_AROUND = re.compile(r"(?:\n {4}[^\s:][^\n:]{0,300}: [^\n]*|\n {4}shares [^\n]{1,300} with \[\d+\]|\n {8}\"[^\n]*)+")
 """What such texts say of what surrounds a result, right after it: a relation, or the proof of a cause."""
+_RELATES = re.compile(
+    r" {4}(?:[^\n:]{0,300} )?(?:after|before|led to|caused by|by|replaces|replaced by|contradicts|contradicted by|why|"
+    r"what it led to|also [^\n:]{1,300}): |    shares [^\n]{1,300} with \[\d+\]| {8}\""
+)
+"""The same, letter by letter: what else is set in after a memory is its teller's own."""
 _MOST_BLOCKS, _BLOCK_LINES, _BLOCK_CHARS = 100, 60, 4000
-_QUOTED_IN_CHARS = 20_000
+QUOTED_IN_CHARS = 20_000
 """Quotations are looked for in texts of so many characters: what is longer is a document."""
 _MOST_QUOTES = 300
 _SENTENCES = 4
@@ -50,15 +56,15 @@ class Block:
     numbered: bool
 
 
-def blocks(text: str) -> list[Block]:
-    """Return what may be blocks of an answer, in order."""
+def blocks(text: str, least: int = 1) -> list[Block]:
+    """Return what may be blocks of an answer, in order. ``least`` characters of what was cut are known again."""
     heads = {match.start(): (match, False) for match in _DATED.finditer(text)}
     heads |= {match.start(): (match, True) for match in _NUMBERED.finditer(text)}
     starts = sorted(heads)
     found = []
     for start, following in islice(pairwise([*starts, len(text)]), _MOST_BLOCKS):
         head, numbered = heads[start]
-        found.append(Block(start, tuple(_beginnings(text, head.end(), following)), numbered))
+        found.append(Block(start, tuple(_beginnings(text, head.end(), following, least)), numbered))
     return found
 
 
@@ -68,9 +74,23 @@ def after(text: str, end: int) -> int:
     return around.end() if around is not None else end
 
 
+def after_pasted(text: str, end: int) -> int:
+    """Return where a result ends in an application's own form: as ``after``, be there marks or a gap before it."""
+    last = end
+    while end < len(text) and text[end] == "\n":
+        until = text.find("\n", end + 1)
+        until = until if until >= 0 else len(text)
+        if _RELATES.match(text, end + 1, until) is not None:
+            last = until
+        elif any(map(str.isalnum, text[end + 1 : until])):
+            break
+        end = until
+    return last
+
+
 def quotes(text: str, least: int) -> list[Place]:
     """Return what may be quotations of at least so many characters, the longest first; none in a document."""
-    if len(text) > _QUOTED_IN_CHARS:
+    if len(text) > QUOTED_IN_CHARS:
         return []
     found: dict[tuple[int, int], Place] = {}
     for match in _FENCED.finditer(text):
@@ -85,13 +105,13 @@ def quotes(text: str, least: int) -> list[Place]:
     return sorted(found.values(), key=lambda place: place.start - place.end)
 
 
-def _beginnings(text: str, start: int, limit: int) -> Iterator[Place]:
+def _beginnings(text: str, start: int, limit: int, least: int) -> Iterator[Place]:
     """Yield the first line of a text, its first two, and so on: where a block's text ends nothing says."""
     lines = lines_of(text[start : min(limit, start + _BLOCK_CHARS)])[:_BLOCK_LINES]
     for end in accumulate(map(len, lines)):
         body = text[start : start + end].rstrip()
         if body.strip():
-            yield Place(start, start + len(body), keys_of(body))
+            yield Place(start, start + len(body), with_cut(body, keys_of(body), least))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

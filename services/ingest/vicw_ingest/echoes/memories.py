@@ -1,0 +1,134 @@
+"""Stored texts that items of a request may repeat, looked up all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from vicw_ingest.echoes.parts import Parts
+from vicw_ingest.echoes.pasting import CUT, Run
+from vicw_ingest.echoes.quoting import Place
+from vicw_shared.model import Label, Node, Sensitivity
+from vicw_shared.model.wording import plain
+from vicw_shared.ports import Direction, GraphStore, Scope
+from vicw_shared.text import fold
+from vicw_shared.wire.ingest import Item
+
+_SAME = 20
+"""Stored texts of one key that are looked at."""
+_ABOUT = 1000
+_MOST_CUTS, _CUT_CHARS = 10, 300
+"""Cut texts that are looked for in a request: for each, its first characters are searched for by their words."""
+_SAME_END = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """Stored texts by their keys, the items that they are of, and whom private items are about."""
+
+    context: str
+    now: datetime
+    found: Mapping[str, Sequence[Node]]
+    owners: Mapping[str, Node]
+    about: Mapping[str, frozenset[str]]
+    passages: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    async def look_up(
+        cls, graph: GraphStore, tenant: str, context: str, parts: Sequence[Parts], now: datetime
+    ) -> Memories:
+        """Look up all at once: in the request's context, and what answers may have brought from another."""
+        wanted = {key for part in parts for key in part.keys}
+        cut = {key for key in wanted if key.startswith(CUT)}
+        found = await graph.worded(tenant, list(wanted - cut), contexts=[context], limit=_SAME)
+        brought = {key for part in parts for key in part.brought}
+        if brought := brought - cut - found.keys():
+            found |= await graph.worded(tenant, sorted(brought), limit=_SAME)
+        found |= await _gone_on(graph, tenant, cut, now)
+        nodes = {node.uid: node for named in found.values() for node in named}
+        chunks = [uid for uid, node in nodes.items() if node.label is Label.CHUNK]
+        refs = await graph.owners(tenant, chunks) if chunks else {}
+        items = await graph.nodes(tenant, list({ref.uid for ref in refs.values()}))
+        owners = {chunk: items[ref.uid] for chunk, ref in refs.items() if ref.uid in items}
+        owners |= {uid: node for uid, node in nodes.items() if node.label is not Label.CHUNK}
+        private = [item.uid for item in owners.values() if item.sensitivity is not Sensitivity.PUBLIC]
+        longer = [uid for uid, node in nodes.items() if node.label is not Label.CHUNK]
+        return cls(
+            context, now, found, owners, await _subjects(graph, tenant, private), await _passages(graph, tenant, longer)
+        )
+
+    def of(self, place: Place | Run) -> Iterator[tuple[Node, tuple[str, ...]]]:
+        """Yield the live items that say the same as a place, the oldest first, each with the passages that do."""
+        for key in place.keys:
+            for node in self.found.get(key, ()):
+                item = self.owners.get(node.uid)
+                if item is None or item.retired_at is not None:
+                    continue
+                if item.expires_at is None or item.expires_at > self.now:
+                    yield item, self.passages.get(node.uid, (node.uid,))
+
+    def standing(self, place: Place | Run, item: Item) -> Iterator[Node]:
+        """Yield those that an item may be linked to."""
+        for source, _ in self.of(place):
+            if self.may_link(item, source):
+                yield source
+
+    def may_link(self, item: Item, source: Node) -> bool:
+        """Tell whether whoever may see an item may see the stored one: a link then hides and betrays nothing.
+
+        An earlier version of the very item is no source of it.
+        """
+        if source.context != self.context:
+            return source.sensitivity is Sensitivity.PUBLIC and source.portable
+        if item.id is not None and source.source_id == item.id:
+            return False
+        if item.portable and not source.portable:
+            return False
+        if source.sensitivity is Sensitivity.PUBLIC:
+            return True
+        about = self.about.get(source.uid, frozenset())
+        return source.sensitivity is item.sensitivity and about.issuperset(map(fold, item.about))
+
+
+async def _subjects(graph: GraphStore, tenant: str, items: Sequence[str]) -> dict[str, frozenset[str]]:
+    if not items:
+        return {}
+    about: dict[str, set[str]] = {}
+    for edge in await graph.expand(tenant, list(dict.fromkeys(items)), [("ABOUT", Direction.OUT)], _ABOUT):
+        about.setdefault(edge.origin, set()).update((edge.node.uid, *map(fold, (edge.node.name, *edge.node.aliases))))
+    return {uid: frozenset(names) for uid, names in about.items()}
+
+
+async def _passages(graph: GraphStore, tenant: str, items: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the passages of items that have several, in order."""
+    if not items:
+        return {}
+    found: dict[str, list[Node]] = {}
+    for proof in await graph.expand(tenant, items, [("EVIDENCED_BY", Direction.OUT)], _ABOUT):
+        found.setdefault(proof.origin, []).append(proof.node)
+    return {
+        uid: tuple(chunk.uid for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0))
+        for uid, chunks in found.items()
+    }
+
+
+async def _gone_on(graph: GraphStore, tenant: str, cut: Collection[str], now: datetime) -> dict[str, list[Node]]:
+    """Return, by their keys, the passages that go on from where texts were cut."""
+    if not cut:
+        return {}
+    # One place may be cut after several heads, all with the same end: the shortest has no words of a head.
+    places: dict[str, list[str]] = {}
+    for key in sorted(cut, key=len):
+        places.setdefault(key[-_SAME_END:], []).append(key)
+    found: dict[str, list[Node]] = {}
+    for keys in islice(places.values(), _MOST_CUTS):
+        hits = await graph.find(Scope(tenant=tenant, now=now), keys[0][:_CUT_CHARS], _SAME)
+        passages = await graph.nodes(tenant, [hit.uid for hit in hits])
+        texts = {uid: plain(node.text or "") for uid, node in passages.items()}
+        for key in keys:
+            begun = [node for uid, node in passages.items() if texts[uid].startswith(key.removeprefix(CUT))]
+            if begun:
+                found[key] = sorted(begun, key=lambda node: (node.created_at, node.uid))
+    return found
