@@ -46,6 +46,8 @@ decrypt; faster slower; larger smaller; higher lower; earlier later; correct wro
 known unknown; found lost; remember forget; remembered forgot; join leave; joined left; public private; agreed refused;
 innocent guilty; well ill"""
 
+_OWN = 0.5
+"""Share of the words of a sentence that its source has, at least: a paraphrase has some of its own, a sermon more."""
 _OPPOSITE = tuple((mine, its) for pair in _OPPOSITES.split(";") for mine, its in permutations(sparse.stems(pair)))
 
 
@@ -60,6 +62,23 @@ class _Clause(NamedTuple):
     def affirmed(self) -> frozenset[str]:
         """What it says and does not deny."""
         return self.words - self.denied
+
+
+def strays(line: str, place: int, sources: Sequence[Material]) -> str:
+    """Return why a sentence of the line of one source is not its own, in words; empty: all are.
+
+    At least half of what it says has to be in its source's words, and no other source may have more of it: then
+    somebody would be told to have said what another did.
+    """
+    own, *others = (
+        _words(f"{one.head} {one.text}") for one in (sources[place], *sources[:place], *sources[place + 1 :])
+    )
+    for said in map(_words, said_in(line)):
+        if len(said & own) < _OWN * len(said):
+            return "most of its words are not of its source"
+        if any(len(said & theirs) > len(said & own) for theirs in others):
+            return "another source says it"
+    return ""
 
 
 def contradiction(source: Material, line: str) -> str:

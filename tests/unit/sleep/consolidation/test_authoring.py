@@ -85,6 +85,7 @@ async def test_what_is_no_summary_is_of_no_use(reply: Reply) -> None:
 async def test_a_line_that_says_what_another_source_does_is_dropped_alone() -> None:
     swapped = answer("Ben flew to Porto.", GOOD[1], GOOD[2])
     assert await line_of(swapped) == ["", *GOOD[1:]]
+    assert await line_of(answer("A lovely evening.", GOOD[1], GOOD[2])) == ["", *GOOD[1:]], "no name tells whose it is"
     turned = answer(GOOD[0], GOOD[1], "The sea was not calm.")
     assert await line_of(turned) == [*GOOD[:2], ""]
 
