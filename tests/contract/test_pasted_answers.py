@@ -215,3 +215,23 @@ async def test_own_words_are_never_lost(side: Side, own: str, result: str, data:
         assert any(own in (node.text or "") for node in (await side.nodes()).values())
     else:
         assert own in await passage(side, turn)
+
+
+@pytest.mark.parametrize("text", [f"Memory: {CACHE}", f"Context:\n{CACHE[:45]}…", f"- {CACHE}\n- {REPAIR}"])
+async def test_what_others_may_not_see_is_not_linked_in_any_form(side: Side, text: str) -> None:
+    private = {"sensitivity": "personal", "about": ["Ana"]}
+    await tell(side, {"id": "s", "text": CACHE, **private}, {"id": "r", "text": REPAIR, **private})
+    assert (await say(side, text, None, **private)).status == "linked"
+    for fields in ({**private, "about": ["Ben"]}, {}):
+        assert told(await say(side, text, None, **fields)) == ("created", [])
+    (elsewhere,) = (await tell(side, {"text": text, "speaker": "assistant"}, tenant="u")).items
+    assert told(elsewhere) == ("created", [])
+
+
+async def test_a_result_behind_a_head_may_be_of_another_context(side: Side) -> None:
+    uids = await remember(side)
+    (echo,) = (await tell(side, {"text": f"Ana: {CACHE}\nBen: {REPAIR}"}, context="diary")).items
+    assert [(source.uid, source.context) for source in echo.sources] == [(uid, "ops") for uid in uids.values()]
+    assert echo.status == "linked"
+    (item,) = (await tell(side, {"text": f"{CACHE}\n{REPAIR}"}, context="diary")).items
+    assert told(item) == ("created", [])

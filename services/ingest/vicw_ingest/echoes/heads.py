@@ -69,8 +69,9 @@ def fits(head: str, source: Node) -> bool:
     tokens = _TOKEN.findall(_SCORE.sub(" ", fold(head)))
     if not tokens:
         return True
-    if tokens[0].isdigit() and len(tokens[0]) <= _RANK_DIGITS:
-        tokens = tokens[1:]
+    number = next((n for n, token in enumerate(tokens) if token.isdigit()), None)
+    if number is not None and len(tokens[number]) <= _RANK_DIGITS:
+        del tokens[number]  # its rank
     known = _known(source) | _WORDS
     return all(token in known or token in _BETWEEN for token in tokens) and (
         not tokens or any(token in known for token in tokens)

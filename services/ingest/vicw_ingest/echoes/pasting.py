@@ -21,7 +21,7 @@ _FEW_RUNS, _MOST_RUNS = 120, 500
 _RUN_LINES, _MOST_RUN_LINES = 12, 60
 """A result may have so many lines; fewer in a text of very many, where up to a gap it may still have more."""
 _RUN_CHARS = 6000
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"[^\n]+")
 _CUT = re.compile(rf"[^\n]{CUT}[ \t\"'”]*$")
 
 
@@ -84,7 +84,8 @@ class _Lines:
     @classmethod
     def of(cls, text: str) -> _Lines:
         """Take a text apart; one that is too long for an answer has none."""
-        found = islice(_LINE.finditer(text), _MOST_LINES) if len(text) <= _IN_CHARS else ()
+        matches = _LINE.finditer(text) if len(text) <= _IN_CHARS else ()
+        found = islice((match for match in matches if not match[0].isspace()), _MOST_LINES)
         spans = tuple((match.start(), match.start() + len(match[0].rstrip())) for match in found)
         lines = [text[start:end] for start, end in spans]
         return cls(text, spans, tuple(map(bare, lines)), tuple(map(_spaced, lines)))
