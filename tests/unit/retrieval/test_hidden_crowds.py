@@ -87,8 +87,8 @@ async def test_a_domain_that_is_all_hidden_is_none(store: Path, fields: dict[str
 
 async def test_a_step_of_a_flow_that_counts_hidden_turns_is_not_told_to_a_viewer(memory: Memory) -> None:
     hidden = {"sensitivity": "personal", "about": ["Ben"]}
-    turns = [{"id": "a", "text": "The kiln is hot."}, *({"text": f"I owe {n}.", **hidden} for n in (1, 2))]
-    await memory.ingest(*turns, {"id": "c", "text": "The kiln is cold."}, flow_id="f")
+    owed: list[dict[str, Any]] = [{"text": f"I owe {n}.", **hidden} for n in (1, 2)]
+    await memory.ingest({"id": "a", "text": "Hot kiln."}, *owed, {"id": "c", "text": "Cold kiln."}, flow_id="f")
     steps = {result.id: result.flow_step for result in (await memory.retrieve("kiln")).results}
     assert (steps["a"], steps["c"]) == (1, 4)
     seen = (await memory.retrieve("kiln", viewer={"user": "Clara", "context": "ctx"})).results

@@ -71,13 +71,12 @@ def test_stores_that_disagree_are_told_of_and_mended(filled: Path) -> None:
 def test_without_vectors_there_is_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
     monkeypatch.setattr("vicw_standalone.cli.sleeping.configure_logs", lambda settings: None)
-    assert CliRunner().invoke(app, ["model", "list", "--data-dir", str(store)]).exit_code == 0
     asyncio.run(fill_without_vectors(store))
     assert "nothing to compare" in sleep(store, "reconcile").stdout
 
 
 async def fill_without_vectors(store: Path) -> None:
-    async with open_memory(store, embedder="none") as memory:
+    async with open_memory(store, vectors=False) as memory:
         await memory.ingest({"id": "stays", "text": "The harbour is old."})
 
 
