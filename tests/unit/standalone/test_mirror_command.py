@@ -104,6 +104,11 @@ def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Pa
     assert "holds no store" in str(empty.exception)
 
 
+def test_of_a_mirror_that_is_not_there_nothing_was_edited_and_that_is_said(filled: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["mirror", "diff", "--path", str(tmp_path / "m"), "--data-dir", str(filled)])
+    assert (done.exit_code, "vicw mirror build" in done.output) == (2, True)
+
+
 @pytest.mark.parametrize("command", ["build", "sync", "status", "diff"])
 def test_the_root_of_a_disk_is_no_place_for_it(filled: Path, command: str) -> None:
     done = CliRunner().invoke(app, ["mirror", command, "--path", "/", "--data-dir", str(filled)])

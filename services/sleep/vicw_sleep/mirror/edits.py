@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from vicw_shared.errors import NotFoundError
 from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.mirror.folder import EDITS, MirrorFolder
@@ -37,12 +38,12 @@ class Edit:
 async def edits_of(mirror: Mirror) -> list[Edit]:
     """Return what was edited since pages were written, page by page.
 
-    Raises SettingsError where there is something else than this mirror.
+    Raises NotFoundError where there is no mirror, SettingsError where there is something else than this one.
     """
     folder = MirrorFolder(mirror.path)
     with folder.translated():
         if folder.require_ours(await mirror.marker()) is None:
-            return []
+            raise NotFoundError(f"There is no mirror at {mirror.path}: `vicw mirror build` makes it")
         with closing(Ledger(folder.path, reading=True)) as ledger:
             changed = await in_thread(_changed, folder, ledger)
             return [edit for name, aside, text in changed for edit in await _edits(mirror, ledger, name, aside, text)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vicw_shared.errors import NotFoundError
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.jobs import open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
@@ -114,11 +115,15 @@ def diff_command(
 ) -> None:
     """Show what was edited in the mirror, as changes of what is stored. Nothing is stored.
 
-    Exit code 1 if anything was edited.
+    Exit code 1 if anything was edited, 2 if there is no mirror.
     """
     from vicw_sleep.mirror.edits import edits_of
 
-    found = _run(_settings(path, viewer, tenant, data_dir), platform, edits_of)
+    settings = _settings(path, viewer, tenant, data_dir)
+    try:
+        found = _run(settings, platform, edits_of)
+    except NotFoundError as error:
+        fail(error.detail, code=2)
     for edit in found:
         _print(edit, as_json)
     if found:

@@ -9,6 +9,7 @@ import pytest
 
 from memory import Memory, open_memory
 from unit.sleep.mirror.folders import everything, mirror_of
+from vicw_shared.errors import NotFoundError
 from vicw_sleep.mirror.edits import Edit, edits_of
 
 TEXT = "The king takes the amulet.\n# and more [[x]]\nHe leaves."
@@ -44,7 +45,8 @@ def told(edits: list[Edit]) -> list[tuple[str, str]]:
 
 async def test_without_an_edit_there_is_nothing_to_tell(memory: Memory, tmp_path: Path) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
-    assert await edits_of(mirror) == []
+    with pytest.raises(NotFoundError, match="vicw mirror build"):
+        await edits_of(mirror)
     await mirror.build()
     assert await edits_of(mirror) == []
 
