@@ -7,7 +7,7 @@ import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from contract.exports import exported, imported, registries, same
-from contract.sides import Clockwork, Side, asked_for, embedded, platform
+from contract.sides import START, Clockwork, Side, asked_for, embedded, platform
 from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
 from effort import TIMES
@@ -24,12 +24,14 @@ from qdrant_servers import server_if_any
 from vicw_ingest.identity.merges import merge
 from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
-from vicw_shared.archive.manifest import NAME
+from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
 from vicw_shared.identity.joining import Decision
-from vicw_shared.ports import GraphTransaction
+from vicw_shared.ports import GraphTransaction, Use
 from vicw_sleep.archive import exporting, importing
 from vicw_sleep.archive.exporting import Wanted
+from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.consolidating import Consolidation
 
 _TEXTS = (
     "My sister Ana moved to Porto because Mara took the Sunken Amulet.",
@@ -56,7 +58,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def fill(side: Side) -> None:
-    """Two tenants, late items, new versions, a retraction, a Macro-Event, receipts, what a model is to read."""
+    """Two tenants, late items, new versions, a retraction, a Macro-Event, receipts, what is unread and was shown."""
     await tell(side, [turn(n, _TEXTS[n % 3], tags=["trip"], about=["Ana"]) for n in range(9)])
     await tell(side, [turn(2, "Ben has left."), turn(20, "Nothing happened.", timestamp=None)])
     await side.ingest({"context": "d", "items": [{"text": "Elsewhere. " * 40}]}, "u", "a key")
@@ -70,6 +72,9 @@ async def fill(side: Side) -> None:
         await transaction.put_unread([last.uid])
 
     await side.graph.write("t", "c", wait_for_a_model)
+    await side.graph.note_uses("t", {macro.uid: 3, last.uid: 1}, START)
+    await side.graph.note_uses("t", {last.uid: 1}, START + timedelta(microseconds=1))
+    await side.graph.note_uses("u", {n.uid: 7 for n in (await side.nodes()).values() if n.content_hash}, START)
     await sound(side)
 
 
@@ -79,8 +84,15 @@ def inside(folder: Path) -> list[str]:
 
 async def whole(side: Side) -> tuple[Any, ...]:
     """Return all that a store knows, its points too."""
+    nodes = await side.nodes()
     dense = await side.vectors.dense(sorted(await side.points()))
-    return await side.nodes(), await side.edges(), await side.payloads(), sorted(dense)
+    return nodes, await side.edges(), await side.payloads(), sorted(dense), await shown(side)
+
+
+async def shown(side: Side) -> dict[str, Use]:
+    """Return what answers have shown."""
+    uids = [*await side.nodes()]
+    return await side.graph.uses("t", uids) | await side.graph.uses("u", uids)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -110,6 +122,38 @@ async def test_what_a_platform_has_comes_out_as_it_was(side: Side, store: Path, 
         await sound(other)
         await exported(other, tmp_path / "two")
         same(tmp_path / "one", tmp_path / "two", error=_ROUNDED)
+
+
+async def test_what_was_shown_stays_so_and_is_no_more_when_it_comes_again(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        manifest = await exported(source, tmp_path / "one")
+        before = await shown(source)
+        assert Use(2, START + timedelta(microseconds=1)) in before.values()
+        assert manifest.rows([USES]) == len(before) > 2
+        await imported(tmp_path / "one", side)
+        assert await shown(side) == before
+        await imported(tmp_path / "one", side)
+        assert await shown(side) == before
+        later = START + timedelta(days=1)
+        await side.graph.note_uses("t", dict.fromkeys(before, 1), later)
+        assert max(use.last for use in (await shown(side)).values()) == later
+        assert max(use.times for use in (await shown(side)).values()) == 7
+
+
+async def test_what_was_shown_of_late_is_not_folded_in_the_other_store(side: Side, store: Path, tmp_path: Path) -> None:
+    async with embedded(store) as source:
+        await tell(source, [turn(n, f"We talked about {_TEXTS[n % 3]}") for n in range(5)])
+        await source.graph.note_uses("t", {event.uid: 1 for event in await thread(source)}, datetime.now(UTC))
+        await exported(source, tmp_path / "one")
+        await imported(tmp_path / "one", side)
+    now = datetime.now(UTC) + timedelta(hours=2)
+    for since, macros in ((now - timedelta(days=1), 0), (now, 1)):
+        rules = Rules(before=now, cohesion=0.0, used_since=since)
+        work = Consolidation(side.graph, side.graph.unread, side.indexer.indexes, registries().edges, side.indexer)
+        assert (await work.run(rules, now=now)).macros == macros
 
 
 async def test_life_goes_on_in_the_other_store(side: Side, store: Path, tmp_path: Path) -> None:

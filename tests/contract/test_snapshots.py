@@ -9,7 +9,7 @@ import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Counters, GraphTransaction, Outcome, Receipt, Step
+from vicw_shared.ports import Counters, GraphTransaction, Outcome, Receipt, Step, Use
 from vicw_shared.uids import make_uid
 
 
@@ -78,6 +78,16 @@ async def test_what_is_unread_is_told_given_up_or_not(graph: Graph) -> None:
         assert await snapshot.unread(root, uids) == set(uids[:2])
         assert await snapshot.unread(root, []) == set()
         assert await snapshot.unread(replace(root, tenant="u"), uids) == set()
+
+
+async def test_what_was_shown_is_told(graph: Graph) -> None:
+    root, members, _ = await fill(graph)
+    uids = [member.uid for member in members]
+    await graph.note_uses("t", {uids[0]: 2}, AT)
+    async with graph.snapshot() as snapshot:
+        assert await snapshot.uses(root, uids) == {uids[0]: Use(2, AT)}
+        assert await snapshot.uses(root, []) == {}
+        assert await snapshot.uses(replace(root, tenant="u"), uids) == {}
 
 
 async def test_receipts_come_in_the_order_of_time(graph: Graph) -> None:

@@ -74,6 +74,20 @@ async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:
     assert await graph.uses("t", [A]) == {A: Use(3, AT)}
 
 
+async def test_uses_are_raised_and_no_more_by_the_same_again(graph: Graph) -> None:
+    await fill(graph)
+    earlier, later = AT - timedelta(hours=1), AT + timedelta(hours=1)
+    await graph.note_uses("t", {A: 5}, AT)
+    told = {A: Use(3, later), B: Use(2, earlier), OTHERS: Use(9, AT), make_uid("nothing"): Use(9, AT)}
+    for _ in range(2):
+        await graph.write("t", "c", lambda transaction: transaction.raise_uses(told))
+        assert await graph.uses("t", [A, B]) == {A: Use(5, later), B: Use(2, earlier)}
+    await graph.write("t", "c", lambda transaction: transaction.raise_uses({A: Use(6, AT)}))
+    assert await graph.uses("t", [A]) == {A: Use(6, later)}
+    assert await graph.uses("u", [OTHERS]) == {}
+    await graph.write("t", "c", lambda transaction: transaction.raise_uses({}))
+
+
 async def test_it_is_known_how_long_ago_somebody_asked(graph: Graph) -> None:
     assert await graph.asked_ago() is None
     for _ in range(2):

@@ -20,9 +20,9 @@ NAME = "manifest.json"
 FORMAT = "vicw-export"
 VERSION = 1
 """Of the layout and of what the files hold. A change that an older program would misread is a new one."""
-EDGES, COUNTERS, UNREAD = "edges.jsonl", "counters.jsonl", "unread.jsonl"
+EDGES, COUNTERS, UNREAD, USES = "edges.jsonl", "counters.jsonl", "unread.jsonl", "uses.jsonl"
 RECEIPTS, STEPS, KEYS = "receipts.jsonl", "steps.jsonl", "keys.jsonl"
-RECORDS = (EDGES, COUNTERS, UNREAD, RECEIPTS, STEPS, KEYS)
+RECORDS = (EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS)
 """Files beside those of the collections. No collection can have one's name."""
 EMBEDDINGS = "embeddings"
 _FILE = re.compile(rf"({EMBEDDINGS}/)?[a-z][a-z0-9_]{{0,63}}(\.jsonl|\.npy|\.ids\.json)")

@@ -42,6 +42,17 @@ class UnreadRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UseRow:
+    """How many ``times`` answers have shown an item, and when they did ``last``."""
+
+    tenant: str
+    context: str
+    item: str
+    times: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptRow:
     """A remembered answer of a tenant."""
 
@@ -52,12 +63,13 @@ class ReceiptRow:
     body: Mapping[str, object] = field(default_factory=dict)
 
 
-type Row = Node | Edge | CounterRow | UnreadRow | ReceiptRow | Step | ApiKey
+type Row = Node | Edge | CounterRow | UnreadRow | UseRow | ReceiptRow | Step | ApiKey
 
 _UIDS: Mapping[type, tuple[str, ...]] = {
     Node: ("uid", "qdrant_id"),
     Edge: ("id", "source", "target"),
     UnreadRow: ("item",),
+    UseRow: ("item",),
 }
 """Fields that hold UUIDs in their usual writing."""
 _SHARES: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance",)}
@@ -65,6 +77,7 @@ _SHARES: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance
 _COUNTS: Mapping[type, tuple[str, ...]] = {
     Node: ("version", "flow_step", "own_step", "arrival"),
     CounterRow: ("value",),
+    UseRow: ("times",),
 }
 """Fields that hold whole numbers of 64 bits, if any."""
 _MOST = 2**63
@@ -133,6 +146,7 @@ NODES = RowType(Node)
 EDGES = RowType(Edge)
 COUNTERS = RowType(CounterRow)
 UNREAD = RowType(UnreadRow)
+USES = RowType(UseRow)
 RECEIPTS = RowType(ReceiptRow)
 STEPS = RowType(Step)
 KEYS = RowType(ApiKey)

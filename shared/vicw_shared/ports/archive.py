@@ -9,6 +9,7 @@ from typing import Protocol
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports.sleep import Step
 from vicw_shared.ports.transaction import Counters, Receipt
+from vicw_shared.ports.uses import Use
 
 
 class GraphSnapshot(Protocol):
@@ -47,6 +48,10 @@ class GraphSnapshot(Protocol):
 
     async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
         """Return which of these items (uids) a language model has still to read, given up or not."""
+        ...
+
+    async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:
+        """Return the uses of these items (uids) of the root's tenant; what was never shown is left out."""
         ...
 
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:

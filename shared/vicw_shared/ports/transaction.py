@@ -13,6 +13,7 @@ from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports.erasing import ErasureNote
 from vicw_shared.ports.sleep import Step
+from vicw_shared.ports.uses import Use
 
 
 class Direction(StrEnum):
@@ -162,6 +163,10 @@ class Puts(Protocol):
 
     async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         """Have each of ``targets`` (uids) been shown as often, and as late, as any of ``sources`` was (``Uses``)."""
+        ...
+
+    async def raise_uses(self, uses: Mapping[str, Use]) -> None:
+        """Have items (uids) been shown so often, and so late, at least (``Uses``). Unknown ones are ignored."""
         ...
 
     async def log_step(self, step: Step) -> None:

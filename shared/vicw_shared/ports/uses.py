@@ -17,7 +17,7 @@ class Use:
 
 
 class Uses(Protocol):
-    """The uses of all tenants. They go with their items, and travel with no export."""
+    """The uses of all tenants. They go with their items, into exports, too."""
 
     async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         """Count that items (uids) were shown so many times more, the last time ``at``. Unknown ones are ignored."""

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from contract.exports import exported, imported, registries
-from contract.sides import embedded
+from contract.sides import START, embedded
 from contract.test_folding import tell, turn
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import NAME, FileEntry
@@ -34,6 +34,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             await tell(side, [turn(n, f"Ana met Ben in Porto, said {n}.", tags=["trip"]) for n in range(6)])
             await side.ingest({"context": "c", "wait": False, "items": [{"text": "x"}]}, "t", "a key")
             await side.indexer.drain()
+            await side.graph.note_uses("t", dict.fromkeys(await side.nodes(), 1), START)
             await exported(side, room / "export")
 
     asyncio.run(fill())
@@ -92,6 +93,12 @@ def names(path: Path) -> list[str]:
 
 def test_what_was_exported_is_sound(export: Path) -> None:
     judged(export)
+    reseal(export)
+    judged(export)
+
+
+def test_an_export_of_a_program_that_wrote_no_uses_is_sound(export: Path) -> None:
+    (export / "uses.jsonl").unlink()
     reseal(export)
     judged(export)
 
@@ -174,6 +181,12 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("events.jsonl", lambda r: r.update(created_at="2026-01-01T00:00:00"), "line 2: created_at: is without a time"),
         ("events.jsonl", lambda r: r.pop("created_at"), "line 2: created_at: Field required"),
         ("counters.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
+        ("uses.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
+        ("uses.jsonl", lambda r: r.update(item=NOBODY), "line 2: item: the context has no node"),
+        ("uses.jsonl", lambda r: r.update(item="x"), "line 2: item: 'x' is no UUID"),
+        ("uses.jsonl", lambda r: r.update(times=0), "line 2: times: 0 is less than once"),
+        ("uses.jsonl", lambda r: r.update(times=2**63), "line 2: times: 9223372036854775808 has more"),
+        ("uses.jsonl", lambda r: r.update(last="2026-01-01T00:00:00"), "line 2: last: is without a time zone"),
     ],
 )
 def test_a_line_that_no_store_has_is_named(

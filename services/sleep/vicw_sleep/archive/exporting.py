@@ -10,14 +10,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, DeclaredType, Manifest
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES, DeclaredType, Manifest
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, ReceiptRow, UnreadRow
+from vicw_shared.archive.rows import NODES, CounterRow, ReceiptRow, UnreadRow, UseRow
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
+from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.archive.writing import ArchiveWriter
 from vicw_shared.clock import now
@@ -170,9 +171,7 @@ class _Export:
             flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
             await self._nodes(nodes)
             await self._edges(root, uids, inside)
-            unread = await self.snapshot.unread(root, [node.uid for node in nodes if node.content_hash is not None])
-            rows = [UnreadRow(tenant=root.tenant, context=root.context, item=uid) for uid in sorted(unread)]
-            self.writer.write(UNREAD, UNREAD_ROWS, rows)
+            await self._notes(root, nodes)
             self.told(len(self._written) + (number + 1) * _NODES)
         await self._counters(root, sorted(flows))
         return members
@@ -200,6 +199,15 @@ class _Export:
             self._crossing[root.uid] += [edge for edge in page if edge.target not in inside]
             if len(page) < _EDGES:
                 break
+
+    async def _notes(self, root: Node, nodes: Sequence[Node]) -> None:
+        """Write what is noted beside these nodes: which of them are unread, and what answers have shown."""
+        home = {"tenant": root.tenant, "context": root.context}
+        unread = await self.snapshot.unread(root, [node.uid for node in nodes if node.content_hash is not None])
+        self.writer.write(UNREAD, UNREAD_ROWS, [UnreadRow(**home, item=uid) for uid in sorted(unread)])
+        uses = await self.snapshot.uses(root, [node.uid for node in nodes if node.label in {Label.ENTITY, Label.EVENT}])
+        rows = [UseRow(**home, item=uid, times=use.times, last=use.last) for uid, use in sorted(uses.items())]
+        self.writer.write(USES, USE_ROWS, rows)
 
     async def _counters(self, root: Node, flows: Sequence[str]) -> None:
         home = {"tenant": root.tenant, "context": root.context}

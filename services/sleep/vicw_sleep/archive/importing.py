@@ -8,7 +8,7 @@ from functools import partial
 from itertools import batched, groupby
 from typing import Protocol
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
@@ -16,6 +16,7 @@ from vicw_shared.archive.rows import NODES, CounterRow
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
+from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
@@ -28,6 +29,7 @@ from vicw_shared.ports import (
     ModelIdentity,
     Outbox,
     Receipt,
+    Use,
     VectorStore,
 )
 from vicw_shared.progress import Progress, silent
@@ -147,7 +149,8 @@ class _Import:
         stages: list[tuple[str, Callable[[str, int], Awaitable[None]]]] = [(COUNTERS, self._counters)]
         files = sorted(reader.manifest.node_files.items(), key=lambda one: one[1].label is not Label.CONTEXT)
         stages += [(name, self._nodes) for name, _ in files]
-        stages += [(EDGES, self._edges), (UNREAD, self._unread), (RECEIPTS, self._receipts), (STEPS, self._steps)]
+        stages += [(EDGES, self._edges), (UNREAD, self._unread), (USES, self._uses)]
+        stages += [(RECEIPTS, self._receipts), (STEPS, self._steps)]
         names = [name for name, _ in stages]
         start = names.index(self.mark.file) if self.mark.file else 0
         for number, (name, stage) in enumerate(stages):
@@ -206,6 +209,13 @@ class _Import:
         for home, part in _grouped(rows, lambda row: (row.tenant, row.context)):
             items = [row.item for _, row in part]
             await self._write(home, name, part[-1][0], lambda t, items=items: t.put_unread(items))  # type: ignore[misc]
+            self._told(len(part))
+
+    async def _uses(self, name: str, after: int) -> None:
+        rows = self.judged.reader.rows(name, USE_ROWS, after=after)
+        for home, part in _grouped(rows, lambda row: (row.tenant, row.context)):
+            uses = {row.item: Use(row.times, row.last) for _, row in part}
+            await self._write(home, name, part[-1][0], lambda t, uses=uses: t.raise_uses(uses))  # type: ignore[misc]
             self._told(len(part))
 
     async def _receipts(self, name: str, after: int) -> None:

@@ -8,16 +8,17 @@ from itertools import batched, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, NAME, RECEIPTS, STEPS, UNREAD
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, NAME, RECEIPTS, STEPS, UNREAD, USES
 from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.reading import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, UnreadRow
+from vicw_shared.archive.rows import NODES, CounterRow, UnreadRow, UseRow
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
+from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.folding.ledger import Entry
@@ -73,6 +74,7 @@ def judge(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = si
     work.nodes()
     work.edges()
     work.records()
+    work.uses()
     work.embeddings()
     return work.judged
 
@@ -97,7 +99,7 @@ class _Judge:
             if core.get(declared.name, declared) != declared:
                 raise refusal(NAME, f"collections: {declared.name} is another collection here")
         others = {name for name in manifest.files if name.endswith(".jsonl")} - {*manifest.node_files}
-        for name in sorted(others - {EDGES, COUNTERS, UNREAD, RECEIPTS, STEPS, KEYS}):
+        for name in sorted(others - {EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS}):
             raise refusal(NAME, f"files: {name} is of no collection that it names")
 
     def nodes(self) -> None:
@@ -187,7 +189,19 @@ class _Judge:
                 raise refusal(KEYS, f"tenant: {problem}", line=line)
             self._count(1)
 
-    def _at_home(self, name: str, line: int, row: CounterRow | UnreadRow | Step) -> None:
+    def uses(self) -> None:
+        """Judge what answers have shown: items of their context, and often enough to be counted."""
+        homes = list(self.judged.homes)
+        for part in batched(self.judged.reader.rows(USES, USE_ROWS), _PART):
+            numbers = self.judged.uids.find([use.item for _, use in part])
+            for (line, use), number in zip(part, numbers, strict=True):
+                self._at_home(USES, line, use)
+                if number < 0 or homes[number // len(_LABELS)] != (use.tenant, use.context):
+                    raise refusal(USES, f"item: the context has no node {use.item}", line=line)
+                if use.times < 1:
+                    raise refusal(USES, f"times: {use.times} is less than once", line=line)
+
+    def _at_home(self, name: str, line: int, row: CounterRow | UnreadRow | UseRow | Step) -> None:
         if (row.tenant, row.context) not in self.judged.homes:
             raise refusal(name, f"context: {row.context!r} is not in the export", line=line)
         self._count(1)

@@ -13,9 +13,10 @@ from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenan
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, gathered, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
+from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step
+from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 1000
@@ -51,6 +52,7 @@ class Neo4jSnapshot:
         self._database = database
         self._types = types
         self._unread = Neo4jUnreadItems(database)
+        self._uses = Neo4jUses(database)
 
     async def roots(self) -> list[Node]:
         found: list[Node] = []
@@ -93,6 +95,9 @@ class Neo4jSnapshot:
 
     async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
         return set(await self._unread.of(root.tenant, items)) if items else set()
+
+    async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:
+        return await self._uses.uses(root.tenant, items) if items else {}
 
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
         at, key = (to_us(after.created_at), after.key) if after is not None else _BEFORE_ALL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import batched, groupby
@@ -40,7 +40,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step
+from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -208,6 +208,13 @@ class Neo4jTransaction:
         rows = [{"record": use_record(uid), "uid": uid} for uid in sorted(targets)]
         given = [use_record(uid) for uid in sources]
         await self._run(records.HAND_ON_USES, records=given, uses=rows, tenant=self._tenant)
+
+    async def raise_uses(self, uses: Mapping[str, Use]) -> None:
+        rows = [
+            {"record": use_record(uid), "uid": uid, "times": use.times, "at": to_us(use.last)}
+            for uid, use in sorted(uses.items())
+        ]
+        await self._run(records.RAISE_USES, uses=rows, tenant=self._tenant)
 
     async def log_step(self, step: Step) -> None:
         await put_step(self._run, step)

@@ -14,9 +14,10 @@ from vicw_shared.adapters.sqlite.database import Database, translated
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
 from vicw_shared.adapters.sqlite.steps import read_steps_logged
 from vicw_shared.adapters.sqlite.transaction import read_counters, read_nodes
+from vicw_shared.adapters.sqlite.uses import read_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Node
-from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step
+from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -112,6 +113,9 @@ class SqliteSnapshot:
             return found
 
         return await self._do(work)
+
+    async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:
+        return await self._do(lambda c: read_uses(c, root.tenant, items))
 
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
         place = (to_us(after.created_at), after.key) if after is not None else _BEFORE_ALL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import batched
 
@@ -28,14 +28,14 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.adapters.sqlite.steps import put_step
 from vicw_shared.adapters.sqlite.unread import put_unread, take_unread
-from vicw_shared.adapters.sqlite.uses import hand_on_uses
+from vicw_shared.adapters.sqlite.uses import hand_on_uses, raise_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step
+from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -224,6 +224,9 @@ class SqliteTransaction:
 
     async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         await self._do(lambda c: hand_on_uses(c, sources, targets))
+
+    async def raise_uses(self, uses: Mapping[str, Use]) -> None:
+        await self._do(lambda c: raise_uses(c, self._tenant, uses))
 
     async def log_step(self, step: Step) -> None:
         await self._do(lambda c: put_step(c, step))

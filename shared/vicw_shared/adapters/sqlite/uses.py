@@ -19,9 +19,12 @@ _NOTE = (
 )
 _NOTE_ASKED = "INSERT OR REPLACE INTO meta VALUES ('asked', julianday('now'))"
 _ASKED_AGO = "SELECT (julianday('now') - CAST(value AS REAL)) * 86400 FROM meta WHERE key = 'asked'"
-_HAND_ON = (
-    "INSERT INTO item_use (item, times, last_at) VALUES (?, ?, ?) "
+_RAISED = (
     "ON CONFLICT (item) DO UPDATE SET times = max(times, excluded.times), last_at = max(last_at, excluded.last_at)"
+)
+_HAND_ON = f"INSERT INTO item_use (item, times, last_at) VALUES (?, ?, ?) {_RAISED}"  # noqa: S608
+_RAISE = (
+    f"INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? {_RAISED}"  # noqa: S608
 )
 
 
@@ -34,6 +37,25 @@ def hand_on_uses(connection: sqlite3.Connection, sources: Sequence[str], targets
         times, last = max(times, found[0] or 0), max(last, found[1] or 0)
     if times:
         connection.executemany(_HAND_ON, [(pack(uid), times, last) for uid in targets])
+
+
+def raise_uses(connection: sqlite3.Connection, tenant: str, uses: Mapping[str, Use]) -> None:
+    """Have items been shown so often, and so late, at least."""
+    rows = [(use.times, to_us(use.last), pack(uid), tenant) for uid, use in uses.items()]
+    connection.executemany(_RAISE, rows)
+
+
+def read_uses(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
+    """Return the uses of these items of a tenant."""
+    found: dict[str, Use] = {}
+    for part in batched(map(pack, uids), _BATCH):
+        rows = connection.execute(
+            "SELECT u.item, u.times, u.last_at FROM item_use u JOIN node n ON n.uid = u.item "  # noqa: S608
+            f"WHERE u.item IN ({marks(len(part))}) AND n.tenant = ?",
+            (*part, tenant),
+        )
+        found |= {unpack(uid): Use(times, from_us(last)) for uid, times, last in rows}
+    return found
 
 
 class SqliteUses:
@@ -56,15 +78,4 @@ class SqliteUses:
         return float(rows[0][0]) if rows else None
 
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
-        def work(connection: sqlite3.Connection) -> dict[str, Use]:
-            found: dict[str, Use] = {}
-            for part in batched(map(pack, uids), _BATCH):
-                rows = connection.execute(
-                    "SELECT u.item, u.times, u.last_at FROM item_use u JOIN node n ON n.uid = u.item "  # noqa: S608
-                    f"WHERE u.item IN ({marks(len(part))}) AND n.tenant = ?",
-                    (*part, tenant),
-                )
-                found |= {unpack(uid): Use(times, from_us(last)) for uid, times, last in rows}
-            return found
-
-        return await self._database.read(work)
+        return await self._database.read(lambda c: read_uses(c, tenant, uids))

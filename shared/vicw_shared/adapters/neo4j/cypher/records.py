@@ -183,6 +183,14 @@ HAND_ON_USES = (
     "n.used_at = CASE WHEN n.used_at > at THEN n.used_at ELSE at END"
 )
 
+RAISE_USES = (
+    f"UNWIND $uses AS use MATCH (n:{ITEM}) WHERE n.uid = use.uid AND n.tenant = $tenant "
+    "MERGE (u:Entity {record: use.record}) "
+    "ON CREATE SET u.subtype = 'use', u.used = n.uid, u.use_of = $tenant, u.times = use.times, u.used_at = use.at "
+    "ON MATCH SET u.times = CASE WHEN u.times > use.times THEN u.times ELSE use.times END, "
+    "u.used_at = CASE WHEN u.used_at > use.at THEN u.used_at ELSE use.at END"
+)
+
 USES = (
     f"MATCH (u:Entity) {seek('u', 'Entity', 'record')} WHERE u.record IN $records AND u.use_of = $tenant "
     "RETURN u.used AS item, u.times AS times, u.used_at AS last"
