@@ -151,6 +151,29 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
             await undoing.undo(unknown, now=LATER, grace=GRACE)
 
 
+async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
+    await tell(side, turns(12))
+    await run(side)
+    first, second, third = await thread(side)
+    steps = {step.subject: step.id for step in await side.graph.steps("t", limit=9)}
+    await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
+    with pytest.raises(NotFoundError, match=r"its Events came back when one of them was changed or erased"):
+        await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
+    rules = Rules(before=LATER + timedelta(days=2), least=2, cohesion=0.0)
+    await run(side, rules)
+    assert not {second.uid, third.uid} & (await side.nodes()).keys(), "folded again"
+    for macro in (second, third):
+        with pytest.raises(NotFoundError, match=r"has been folded again. Undo that step first"):
+            await consolidation(side).undo(steps[macro.uid], now=LATER, grace=GRACE)
+    with pytest.raises(NotFoundError, match="its Events came back"):
+        await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
+    await side.retract({"context": "c", "ids": ["11"]}, "t")
+    with pytest.raises(NotFoundError, match="its Events came back"):
+        await consolidation(side).undo(steps[third.uid], now=LATER, grace=GRACE)
+    await consolidation(side).undo(steps[second.uid], now=LATER, grace=GRACE)
+    await sound(side)
+
+
 async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Side) -> None:
     never = "We never again want to go there {}, and not only because of the lift that was broken all the time. "
     await tell(side, [turn(n, never.format(n) * 3) for n in range(5)])

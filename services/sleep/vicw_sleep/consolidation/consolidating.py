@@ -25,6 +25,7 @@ from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.points import point_of
 from vicw_shared.ports import (
+    Direction,
     Flow,
     GraphStore,
     GraphTransaction,
@@ -37,7 +38,7 @@ from vicw_shared.ports import (
     Uses,
     WorkQueue,
 )
-from vicw_shared.uids import make_uid
+from vicw_shared.uids import chunk_uid, make_uid
 from vicw_shared.undoing import undoable, undone
 from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.authoring import Author
@@ -172,7 +173,7 @@ class Consolidation:
         async def work(transaction: GraphTransaction) -> Unfolded:
             macro = (await transaction.nodes([step.subject])).get(step.subject)
             if macro is None:
-                raise NotFoundError(f"What step {step_id!r} made has been folded again. Undo that step first")
+                raise NotFoundError(await _why_gone(transaction, step))
             done = await Unfolder(transaction, self.registry, now).unfold(macro)
             await transaction.log_step(undone(step, now))
             return done
@@ -232,6 +233,18 @@ class Consolidation:
     async def _discard(self, points: Sequence[str]) -> None:
         for index in await self.indexes.writing():
             await index.vectors.delete(points)
+
+
+async def _why_gone(transaction: GraphTransaction, step: Step) -> str:
+    """Say where the Macro-Event of a step is: what one stands for that was folded again keeps its first passage."""
+    proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)
+    owners = await transaction.nodes([proof.source for proof in proofs])
+    if any(owner.is_macro for owner in owners.values()):
+        return f"What step {step.id!r} made has been folded again. Undo that step first"
+    return (
+        f"What step {step.id!r} made is there no more: its Events came back when one of them was changed or erased. "
+        "There is nothing to undo"
+    )
 
 
 def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: str = "", **more: str) -> Step:
