@@ -14,7 +14,7 @@ import pytest
 from contract.sides import START, Side, asked_for
 from contract.test_consolidating import consolidation, turns
 from contract.test_consolidating import run as consolidate
-from contract.test_erasing import everything
+from contract.test_erasing import TAG, everything, tag_spread
 from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from vicw_ingest.capacity import capacity as module
 from vicw_ingest.capacity.capacity import FORGET, Capacity, Done, Fate, keep
@@ -192,6 +192,15 @@ async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:
     await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
     assert await forget(side, policy=replace(_POLICY, items=4)) == Done(marked=1)
     assert await to_go(side) == {"8"}
+
+
+async def test_a_tag_that_a_dream_has_spread_goes_too(side: Side) -> None:
+    await tag_spread(side, importance=0.1)
+    assert await forget(side) == Done(marked=1)
+    assert TAG in await everything(side)
+    assert await forget(side, _AFTER) == Done(erased=1)
+    assert "nachtfalter" not in await everything(side)
+    await sound(side)
 
 
 async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,10 @@ import pytest
 
 from contract.sides import START, Side, asked_for
 from contract.test_consolidating import run, turns
+from contract.test_dreaming import dream, tags_of
+from contract.test_dreaming import items as alike
+from contract.test_dreaming import run as dream_of
+from contract.test_dreaming import tell as note_down
 from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from vicw_ingest.erasing.choosing import (
     Chosen,
@@ -26,7 +30,7 @@ from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.fingerprints import Finder, Fingerprints
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_shared.ports import GraphTransaction, Outcome, Receipt, Step
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.remains import Remains, look_through
@@ -163,6 +167,60 @@ async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
     done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert done.steps >= 1
     assert "Quirin" not in str(await side.graph.steps(None, limit=9))
+
+
+TAG = "projekt nachtfalter geheim"
+
+
+async def tag_spread(side: Side, said: str = "", **fields: Any) -> list[Step]:
+    """Have a dream give a tag of one item to one like it, which ends with ``said``; return the steps."""
+    tagged, like, *others = alike()
+    like["text"] += said
+    await note_down(side, {**tagged, "tags": [TAG], **fields}, like, *others)
+    await dream_of(side)
+    assert TAG in (await tags_of(side))["1"]
+    return list(await side.graph.steps(None, limit=100))
+
+
+async def test_a_tag_that_a_dream_has_spread_goes_with_who_had_it(side: Side) -> None:
+    steps = await tag_spread(side)
+    assert any(TAG in str(step.details) for step in steps)
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert "nachtfalter" not in await everything(side)
+    others = await tags_of(side)
+    assert others["2"] and others["3"], "what rests on their own words stays"
+    await dream_of(side)
+    assert "1" in await tags_of(side), "it is dreamt of anew"
+    await sound(side)
+
+
+async def test_a_tag_that_an_item_says_itself_stays_with_it(side: Side) -> None:
+    await tag_spread(side, f" It is the {TAG}.")
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert TAG in (await tags_of(side))["1"]
+
+
+async def test_a_tag_that_somebody_else_gave_too_stays(side: Side) -> None:
+    await tag_spread(side)
+    await note_down(side, {"id": "9", "text": "Ben left.", "tags": [TAG]})
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert TAG in (await tags_of(side))["1"]
+
+
+async def test_an_undone_dream_stays_undone_but_forgets_an_erased_tag(side: Side) -> None:
+    steps = await tag_spread(side)
+    subjects = {node.uid: node.source_id for node in (await side.nodes()).values()}
+    (step,) = [step for step in steps if subjects[step.subject] == "1"]
+    assert step.details["related"], "it was joined to what goes, too"
+    now = datetime.now(START.tzinfo) + timedelta(hours=2)
+    await dream(side).undo(step.id, now=now, grace=timedelta(days=7))
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    noted = await side.graph.step(step.id)
+    assert noted is not None
+    assert noted.outcome is Outcome.UNDONE
+    assert TAG not in str(noted.details)
+    await dream_of(side)
+    assert "1" not in await tags_of(side), "a person has said that it is left alone"
 
 
 async def test_who_repeats_an_erased_item_has_the_text(side: Side) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import sqlite3
 import subprocess
@@ -111,6 +112,39 @@ def test_what_was_folded_and_logged_goes_too(uids: dict[str, str], store: Path) 
     assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
     assert vicw(store, "check").stdout.endswith("clean\n")
     assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0, "the others may be folded anew"
+    assert vicw(store, "check").stdout.endswith("clean\n")
+
+
+TAG = "projekt nachtfalter geheim"
+STORM = "The winter storm broke the old lighthouse near the harbour last night"
+
+
+def tag(store: Path, **fields: Any) -> None:
+    """Have a dream give the tag of one item to two others, which are like it."""
+    texts = (f"{STORM}.", f"{STORM}, said the keeper.", f"{STORM}, said the mayor.")
+    items: list[dict[str, Any]] = [{"id": f"a{n}", "text": text, **fields} for n, text in enumerate(texts)]
+    items[0]["tags"] = [TAG]
+
+    async def tell() -> None:
+        async with open_memory(store) as memory:
+            await memory.ingest(*items)
+
+    asyncio.run(tell())
+    dreamt = vicw(store, "sleep", "dream", "--hours", "0")
+    assert dreamt.stdout.count(f"tag      {TAG}") == 2, dreamt.output
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_tag_that_a_dream_has_spread_goes_too(uids: dict[str, str], store: Path, undone: bool) -> None:
+    tag(store)
+    if undone:
+        for line in vicw(store, "sleep", "log", "--json").stdout.splitlines():
+            assert vicw(store, "sleep", "undo", json.loads(line)["id"]).exit_code == 0
+    assert files_with(store, [TAG.encode()])
+    done = vicw(store, "forget", "item", "a0", "-y")
+    assert done.exit_code == 0, done.output
+    assert "proven: nothing is left in the store" in done.stdout
+    assert files_with(store, [b"nachtfalter"]) == {}
     assert vicw(store, "check").stdout.endswith("clean\n")
 
 

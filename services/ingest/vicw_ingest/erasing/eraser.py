@@ -30,6 +30,7 @@ from vicw_ingest.erasing.noting import (
     listed,
     note_of,
     sealed,
+    shortened,
     tells_of,
     united,
 )
@@ -44,6 +45,7 @@ from vicw_shared.ports import (
     GraphArchive,
     GraphStore,
     GraphTransaction,
+    Outcome,
     Receipt,
     SleepLog,
     Step,
@@ -251,17 +253,37 @@ class Eraser:
         """Remove what the log tells of what went.
 
         A step names a Macro-Event by its first words; one whose Macro-Event is not there says nothing of whom it was
-        about but the flow: so all such steps of a flow go in which something was erased.
+        about but the flow: so all such steps of a flow go in which something was erased. One that says which tags an
+        item was given, and one of these went, goes as well, and the item is dreamt of anew; but not what a person has
+        undone: that stays undone, and says what else was given alone.
         """
         before: Step | None = None
         ids: list[str] = []
         while page := await self.graph.steps(tenant, before=before, limit=_RECORDS):
             before = page[-1]
             there = await self.graph.nodes(tenant, [step.subject for step in page])
-            ids += [step.id for step in page if tells_of(step, gone, flows, there)]
+            for step in page:
+                short = shortened(step, gone)
+                undone = step.outcome is Outcome.UNDONE and step.subject in there
+                if tells_of(short if undone else step, gone, flows, there) or (short != step and not undone):
+                    ids.append(step.id)
+                elif short != step:
+                    done.steps += await self._shorten(step, gone)
         for batch in batched(ids, _RECORDS):
             await self._write(tenant, methodcaller("drop_steps", batch))
         done.steps += len(ids)
+
+    async def _shorten(self, step: Step, gone: set[str]) -> int:
+        """Take what went out of an undone step; return whether it had anything, as a number."""
+
+        async def work(transaction: GraphTransaction) -> int:
+            noted = await self.graph.step(step.id)  # another dream may have been here since
+            if noted is None or (short := shortened(noted, gone)) == noted:
+                return 0
+            await transaction.log_step(short)
+            return 1
+
+        return await self.graph.write(step.tenant, step.context, work)
 
     async def _seal(self, notes: Sequence[ErasureNote]) -> None:
         for note in notes:

@@ -21,6 +21,7 @@ from vicw_shared.folding.unfold import Unfolder
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.core5 import LEDGER, PART
+from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.model.knowledge import folder_uid, is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import chunk_uid, context_uid, item_uid
@@ -67,6 +68,9 @@ class Erasing:
     async def drop_things(self, beside: Collection[str]) -> list[Node]:
         """Drop the named things that rested on what went, and return them; forget names that only this had."""
         things = await resting_on_nothing(self.transaction, self.registry, self.context, beside)
+        # Before the tags themselves: whoever keeps a copy of what had one as an auto-tag hears of it by this.
+        auto = await self.transaction.edges(list(things), [AUTO_TAGGED], Direction.IN) if things else []
+        await self.transaction.drop_edges(auto)
         await self.transaction.drop_nodes(list(things))
         stay = (await self.transaction.nodes(sorted(set(beside) - things.keys()))).values()
         named = [node for node in stay if is_thing(node) and node.context == self.context]

@@ -13,13 +13,15 @@ from vicw_shared.model import Node
 from vicw_shared.model.core5 import OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasureNote, Erasures, Step
-from vicw_shared.uids import context_uid, is_uid
+from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, KEY = "items", "roots", "people", "everything", "key"
 """What the first note has: what is to go."""
 GONE, FLOWS, MARKS = "gone", "flows", "marks"
 """What the others have: what went."""
 _NUMBER_BITS = 48
+_TAGS, _RELATED = "tags", "related"
+"""What the details of a dream's step call the tags that it gave, by name, and the items that it joined, by uid."""
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -90,6 +92,16 @@ def tells_of(step: Step, gone: set[str], flows: set[str], there: Mapping[str, No
     said = json.dumps([step.reason, step.details])
     flow = flow_key(step.tenant, step.context, str(step.details.get("flow")))
     return not gone.isdisjoint(UID.findall(said)) or (flow in flows and step.subject not in there)
+
+
+def shortened(step: Step, gone: set[str]) -> Step:
+    """Return a step without the tags and the items that its dream gave, as far as these went."""
+    tags, related = (listed(step.details.get(name)) for name in (_TAGS, _RELATED))
+    left = {
+        _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in gone],
+        _RELATED: [uid for uid in related if uid not in gone],
+    }
+    return step if left == {_TAGS: tags, _RELATED: related} else replace(step, details={**step.details, **left})
 
 
 def united(notes: Sequence[ErasureNote], name: str) -> set[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO
-from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.model.edges import UNHOLDING
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import AUTO_TAGGED, UNHOLDING
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
 
@@ -25,7 +26,10 @@ def is_thing(node: Node) -> bool:
 async def resting_on_nothing(
     transaction: GraphTransaction, registry: EdgeRegistry, context: str, candidates: Collection[str]
 ) -> dict[str, Node]:
-    """Return the named things of a context among ``candidates``, and beside them, that nothing stored tells of."""
+    """Return the named things of a context among ``candidates``, and beside them, that nothing stored tells of.
+
+    An auto-tag tells of a tag only where the item's own words do: else it was taken from what others are tagged with.
+    """
     types = [t.name for t in registry if t.name not in _LOOSE]
     found = (await transaction.nodes(sorted(candidates))).items()
     things = {uid: node for uid, node in found if is_thing(node) and node.context == context}
@@ -38,6 +42,8 @@ async def resting_on_nothing(
             break
         things |= {uid: node for uid, node in beside if uid in fresh}
         edges |= {edge.id: edge for edge in await transaction.edges(sorted(fresh), types)}
+    unsaid = await _unsaid(transaction, things, edges.values())
+    edges = {uid: edge for uid, edge in edges.items() if uid not in unsaid}
     alone = set(things)
     while held := {
         one
@@ -47,6 +53,22 @@ async def resting_on_nothing(
     }:
         alone -= held
     return {uid: things[uid] for uid in sorted(alone)}
+
+
+async def _unsaid(transaction: GraphTransaction, things: Mapping[str, Node], edges: Iterable[Edge]) -> set[str]:
+    """Return the auto-tags (ids of edges) whose items do not say the tag's name, as it is stored or folded."""
+    auto = [edge for edge in edges if edge.type == AUTO_TAGGED and edge.target in things]
+    if not auto:
+        return set()
+    items = sorted({edge.source for edge in auto})
+    proofs = await transaction.edges(items, ["EVIDENCED_BY"], Direction.OUT)
+    nodes = await transaction.nodes(sorted({*items, *(proof.target for proof in proofs)}))
+    told: dict[str, list[str]] = defaultdict(list)
+    for item, uid in (*zip(items, items, strict=True), *((proof.source, proof.target) for proof in proofs)):
+        told[item] += _words(nodes[uid]) if uid in nodes else []
+    said = {item: "\n".join(words) for item, words in told.items()}
+    said = {item: f"{words}\n{fold(words)}" for item, words in said.items()}
+    return {edge.id for edge in auto if things[edge.target].name not in said[edge.source]}
 
 
 async def without_lost_names(
