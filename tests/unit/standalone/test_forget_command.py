@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -198,6 +199,51 @@ def test_a_backup_that_has_it_stands_in_the_way_of_the_proof(
     again = vicw(store, "forget", "resume", "--copies", backups)
     assert (again.exit_code, "proven: nothing is left" in again.stdout) == (0, True), again.output
     assert vicw(store, "forget", "resume").stdout == "", "nothing is pending"
+
+
+@pytest.mark.parametrize("words", [("resume",), ("item", "n1", "-y")])
+def test_copies_that_have_it_are_searched_again_without_being_named(
+    uids: dict[str, str], store: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    backups = tmp_path / "backups"
+    assert vicw(store, "backup", "--to", backups).exit_code == 0
+    (backup,) = backups.iterdir()
+    assert vicw(store, "forget", "item", "s", "-y", "--copies", backups).exit_code == 1
+    again = vicw(store, "forget", *words)
+    assert (again.exit_code, f"a copy has it: {backup}" in again.stdout) == (1, True), again.output
+    shutil.rmtree(backups)
+    done = vicw(store, "forget", "resume", "--copies", backups)
+    assert done.exit_code == 0, done.output
+    assert f"{backups} is not there any more: that counts as removed\nproven: nothing is left" in done.stdout
+    assert vicw(store, "forget", "resume").stdout == "", "nothing is pending"
+
+
+def test_copies_that_were_never_there_are_refused(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+    refused = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path / "nope")
+    assert (refused.exit_code, "nope is not there" in refused.output) == (2, True), refused.output
+    assert files_with(store, [b"vermilion"]), "nothing went"
+
+
+@pytest.mark.parametrize("how", ["-y", "--dry-run"])
+def test_a_person_whom_only_others_mention_is_not_said_to_be_erased(
+    uids: dict[str, str], store: Path, how: str
+) -> None:
+    async def tell() -> None:
+        async with open_memory(store) as memory:
+            for n, text in enumerate(("Ana met {} in Porto.", "Ben wrote to {} on Friday.")):
+                text = text.format("Egon Quastenflosser")
+                await memory.ingest({"id": f"q{n}", "text": text, "speaker": "Mara"}, extract="rules")
+
+    asyncio.run(tell())
+    refused = vicw(store, "forget", "person", "Egon Quastenflosser", how)
+    assert refused.exit_code == 2, refused.output
+    assert "2 items of others mention Egon Quastenflosser, and stay with the name (--mentions" in refused.output
+    assert "proven" not in refused.output
+    assert vicw(store, "forget", "resume").stdout == "", "nothing was begun"
+    if how == "-y":
+        done = vicw(store, "forget", "person", "Egon Quastenflosser", how, "--mentions")
+        assert (done.exit_code, "proven" in done.stdout) == (0, True), done.output
+        assert files_with(store, [b"Quastenflosser"]) == {}
 
 
 def test_a_context_goes_without_a_trace_and_its_tenant_with_it(uids: dict[str, str], store: Path) -> None:

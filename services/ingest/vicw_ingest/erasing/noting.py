@@ -5,24 +5,32 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import methodcaller
+from typing import Protocol
 
 from vicw_shared.fingerprints import Fingerprints, new_key
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
-from vicw_shared.ports import ErasureNote, Erasures, Step
+from vicw_shared.ports import ErasureNote, Erasures, GraphStore, Step
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, KEY = "items", "roots", "people", "everything", "key"
 """What the first note has: what is to go."""
 GONE, FLOWS, MARKS = "gone", "flows", "marks"
 """What the others have: what went."""
+COPIES = "copies"
+"""What a note has of the folders that were to be searched for copies."""
 _NUMBER_BITS = 48
 _TAGS, _RELATED = "tags", "related"
 """What the details of a dream's step call the tags that it gave, by name, and the items that it joined, by uid."""
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class Graph(GraphStore, Erasures, Protocol):
+    """What notes are written to."""
 
 
 async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
@@ -35,6 +43,23 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     parts = [Fingerprints.load(told) for note in notes if isinstance(told := note.body.get(MARKS), Mapping)]
     key = int(str(notes[0].body[KEY]), 16)
     return Fingerprints(key, {mark for part in parts for mark in part.marks})
+
+
+async def note_copies(graph: Graph, erasure: str, folders: Sequence[str]) -> None:
+    """Note folders of copies (absolute paths): they are searched until nothing is left, whoever goes on with it.
+
+    Each time it is a note of its own, so that two at once lose none. Of an erasure that has ended nothing is noted.
+    """
+    notes = [note for note in await graph.erasures() if note.erasure == erasure]
+    fresh = sorted({*folders} - united(notes, COPIES))
+    if notes and fresh:
+        note = replace(notes[0], number=1 + secrets.randbits(_NUMBER_BITS), body={COPIES: fresh})
+        await graph.write(note.tenant, "", methodcaller("note_erasure", note))
+
+
+async def copies_of(graph: Erasures, erasures: Collection[str]) -> list[str]:
+    """Return the folders of copies that are noted of erasures."""
+    return sorted(united([note for note in await graph.erasures() if note.erasure in erasures], COPIES))
 
 
 def note_of(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:

@@ -28,6 +28,7 @@ app = typer.Typer(
     help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
     no_args_is_help=True,
 )
+_MOST_FOLDERS = 100
 TenantOfOption = Annotated[str, typer.Option("--tenant", help="Whose memory.", callback=tenant_name)]
 ContextOption = Annotated[str | None, typer.Option("--context", help="Where. \\[default: all contexts]")]
 DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
@@ -137,11 +138,11 @@ def _forget(
     platform: bool,
 ) -> None:
     configure_logs(LogSettings(level="warning"))
-    for folder in copies or ():
-        if not folder.exists():
-            fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
+    folders = [folder.absolute() for folder in copies or ()]
+    if len(folders) > _MOST_FOLDERS:
+        fail(f"{len(folders)} folders: name {_MOST_FOLDERS} at most, or one above", code=2)
     work = _on_platform if platform else _on_directory
-    ended = asyncio.run(work(choose, copies or [], dry_run, yes, data_dir))
+    ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir))
     for one in ended:
         _tell(one)
     if not all(one.proof.holds for one in ended):
@@ -151,40 +152,60 @@ def _forget(
 async def _on_directory(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
 ) -> list[Ended]:
+    from vicw_ingest.erasing.noting import note_copies
     from vicw_standalone.forgetting import embedded
 
     settings = read_settings(data_dir=data_dir)
     done: dict[str, Done] = {}
     try:
         async with embedded.opened(settings) as (standalone, eraser):
+            await _check_folders(eraser, copies)
             if choose is not None and not await _begin(choose, standalone.graph, eraser, dry_run, yes):
                 return []
             for erasure in await eraser.pending():
+                await note_copies(standalone.graph, erasure, [*map(str, copies)])
                 done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
     except DataDirError as error:
         fail(f"{error.detail}. Nothing was erased; stop the server first", code=2)
-    return await embedded.end(settings, done, copies) if done else []
+    return await embedded.end(settings, done) if done else []
 
 
 async def _on_platform(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
 ) -> list[Ended]:
+    from vicw_ingest.erasing.noting import note_copies
     from vicw_sleep.settings import Settings as SleepSettings
     from vicw_standalone.forgetting import platform
 
     settings = SleepSettings.read()
     done: dict[str, Done] = {}
     async with platform.opened(settings) as (wiring, eraser):
+        await _check_folders(eraser, copies)
         if choose is not None and not await _begin(choose, wiring.engines.graph, eraser, dry_run, yes):
             return []
         for erasure in await eraser.pending():
+            await note_copies(wiring.engines.graph, erasure, [*map(str, copies)])
             done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
-        return await platform.end(settings, wiring, done, copies)
+        return await platform.end(settings, wiring, done)
+
+
+async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
+    """Refuse a folder that is not there, unless an erasure that goes on was told of it: then it was removed."""
+    from vicw_ingest.erasing.noting import copies_of
+
+    noted = await copies_of(eraser.graph, await eraser.pending())
+    for folder in copies:
+        if not folder.exists() and str(folder) not in noted:
+            fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
 
 
 async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> bool:
     """Say what is to go, and note it if it is wanted; return whether it is."""
     chosen = await choose(graph)
+    if chosen.people and chosen.mentioned and not chosen.count:
+        names = harmless(", ".join(sorted({person.name for person in chosen.people})))
+        told = f"{chosen.mentioned} items of others mention {names}, and stay with the name (--mentions erases them)"
+        fail(f"nothing was erased: nothing is said by or about {names}. {told}", code=2)
     out.print(harmless(_said(chosen)), markup=False)
     if dry_run:
         return False
@@ -213,7 +234,11 @@ def _tell(ended: Ended) -> None:
         out.print(f"left in {harmless(place)}", markup=False)
     for copy in proof.copies:
         out.print(f"a copy has it: {copy}", markup=False)
-    if proof.holds:
+    for folder in proof.missing:
+        out.print(f"{folder} is not there any more: that counts as removed", markup=False)
+    if proof.holds and proof.empty:
+        out.print("nothing went, so there is nothing to prove")
+    elif proof.holds:
         out.print(f"proven: nothing is left in the store, nor in {proof.read} bytes of files")
     else:
-        out.print("not proven: remove what is listed, then run `vicw forget resume` with the same --copies")
+        out.print("not proven: remove what is listed, then run `vicw forget resume`: it searches the same copies")

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.erasing.eraser import Done, Eraser
-from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.erasing.noting import copies_of, fingerprints_of
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.edge.rewriting import recover, rewrite
@@ -54,8 +54,8 @@ async def erase(settings: Settings, standalone: Standalone, eraser: Eraser, eras
     return done
 
 
-async def end(settings: Settings, erasures: dict[str, Done], folders: list[Path]) -> list[Ended]:
-    """Write the files anew, search them, and end what is proven. The stores must be closed."""
+async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
+    """Write the files anew, search them and noted copies, and end what is proven. The stores must be closed."""
     data_dir = settings.storage.data_dir
     with DataDir(data_dir) as held:
         graph = SqliteGraphStore(held, load_registries().edges)
@@ -67,7 +67,7 @@ async def end(settings: Settings, erasures: dict[str, Done], folders: list[Path]
         await in_thread(_rewrite_indexes, data_dir, used)
     ended = []
     for erasure, done in erasures.items():
-        proof = await _prove(settings, erasure, folders)
+        proof = await _prove(settings, erasure)
         if proof.holds:
             async with open_offline(settings) as (graph, _):
                 await graph.end_erasure(erasure)
@@ -75,10 +75,11 @@ async def end(settings: Settings, erasures: dict[str, Done], folders: list[Path]
     return ended
 
 
-async def _prove(settings: Settings, erasure: str, folders: list[Path]) -> Proof:
+async def _prove(settings: Settings, erasure: str) -> Proof:
     data_dir, mirror = settings.storage.data_dir, settings.mirror.path
     async with open_offline(settings) as (graph, vectors):
         fingerprints = await fingerprints_of(graph, erasure)
+        folders = [Path(folder) for folder in await copies_of(graph, [erasure])]
 
         async def search(remains: Remains) -> int:
             await look_through(graph, [vectors] if vectors is not None else [], remains)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.erasing.eraser import Done, Eraser
-from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.erasing.noting import copies_of, fingerprints_of
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.remains import Remains, look_through
@@ -41,8 +41,8 @@ async def erase(settings: Settings, wiring: Wiring, eraser: Eraser, erasure: str
     return done
 
 
-async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done], folders: list[Path]) -> list[Ended]:
-    """Ask the graph and the vector stores for what is left, search the mirror and copies, and end what is proven."""
+async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> list[Ended]:
+    """Ask the graph and the vector stores for what is left, search the mirror and noted copies, end what is proven."""
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
     async def search(remains: Remains) -> int:
@@ -51,6 +51,7 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done], fol
 
     ended = []
     for erasure, done in erasures.items():
+        folders = [Path(folder) for folder in await copies_of(graph, [erasure])]
         proof = await prove(await fingerprints_of(graph, erasure), search, folders, None)
         if proof.holds:
             await graph.end_erasure(erasure)

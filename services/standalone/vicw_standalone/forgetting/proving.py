@@ -16,12 +16,15 @@ from vicw_standalone.forgetting.files import copies_in, look_through_copy
 class Proof:
     """What a search has found: ``places`` of the stores where something is left, and ``copies`` that have it.
 
-    ``read`` bytes of files were looked through.
+    ``read`` bytes of files were looked through. ``missing`` folders of copies are not there any more. ``empty``: there
+    was nothing to look for, since nothing went.
     """
 
     places: list[str] = field(default_factory=list)
     copies: list[Path] = field(default_factory=list)
     read: int = 0
+    missing: list[Path] = field(default_factory=list)
+    empty: bool = False
 
     @property
     def holds(self) -> bool:
@@ -43,13 +46,14 @@ type Search = Callable[[Remains], Awaitable[int]]
 
 
 async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> Proof:
-    """Search the stores, then every copy in these folders by itself."""
+    """Search the stores, then every copy in these folders by itself; a folder that is not there has none."""
     remains = Remains.of(fingerprints)
     read = await search(remains)
     copies: list[Path] = []
-    for copy in copies_in(folders, data_dir):
+    missing = [folder for folder in folders if not folder.exists()]
+    for copy in copies_in([folder for folder in folders if folder not in missing], data_dir):
         found = Remains(remains.finder, said=remains.said)
         look_through_copy(copy, found)
         if found.left():
             copies.append(copy)
-    return Proof(remains.left(), copies, read)
+    return Proof(remains.left(), copies, read, missing, not fingerprints.marks)
