@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY as METRICS
 
 from chat_server import chatting
 from contract.sides import START, Side, asked_for
@@ -20,6 +21,7 @@ from vicw_shared.errors import NotFoundError, UnavailableError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction, Growth, Outcome, Point
 from vicw_shared.settings import ConsolidationSettings
+from vicw_shared.uids import chunk_uid
 from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation import walking
 from vicw_sleep.consolidation.batching import Rules
@@ -55,6 +57,13 @@ async def run(side: Side, rules: Rules = RULES, **how: Any) -> Consolidated:
 async def summary(side: Side, macro: Node) -> str:
     """Return the text of a Macro-Event whose summary has one passage."""
     return (await side.graph.nodes("t", [macro.qdrant_id or ""]))[macro.qdrant_id or ""].text or ""
+
+
+async def summaries(side: Side) -> list[Node]:
+    """Return the passages of all Macro-Events' summaries."""
+    (macro,) = await thread(side)
+    nodes = await side.nodes()
+    return [nodes[uid] for n in range(9) if (uid := chunk_uid(macro.uid, n)) in nodes]
 
 
 async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
@@ -104,6 +113,19 @@ async def test_a_passage_without_a_vector_counts_by_its_sentences_and_its_summar
     dense = {hit["uid"]: hit["score"] for hit in answer.explain.channels["dense"]}
     assert dense[first.qdrant_id or ""] == max(dense.values())
     assert dense[first.qdrant_id or ""] < 1.0, "the mean of its sentence and the summary"
+
+
+async def test_a_passage_that_the_summary_is_nothing_like_keeps_its_vector(side: Side) -> None:
+    await tell(side, [*turns(4), turn(4, "Haha, thanks!")])
+    passages = {event.source_id: event.qdrant_id or "" for event in await thread(side)}
+    assert (await run(side)).macros == 1
+    await sound(side)
+    (macro,) = await thread(side)
+    assert "thanks" not in await summary(side, macro)
+    assert (await side.vectors.dense(list(passages.values()))).keys() == {passages["4"]}
+    nodes = await side.nodes()
+    assert [name for name, uid in passages.items() if not nodes[uid].is_light] == ["4"]
+    await sound(side)
 
 
 async def test_threads_of_one_name_are_folded_each_for_whose_it_is(side: Side) -> None:
@@ -373,4 +395,29 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     assert not any("77" in text for text in summaries)
     for step in await side.graph.steps("t", limit=9):
         await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
+    await sound(side)
+
+
+async def test_a_language_model_that_leaves_no_room_costs_a_batch_nothing_but_its_lines(side: Side) -> None:
+    idle = "It was such a calm and lovely evening with music at the sea in round {}."
+    await tell(side, [turn(n, idle.format(n) + " Mara never came." * (n == 2)) for n in range(5)])
+
+    def answer(body: dict[str, Any]) -> str:
+        shown = json.loads(body["messages"][-1]["content"])["messages"]
+        lines = [message["text"].removesuffix(" Mara never came.") for message in shown]
+        return json.dumps({"lines": [{"n": n, "text": line} for n, line in enumerate(lines, 1)]})
+
+    async with chatting(answer) as chat:
+        model = OpenAILanguageModel(base_url=chat.url, model="m")
+        asking = Asking(model, max_tokens=4096, at_once=2)
+        written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"}) or 0.0
+        done = await consolidation(side, chunk_chars=190, asking=asking).run(RULES, now=LATER)
+        await model.close()
+    assert len(chat.asked) == 1
+    now_written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"})
+    assert now_written == written + 1, "its lines are a summary, but for what they leave out"
+    assert (done.macros, done.refused) == (1, 0)
+    (step,) = await side.graph.steps("t", limit=9)
+    assert (step.outcome, step.details.get("by")) == (Outcome.DONE, None), "sentences of the sources took their place"
+    assert any("Mara never came." in (node.text or "") for node in await summaries(side))
     await sound(side)
