@@ -75,6 +75,31 @@ async def test_the_mirror_of_another_tenant_is_refused(memory: Memory, tmp_path:
     assert pages(tmp_path / "m") == before
 
 
+async def test_the_mirror_of_another_store_is_refused(memory: Memory, store: Path, tmp_path: Path) -> None:
+    async with open_memory(store.with_name("other")) as other:
+        await other.ingest({"id": "i0", "text": "of the other store"})
+        await mirror_of(other, tmp_path / "m").build()
+        assert other.tenant == memory.tenant
+    before = pages(tmp_path / "m")
+    assert "another store or tenant" in await refusal(memory, tmp_path / "m")
+    assert pages(tmp_path / "m") == before
+
+
+@pytest.mark.parametrize("is_mirror", [True, False])
+async def test_where_a_volume_is_mounted_is_refused(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_mirror: bool
+) -> None:
+    if is_mirror:
+        await mirror_of(memory, tmp_path / "m").build()
+    else:
+        (tmp_path / "m").mkdir()
+    before = pages(tmp_path / "m")
+    monkeypatch.setattr(Path, "is_mount", lambda path: path == tmp_path / "m")
+    assert "is where a volume is mounted" in await refusal(memory, tmp_path / "m")
+    assert pages(tmp_path / "m") == before
+    assert beside(tmp_path) == [".m.vicw-lock", "m"]
+
+
 async def test_what_vicw_did_not_put_beside_it_is_not_removed(memory: Memory, tmp_path: Path) -> None:
     await mirror_of(memory, tmp_path / "m").build()
     (tmp_path / ".m.vicw-building").mkdir()
