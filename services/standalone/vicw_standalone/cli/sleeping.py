@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,17 +35,7 @@ def run_asleep(
     settings: Settings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str
 ) -> None:
     """Do ``work`` over the stores; where a server has them open, it is said by which setting that does it by itself."""
-
-    async def run() -> None:
-        if platform:
-            async with _sleep_worker() as sleeper:
-                await work(sleeper)
-        else:
-            async with _on_directory(settings, schedule) as standalone:
-                await work(standalone.asleep)
-
-    configure_logs(LogSettings(level="warning"))
-    asyncio.run(run())
+    _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
 
 
 def run_forgetful(
@@ -53,20 +43,23 @@ def run_forgetful(
 ) -> None:
     """Do ``work`` with what forgets, the same way."""
 
+    def forgetful(standalone: Standalone) -> Forgetful:
+        return Forgetful(standalone.graph, standalone.expiry, standalone.asleep.capacity())
+
+    _run(work, _ingest_worker() if platform else _on_directory(settings, schedule, forgetful))
+
+
+def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextManager[T]) -> None:
     async def run() -> None:
-        if platform:
-            async with _ingest_worker() as forgetful:
-                await work(forgetful)
-        else:
-            async with _on_directory(settings, schedule) as standalone:
-                await work(Forgetful(standalone.graph, standalone.expiry, standalone.asleep.capacity()))
+        async with stores as opened:
+            await work(opened)
 
     configure_logs(LogSettings(level="warning"))
     asyncio.run(run())
 
 
 @asynccontextmanager
-async def _on_directory(settings: Settings, schedule: str) -> AsyncIterator[Standalone]:
+async def _on_directory[T](settings: Settings, schedule: str, use: Callable[[Standalone], T]) -> AsyncIterator[T]:
     from vicw_standalone.forgetting.embedded import opened
     from vicw_standalone.offline import require_store
 
@@ -76,7 +69,7 @@ async def _on_directory(settings: Settings, schedule: str) -> AsyncIterator[Stan
             standalone, _ = await stack.enter_async_context(opened(settings))
         except DataDirError as error:
             fail(f"{error.detail}. A server does this by itself ({schedule}); stop it to do it now", code=2)
-        yield standalone
+        yield use(standalone)
         await standalone.indexer.drain()
 
 
