@@ -23,7 +23,7 @@ from unit.sleep.mirror.folders import everything, pages
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.errors import NotFoundError
-from vicw_shared.model import Edge
+from vicw_shared.model import Edge, Sensitivity
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.settings import DreamSettings
@@ -248,6 +248,35 @@ async def test_nothing_leads_from_eyes_to_other_eyes(side: Side, other: dict[str
     await tell(side, item(2, f"{STORM}, I heard.", **other))
     await run(side, replace(_RULES, certainty=0.1, tags=9))
     assert await related(side) == {frozenset("02")}, "the same eyes see both"
+
+
+@pytest.mark.parametrize(
+    "changed", [{}, {"sensitivity": Sensitivity.PERSONAL}, {"portable": False}, {"domain": "creative"}, None]
+)
+async def test_what_gets_other_eyes_while_it_is_dreamt_of_is_not_joined(
+    side: Side, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any] | None
+) -> None:
+    await tell(side, *(item(number, text, about=["Ana"], tags=["news"]) for number, text in enumerate(_TEXTS[:2])))
+    (first,) = [node for node in (await side.nodes()).values() if node.source_id == "0" and node.content_hash]
+    read: list[Dreamt] = []
+
+    async def change(transaction: GraphTransaction) -> None:
+        if changed is None:
+            await transaction.drop_edges(await transaction.edges([first.uid], ["ABOUT"]))
+        else:
+            await transaction.put_nodes([replace(first, **changed)])
+
+    async def meanwhile(self: Dream, context: str, dreams: list[Dreamt], *given: Any) -> None:
+        read.extend(dreams)
+        await side.graph.write("t", "c", change)
+        await add(self, context, dreams, *given)
+
+    add = Dream._add
+    monkeypatch.setattr(Dream, "_add", meanwhile)
+    done = await run(side)
+    assert any(first.uid in link.ends for one in read for link in one.links), "the same eyes saw both when it was read"
+    joined = changed == {}
+    assert (done.links, await related(side)) == (int(joined), {frozenset("01")} if joined else set())
 
 
 async def test_nothing_leads_out_of_a_tenant_a_context_or_a_domain(side: Side) -> None:
