@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import structlog
 
+from vicw_retrieval.alone import alone
 from vicw_retrieval.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
@@ -37,6 +38,7 @@ _log = structlog.get_logger()
 _SHORTLIST = 100
 FULLTEXT = Channel.FULLTEXT.value
 INTENT = "intent"
+TIME = "time"
 _IS_CODE = 0.5
 """The share of code among the best hits from which a question is one about code."""
 _WIDENINGS = 4
@@ -59,7 +61,9 @@ class Search:
         self._request = request
         self.terms = sparse.encode_query(request.query)
         asked_at = request.query_time or scope.judged_at  # with its offset: "today" is the asker's day
-        self.time = read_time(request.query, asked_at) if ports.settings.time_boost else TimeReading()
+        self.time = TimeReading()
+        with alone(self.degraded, TIME):
+            self.time = read_time(request.query, asked_at) if ports.settings.time_boost else self.time
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = Told()
         self._handed: set[str] = set()

@@ -22,14 +22,13 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.reach import Anchor, by_item
 from vicw_retrieval.recent import RECENT, prefer_recent
 from vicw_retrieval.reranking import RERANK, Reranked, rerank
-from vicw_retrieval.search import Search
+from vicw_retrieval.search import TIME, Search
 from vicw_retrieval.speakers import prefer_speaker
 from vicw_retrieval.timing.placing import Placed, place
 from vicw_retrieval.why.boosting import boosted
 from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import RetrieveRequest
 
-TIME = "time"
 MERGE = "merge"
 _AFTERWARDS = 2
 

@@ -127,7 +127,7 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     assert "graph" in answer.degraded
 
 
-_AT_ONCE = {"merge_duplicates", "prefer_recent", "infer"}
+_AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
 """Stages that wait for nothing."""
 
 
@@ -142,6 +142,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer"}
         ("second_wave", "prefer_current", "current"),
         ("channels.tags", "walk_tags", "tags"),
         ("search", "seeds_of", "graph"),
+        ("search", "read_time", "time"),
         ("second_wave", "prefer_recent", "recent"),
         ("pipeline", "infer", "domain"),
         ("pipeline", "expand", "expand"),

@@ -34,10 +34,12 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
+    terms, are_all = _telling(connection, words)
+    found = _matching(connection, scope, terms, limit)
+    if found or are_all:
+        return found
     # What others have may make a word common, but must not make it find nothing.
-    return _matching(connection, scope, _telling(connection, words), limit) or _matching(
-        connection, scope, [_anywhere(word) for word in words], limit
-    )
+    return _matching(connection, scope, [_anywhere(word) for word in words], limit)
 
 
 def _matching(connection: sqlite3.Connection, scope: Scope, terms: Sequence[str], limit: int) -> list[TextHit]:
@@ -80,12 +82,13 @@ def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[floa
     return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
-def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
+def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], bool]:
     """Return terms for words, without those that very many passages have: they rank nothing and read everything.
 
-    A word that very many are merely filed under still tells something where it is said.
+    A word that very many are merely filed under still tells something where it is said. And whether these terms find
+    all that the words do.
     """
-    most = _very_many(connection)
+    most, are_all = _very_many(connection), True
     terms = []
     for word in words:
         for term in (_anywhere(word), _in_text(word)):
@@ -93,7 +96,8 @@ def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
             if count <= most:
                 terms += [term] if count else []
                 break
-    return terms
+            are_all = False
+    return terms, are_all
 
 
 def _very_many(connection: sqlite3.Connection) -> int:
