@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
         key = text_key("Ana found the amulet in the well")
         assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
         assert await graph.domains("t") == {said.domain: 1}
-        assert await graph.rarity(["well", "found", "sea"]) == [pytest.approx(math.log(1 + 0.5 / 1.5))] * 2 + [0.0]
+        assert await graph.rarity(["well", "found", "sea"]) == [pytest.approx(math.log(2))] * 2 + [0.0]
         await graph.close()
 
 
@@ -126,28 +127,50 @@ async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(
         for word in ("inbox", "receipts", "first", "harbour", "sea"):
             assert await found(graph, word) == [first], word
         assert set(await found(graph, "keeper")) == {first, second}
-        assert await graph.rarity(["receipt", "keeper"]) == pytest.approx([math.log(2), math.log(1.2)])
+        assert await graph.rarity(["receipt", "keeper"]) == pytest.approx([math.log(2)] * 2)
         await put(graph, kept("second", bucket="archive"))
         assert await found(graph, "archive") == [second]
         await graph.close()
 
 
-async def test_a_word_that_very_many_have_ranks_nothing_beside_others_and_is_found_alone(
+async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_FEW", 3)
-    texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris"}
-    items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0"), bucket="paris") for name in texts]
+    monkeypatch.setattr(finding, "_RANKED", 3)
+    texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris", "g": "one letter of a keeper"}
+    texts |= dict.fromkeys("hijklmnopq", "snow")
+    items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0")) for name in texts]
+    items[0] = replace(items[0], context="elsewhere")
     chunks = [node(f"{name}/0", Label.CHUNK, text=text) for name, text in texts.items()]
+    searches: list[str] = []
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY)
         await put(graph, [*items, *chunks], [edge("EVIDENCED_BY", name, f"{name}/0") for name in texts])
-        scope = Scope(tenant="t", now=AT)
-        assert [hit.uid for hit in await graph.find(scope, "paris", 9)] == [make_uid("f/0")]
-        assert [hit.uid for hit in await graph.find(scope, "keeper letter", 9)] == [make_uid("f/0")]
-        assert {hit.uid for hit in await graph.find(scope, "keeper", 9)} == {make_uid(f"{n}/0") for n in "abcde"}
-        nobody = replace(scope, contexts=("elsewhere",))
-        assert await graph.find(nobody, "keeper letter", 9) == []
+
+        async def found(text: str, limit: int, **scope: Any) -> list[str]:
+            searches.clear()
+            hits = await graph.find(Scope(tenant="t", now=AT, **scope), text, limit)
+            names = {make_uid(f"{name}/0"): name for name in texts}
+            return [names[hit.uid] for hit in hits]
+
+        ranked = finding._ranked
+
+        def counted(
+            connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()
+        ) -> dict[int, float]:
+            searches.append(" ".join([*terms, *others]))
+            return ranked(connection, terms, others)
+
+        monkeypatch.setattr(finding, "_ranked", counted)
+        assert await found("keeper letter", 2) == ["g", "f"]
+        assert searches == ['"letter"', '"letter" "keeper"'], "what has nothing but a common word was read"
+        assert (await found("keeper letter", 9))[:2] == ["g", "f"]
+        assert set(await found("keeper letter", 9)) == set("abcdefg")
+        assert set(await found("keeper", 9)) == set("abcdeg")
+        assert await found("keeper paris", 9, contexts=("elsewhere",)) == ["a"]
+        assert await found("keeper letter", 9, contexts=("nowhere",)) == []
+        of_letter = math.log(1 + (len(texts) - 2 + 0.5) / (2 + 0.5))
+        assert await graph.rarity(["letter", "snow"]) == pytest.approx([of_letter, math.log(2)])
         await graph.close()
 
 

@@ -12,7 +12,7 @@ class WordIndex(Protocol):
     async def rarity(self, stems: Sequence[str]) -> list[float]:
         """Return the inverse document frequency of each stem (``sparse.stems``) over all Chunks, ≥ 0; 0 if none has it.
 
-        That of a common word may be a little too high: not all of its Chunks are counted.
+        One that half or more of them have is as rare as one that half have: what everybody says still tells a little.
         """
         ...
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from vicw_shared import sparse
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
@@ -13,11 +15,9 @@ from vicw_shared.ports import Scope, TextHit
 from vicw_shared.uids import is_uid
 
 _MAX_WORDS = 64
-_COMMON_SHARE = 0.05
-_FEW = 1000
-_REACHES = (8, 64)
-"""Of the best hits, how many times the limit are judged by the scope at first, and then; where too few fit, all."""
-_ALL = -1
+_RANKED = 10_000
+_JUDGED = 4
+"""Of the best hits, how many times the limit are judged by the scope at first; then as many times more of the next."""
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
 _NAMED = (
@@ -30,86 +30,79 @@ _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
-    """Return the Chunks that match best. An item's names, tags and bucket stand with its first, and count double."""
+    """Return the Chunks that match best. An item's names, tags and bucket stand with its first, and count double.
+
+    What has none but the question's common words is looked at only where the scope has fewer than ``limit`` others.
+    """
     words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
-    terms, are_all = _telling(connection, words)
-    found = _matching(connection, scope, terms, limit)
-    if found or are_all:
-        return found
-    # What others have may make a word common, but must not make it find nothing.
-    return _matching(connection, scope, [_anywhere(word) for word in words], limit)
+    telling, common = _by_rarity(connection, words)
+    hits = _ranked(connection, telling)
+    if hits and common:
+        hits |= _ranked(connection, telling, common)
+    found = _fitting(connection, scope, hits, limit)
+    if len(found) < limit and common:
+        # Others' texts may make a word common, but must not hide what has it.
+        found = _fitting(connection, scope, _ranked(connection, [*telling, *common]), limit)
+    return found
 
 
-def _matching(connection: sqlite3.Connection, scope: Scope, terms: Sequence[str], limit: int) -> list[TextHit]:
+def _by_rarity(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the terms that find, the rarest first: as many as few passages have; and the common ones, which weigh."""
+    counts = {term: _count(connection, term) for term in map(_term, words)}
+    rare = sorted((term for term in counts if counts[term]), key=counts.__getitem__)
+    reached = itertools.accumulate(counts[term] for term in rare)
+    few = max(1, sum(passages <= _RANKED for passages in reached))
+    return rare[:few], rare[few:]
+
+
+def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()) -> dict[int, float]:
+    """Return BM25 of the passages that have one of some terms, and one of ``others``, if there are any."""
     if not terms:
-        return []
+        return {}
+    match = " OR ".join(terms)
+    if others:
+        match = f"({match}) AND ({' OR '.join(others)})"
+    sql = "SELECT rowid, -bm25(fulltext, 2.0, 1.0) FROM fulltext WHERE fulltext MATCH ?"
+    return dict(connection.execute(sql, (match,)))
+
+
+def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
+    """Return the best hits that the scope lets in. The best are judged first: few of very many have to be read."""
     where, values = _sql(within(scope))
     sql = (
-        "WITH h AS MATERIALIZED ("  # noqa: S608
-        "SELECT rowid AS pk, -bm25(fulltext, 2.0, 1.0) AS score FROM fulltext WHERE fulltext MATCH ? "
-        "ORDER BY score DESC, rowid LIMIT ?) "
-        "SELECT p.uid, h.score FROM h JOIN node p ON p.pk = h.pk "
+        "SELECT p.uid, p.pk FROM json_each(?) h CROSS JOIN node p ON p.pk = h.value "  # noqa: S608
         "JOIN node i ON i.pk = (SELECT e.source FROM edge e "
         "    JOIN node x ON x.pk = e.source AND x.content_hash IS NOT NULL "
         "    WHERE e.target = p.pk AND e.type = 'EVIDENCED_BY') "
-        f"WHERE i.tenant = ? AND {where} ORDER BY h.score DESC, p.pk LIMIT ?"
+        f"WHERE i.tenant = ? AND {where} ORDER BY h.key"
     )
-    rows: list[tuple[bytes, float]] = []
-    for reach in (*(limit * share for share in _REACHES), _ALL):
-        rows = connection.execute(sql, (" OR ".join(terms), reach, scope.tenant, *values, limit)).fetchall()
-        if len(rows) >= limit:
-            break
-    return [TextHit(unpack(uid), score) for uid, score in rows]
+    best = sorted(hits, key=lambda pk: (-hits[pk], pk))
+    found: list[TextHit] = []
+    start, size = 0, limit * _JUDGED
+    while start < len(best) and len(found) < limit:
+        rows = connection.execute(sql, (json.dumps(best[start : start + size]), scope.tenant, *values))
+        found += [TextHit(unpack(uid), hits[pk]) for uid, pk in rows]
+        start, size = start + size, size * _JUDGED
+    return found[:limit]
 
 
-def _anywhere(word: str) -> str:
+def _term(word: str) -> str:
     """Return the term that matches a word. What is quoted is never syntax."""
     return f'"{word}"'
 
 
-def _in_text(word: str) -> str:
-    """Return the term that matches a word of a passage, whatever its item is called or filed under."""
-    return f'text : "{word}"'
-
-
 def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
-    """Return each word's IDF, as BM25 has it: 0 of one that nothing has."""
-    most = _very_many(connection)
-    counts = [_count(connection, _anywhere(word), most) for word in words]
+    """Return each word's IDF, as BM25 has it: 0 of one that nothing has, ln 2 of one that half or more have."""
     (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
+    counts = [min(_count(connection, _term(word)), passages / 2) for word in words]
     return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
-def _telling(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], bool]:
-    """Return terms for words, without those that very many passages have: they rank nothing and read everything.
-
-    A word that very many are merely filed under still tells something where it is said. And whether these terms find
-    all that the words do.
-    """
-    most, are_all = _very_many(connection), True
-    terms = []
-    for word in words:
-        for term in (_anywhere(word), _in_text(word)):
-            count = _count(connection, term, most)
-            if count <= most:
-                terms += [term] if count else []
-                break
-            are_all = False
-    return terms, are_all
-
-
-def _very_many(connection: sqlite3.Connection) -> int:
-    """Return the most passages that may have a word that ranks."""
-    (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
-    return max(_FEW, int(rows * _COMMON_SHARE))
-
-
-def _count(connection: sqlite3.Connection, term: str, most: int) -> int:
-    """Return how many passages match a term, counted up to one more than ``most``."""
-    sql = "SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? LIMIT ?)"
-    (count,) = connection.execute(sql, (term, most + 1)).fetchone()
+def _count(connection: sqlite3.Connection, term: str) -> int:
+    """Return how many passages match a term."""
+    (count,) = connection.execute("SELECT count(*) FROM fulltext WHERE fulltext MATCH ?", (term,)).fetchone()
     return int(count)
 
 
