@@ -11,6 +11,7 @@ from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.intent.domain import Decision
 from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.synthesis.text import Written
 from vicw_retrieval.timing.placing import Placed
 from vicw_shared.folding.fold import ids_of
 from vicw_shared.model import Node
@@ -126,13 +127,9 @@ def _via(uid: str, around: Surroundings) -> list[Via]:
 
 
 def explain(
-    second: SecondWave, decision: Decision, wave: Wave, top: Sequence[Candidate], cut: Sequence[str]
+    second: SecondWave, decision: Decision, wave: Wave, top: Sequence[Candidate], written: Written
 ) -> Explanation:
     """Return how the answer came about: the channels' hits, the fusion, boosts, domains searched, what was cut."""
-    channels: dict[str, tuple[dict[str, Any], ...]] = {
-        name: tuple({"uid": h.id, "rank": r, "score": h.score} for r, h in enumerate(hits[:_EXPLAINED_HITS], start=1))
-        for name, hits in wave.ranked.items()
-    }
     settings, spreads = second.ports.settings, second.spreads
     weights = {name: wave.weights[name] for name in wave.scores}
     return Explanation(
@@ -149,7 +146,7 @@ def explain(
             recency_days=settings.recency_days,
         ),
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
-        channels=channels,
+        channels=_channels(second, wave),
         graph=GraphChannel(
             weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
@@ -161,8 +158,24 @@ def explain(
         time=_time(second.placed),
         rerank=_rerank(second, top),
         boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
-        cut=tuple(cut),
+        cut=written.cut,
+        shortened=written.shortened,
+        lines_cut=dict(written.lines),
     )
+
+
+def _channels(second: SecondWave, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return what each channel found, passages, then what each spread and the tags came to, items: best first."""
+    found = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
+    found |= second.spreads.gained()
+    if second.associates:
+        found[TAGS] = [(one.node.uid, one.score) for one in second.associates]
+    return {
+        name: tuple(
+            {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
+        )
+        for name, hits in found.items()
+    }
 
 
 def _filters(scope: Scope, decision: Decision) -> AppliedFilters:

@@ -242,7 +242,7 @@ async def _answer(
         items = around.nodes | {part.uid: part for part in parts.values()}
         if search.scope.audience is not None:  # steps count what a viewer may not see, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
-        text, cut = write_text(results, items, around, Meter.of(request.budget), request.template)
+        written = write_text(results, items, around, Meter.of(request.budget), request.template)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))
     for part in degraded:
@@ -254,10 +254,10 @@ async def _answer(
         intent=decision.intent,
         results=tuple(results),
         graph=graph,
-        text=text,
+        text=written.text,
         took_ms=search.watch.total(),
         degraded=degraded,
-        explain=explain(second, decision, wave, top, cut) if request.explain else None,
+        explain=explain(second, decision, wave, top, written) if request.explain else None,
     )
 
 

@@ -97,7 +97,10 @@ class Explanation(Message):
     filters: AppliedFilters
     profile: ProfileWeights
     fusion: str
-    channels: dict[str, tuple[dict[str, Any], ...]]
+    channels: dict[str, tuple[dict[str, Any], ...]] = Field(
+        description="The first fifty of each, with rank and score. Passages: `dense`, `bm25`, `fulltext`, and `graph`, "
+        "which trigger phrases found. Items: `tags`, and each spread of the graph with what it raised an item by"
+    )
     graph: GraphChannel
     time: AskedTime | None = None
     rerank: dict[str, JudgedResult] | None = Field(
@@ -107,3 +110,8 @@ class Explanation(Message):
         default_factory=dict, description="What results gained beside the channels, by uid and by what"
     )
     cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
+    shortened: tuple[str, ...] = Field((), description="Uids of results of which a part did not fit")
+    lines_cut: dict[str, int] = Field(
+        default_factory=dict,
+        description="How many lines of what stands around a result that is in the text did not fit, by its uid",
+    )

@@ -66,3 +66,41 @@ def test_a_profile_has_a_half_life_of_its_own() -> None:
     settings = RetrievalSettings()
     assert mix(settings, [(Profile(recency_weight=0.2, recency_days=10.0), 0.5)]).recency_days == 20.0
     assert mix(settings, [(Profile(recency_weight=0.2), 1.0)]).recency_days == settings.recency_days
+
+
+async def test_what_spreads_and_tags_come_to_is_told_as_channels(store: Path) -> None:
+    turns = [
+        {"id": f"t{n}", "text": text} for n, text in enumerate(("Snow fell.", "The comet struck.", "Dogs barked."))
+    ]
+    near = {"id": "near", "text": "A telescope stood in a garden.", "tags": ["astronomy"]}
+    async with open_memory(store, vectors=False) as memory:
+        await memory.ingest(*turns[:1], {**turns[1], "tags": ["astronomy"]}, *turns[2:], flow_id="night")
+        await memory.ingest(near)
+        answer = await memory.retrieve("comet", explain=True)
+    explain = answer.explain
+    assert explain is not None
+    ids = {result.uid: result.id for result in answer.results}
+    lifted = explain.channels["lift"]
+    assert {ids[hit["uid"]] for hit in lifted} == {"t0", "t2"}
+    assert [hit["rank"] for hit in lifted] == [1, 2]
+    assert all(hit["score"] == explain.boosts[hit["uid"]]["lift"] for hit in lifted)
+    assert [(ids[hit["uid"]], hit["rank"], hit["score"]) for hit in explain.channels["tags"]] == [("near", 1, 1.0)]
+
+
+async def test_what_the_budget_had_no_room_for_is_told(memory: Memory) -> None:
+    await memory.ingest(
+        {"id": "before", "text": "Snow fell."}, {"id": "a", "text": "The comet struck the lake. " * 20}, flow_id="night"
+    )
+
+    async def cut(chars: int) -> tuple[list[str], list[str], dict[str, int]]:
+        answer = await memory.retrieve("comet lake", limit=1, budget={"chars": chars}, explain=True)
+        assert answer.explain is not None
+        ids = {result.uid: str(result.id) for result in answer.results}
+        found = answer.explain
+        lines = {ids[uid]: count for uid, count in found.lines_cut.items()}
+        return [ids[uid] for uid in found.cut], [ids[uid] for uid in found.shortened], lines
+
+    whole = len((await memory.retrieve("comet lake", limit=1)).text)
+    assert await cut(whole) == ([], [], {})
+    assert await cut(whole - 1) == ([], [], {"a": 1})
+    assert await cut(200) == ([], ["a"], {"a": 1})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -19,11 +20,16 @@ class Block:
 
 @dataclass(slots=True)
 class Page:
-    """What is chosen of ``size``, in the meter's measure."""
+    """What is chosen of ``size``, in the meter's measure.
+
+    ``shortened`` are the results, by rank, that are in it in part; ``lines`` how many lines of each had no room.
+    """
 
     meter: Meter
     size: int
     chosen: list[Block] = field(default_factory=list)
+    shortened: set[int] = field(default_factory=set)
+    lines: Counter[int] = field(default_factory=Counter)
 
     @property
     def room(self) -> int:
@@ -37,7 +43,10 @@ class Page:
 
     def begin(self, block: Block) -> None:
         """Take a block in any case, cut where it is too long."""
-        self.chosen.append(Block(block.rank, block.number, self.meter.cut(block.text, self.room)))
+        text = self.meter.cut(block.text, self.room)
+        self.chosen.append(Block(block.rank, block.number, text))
+        if text != block.text:
+            self.shortened.add(block.rank)
 
     def fill(self, blocks: Iterable[Block], share: float = 1.0) -> list[Block]:
         """Take blocks in order while they fit into a share of the whole page; return those taken."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from vicw_retrieval.surroundings import Surroundings
@@ -23,10 +23,20 @@ _ALSO = 1_000_000
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text, and what the budget had no room for: results, by uid, whole or in part, and lines around results."""
+
+    text: str
+    cut: tuple[str, ...]
+    shortened: tuple[str, ...]
+    lines: Mapping[str, int]
+
+
 def write_text(
     results: Sequence[Result], items: Mapping[str, Node], around: Surroundings, meter: Meter, template: Template
-) -> tuple[str, list[str]]:
-    """Return text within the meter's limit, and the uids of results that it had no room for.
+) -> Written:
+    """Return text within the meter's limit, and what it had no room for.
 
     Results get 70 % first, what stands around them 30 %; what one side leaves goes to the other. The best result is
     always in it, cut if it is alone too long. Those of one thread stand together, in its own order, where the best of
@@ -44,8 +54,13 @@ def write_text(
     ranks = page.ranks
     page.fill(anchor for anchor in anchors if anchor.rank not in ranks)
     ranks = page.ranks
-    text = write_whole(template, page.text(_places(results, items)))
-    return text, [result.uid for result in results if result.rank not in ranks]
+    uids = {result.rank: result.uid for result in results}
+    return Written(
+        text=write_whole(template, page.text(_places(results, items))),
+        cut=tuple(uid for rank, uid in uids.items() if rank not in ranks),
+        shortened=tuple(uids[rank] for rank in page.shortened),
+        lines={uids[rank]: count for rank, count in sorted(page.lines.items())},
+    )
 
 
 def _tell_chains(page: Page, around: Surroundings) -> set[str]:
@@ -56,6 +71,8 @@ def _tell_chains(page: Page, around: Surroundings) -> set[str]:
         line, block = tell(chain, around)
         if any(page.fill([Block(chain.rank, number, text)]) for text in (block, line)):
             told |= {step.edge.id for step in chain.steps}
+        else:
+            page.lines[chain.rank] += 1
     return told
 
 
@@ -70,14 +87,17 @@ def _tell_around(
     for result in (result for result in results if result.rank in ranks):
         alone = foremost[result.node] != result.rank
         lines = enumerate(lines_around(result, around, told, alone=alone), start=1 + len(around.chains))
-        page.fill(Block(result.rank, number, line) for number, line in lines)
+        blocks = [Block(result.rank, number, line) for number, line in lines]
+        lacking = len(blocks) - len(page.fill(blocks))
         for number, (tag, item) in enumerate(() if alone else around.associates.get(result.node, ()), start=_ALSO):
             tellings = [Block(result.rank, number, also(tag, item, around))]
             if block := associates.get(item.uid):
                 shared = f"    shares {tag.name} with [{result.rank}]"
                 tellings = [replace(block, text=f"{block.text}\n{shared}"), *tellings]
             if block is None or block.rank not in page.ranks:  # one result may be an associate of several
-                any(page.fill([telling]) for telling in tellings)
+                lacking += not any(page.fill([telling]) for telling in tellings)
+        if lacking:
+            page.lines[result.rank] += lacking
 
 
 def _places(found: Sequence[Result], items: Mapping[str, Node]) -> Mapping[int, tuple[int, int]]:

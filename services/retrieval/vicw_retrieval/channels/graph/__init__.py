@@ -34,7 +34,10 @@ MOST_NEW = 20
 
 @dataclass(slots=True)
 class Spread:
-    """What the spreads of one question came to. It stands as far as it goes when time runs out."""
+    """What the spreads of one question came to, and of it what the caller may have, ``seen``.
+
+    It stands as far as it goes when time runs out.
+    """
 
     named: Reached = field(default_factory=Reached)
     lift: Reached = field(default_factory=Reached)
@@ -42,6 +45,7 @@ class Spread:
     people: Reached = field(default_factory=Reached)
     walk: Reached = field(default_factory=Reached)
     in_time: bool = False
+    seen: list[Candidate] = field(default_factory=list)
 
     @property
     def all(self) -> dict[str, Reached]:
@@ -81,6 +85,15 @@ class Spread:
             for uid, reach in reached.ways.items():
                 boosts.setdefault(uid, {})[name] = reach.gain
         return boosts
+
+    def gained(self) -> dict[str, list[tuple[str, float]]]:
+        """Return the items that each spread raised, by key, with what they gained, the most first."""
+        gained: dict[str, list[tuple[str, float]]] = {}
+        for name in self.all:
+            raised = [(one.key, one.boosts[name]) for one in self.seen if name in one.boosts]
+            if raised:
+                gained[name] = sorted(raised, key=lambda one: (-one[1], one[0]))
+        return gained
 
     def hand_on(self, candidates: Sequence[Candidate]) -> None:
         """Give what a Macro-Event was come to by to the best of its items that were found, if any were."""
@@ -133,6 +146,7 @@ async def spread(
         for name, gain in boosts[candidate.key].items():
             candidate.boost(name, gain)
     _rank(reached, found, question.best)
+    found.seen = reached
     return in_order(everything), found
 
 
