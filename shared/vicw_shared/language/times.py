@@ -33,14 +33,15 @@ _TIME = re.compile(
       (?P<iso>{_YEAR}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?
     | (?P<near>the\ day\ before\ yesterday|the\ day\ after\ tomorrow|yesterday|last\ night|today|tonight|tomorrow
                |this\ (?:morning|afternoon|evening))
-    | (?P<count>{_NUMBER})\ (?P<unit>{"|".join(_UNITS)})s?\ (?P<way>ago|from\ now|from\ today)
-    | in\ (?P<ahead>{_NUMBER})\ (?P<ahead_unit>{"|".join(_UNITS)})s?(?!\w|\ of|')
+    | (?P<count>half\ an(?=\ hour)|{_NUMBER})\ (?P<unit>{"|".join(_UNITS)})s?\ (?P<way>ago|from\ now|from\ today)
+    | in\ (?P<ahead>half\ an(?=\ hour)|{_NUMBER})\ (?P<ahead_unit>{"|".join(_UNITS)})s?(?!\w|\ of|')
     | (?P<which>last|this\ past|this|next|on|this\ coming|for|until|by)\ (?P<weekday>{_WEEKDAY})
     | (?P<whose>last|this|next|the\ past|the\ previous)\ (?P<period>weekend|week|month|year)
     | (?P<day_first>{_DAY})(?:st|nd|rd|th)?\ (?:of\ )?(?P<month_second>{_MONTH})(?:,?\ (?P<year_third>{_YEAR}))?
     | (?P<month_first>{_MONTH})\ (?P<day_second>{_DAY})(?:st|nd|rd|th)?(?!\d)(?:,?\ (?P<year_last>{_YEAR}))?
     | (?P<month>{_MONTH}),?\ (?P<month_year>{_YEAR})
-    | (?P<in_month>(?:in|last|next|since|until)\ (?:{_MONTH}))(?!,?\ {_YEAR})
+    | (?P<in_month>(?:in|last|next|(?:since|until)(?!\ (?:{_MONTH})\ {_DAY}(?:st|nd|rd|th)?(?!\w)))
+      \ (?:{_MONTH}))(?!,?\ {_YEAR})
     | (?:in|since|until|by|of)\ (?P<year>{_YEAR})(?!-\d)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -83,7 +84,7 @@ def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator
     future = tells_of_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
         try:
-            said = {name: value for name, value in match.groupdict().items() if value}
+            said = _said(match)
             found = _resolved(said, now, future)
         except (ValueError, OverflowError):
             continue  # the 31st of February; the year 12000
@@ -106,6 +107,15 @@ def months_on(at: datetime, months: int) -> datetime:
     if not 1 <= year <= 9999:
         raise ValueError(f"the year {year} is no year")
     return at.replace(year=year, month=month + 1, day=min(at.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _said(match: re.Match[str]) -> dict[str, str]:
+    """Return the parts of a time, half an hour as thirty minutes."""
+    said = {name: value for name, value in match.groupdict().items() if value}
+    for count, unit in (("count", "unit"), ("ahead", "ahead_unit")):
+        if said.get(count, "").lower() == "half an":
+            said |= {count: "30", unit: "minute"}
+    return said
 
 
 def _resolved(said: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from vicw_retrieval.timing.spoken import about, is_clock, spoken_in
+from vicw_retrieval.timing.spoken import about, hour_beside, is_clock, spoken_in
 from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, months_on, tells_of_future, times_in
 
 EXPLICIT, LOOSE, VAGUE = 0.9, 0.6, 0.3
@@ -102,7 +102,18 @@ def phrases_in(query: str, asked_at: datetime) -> list[Phrase]:
             kept.append(phrase)
     if len(kept) > 1:  # an hour is one of the day that is asked at, which another time may not be
         kept = [one for one in kept if not is_clock(query[one.begins : one.ends])]
-    return sorted(kept, key=lambda one: one.begins)
+    return [_at_hour(one, query) for one in sorted(kept, key=lambda one: one.begins)]
+
+
+def _at_hour(phrase: Phrase, query: str) -> Phrase:
+    """Return what is meant of a day that an hour is told of: about that hour."""
+    if phrase.end - phrase.start != timedelta(days=1):
+        return phrase
+    said = hour_beside(query, phrase.begins, phrase.ends, phrase.start)
+    if said is None:
+        return phrase
+    begins, ends, start, end = said
+    return replace(phrase, begins=begins, ends=ends, start=start, end=end, loose=True)
 
 
 def after(start: datetime, precision: str) -> datetime:

@@ -1,4 +1,4 @@
-"""Times as people say them when they ask: half an hour ago, ten mins ago, Tuesday, at 3pm, the Monday two weeks ago."""
+"""Times as people say them when they ask: ten mins ago, Tuesday, at 3pm, the Monday two weeks ago."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WEEKDAY = "|".join(WEEKDAYS)
 _HOUR = r"(?:[01]?\d|2[0-3]):[0-5]\d(?!:?\d)|(?:1[0-2]|0?[1-9])(?::[0-5]\d)?\ ?[ap]m\b"
 _SPOKEN = re.compile(
     rf"""\b(?:
-      (?P<half>half\ an\ hour|an\ hour\ and\ a\ half)\ ago
+      (?P<half>an\ hour\ and\ a\ half)\ ago
     | (?P<count>{_NUMBER})\ (?P<unit>seconds?|secs?|mins?|hrs?)\ ago
     | (?:a|one)\ (?P<fortnight>fortnight)\ ago
     | (?P<weeks>{_NUMBER})\ weeks?\ ago,?\ on\ (?P<that_day>{_WEEKDAY})
@@ -28,6 +28,8 @@ _SPOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CLOCK = re.compile(rf"at\ (?:{_HOUR})", re.VERBOSE | re.IGNORECASE)
+_CLOCK_AFTER = re.compile(rf",?\ at\ (?P<hour>{_HOUR})(?!\w)", re.VERBOSE | re.IGNORECASE)
+_CLOCK_BEFORE = re.compile(rf"\bat\ (?P<hour>{_HOUR}),?\ (?:on\ )?$", re.VERBOSE | re.IGNORECASE)
 _OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|came|went|said|told)\b", re.IGNORECASE)
 _BEFORE_DAY = re.compile(
     r"\b(?!(?:every|each|any|some|the|an?|this|next|last|of|on|for|to|with|and|or|about|by|like|than|from|between|until"
@@ -97,6 +99,18 @@ def is_clock(words: str) -> bool:
     return _CLOCK.fullmatch(words) is not None
 
 
+def hour_beside(query: str, begins: int, ends: int, day: datetime) -> tuple[int, int, datetime, datetime] | None:
+    """Return where the words of a day, ``query[begins:ends]``, and of its hour stand, and what time is meant."""
+    if match := _CLOCK_AFTER.match(query, ends):
+        ends = match.end()
+    elif match := _CLOCK_BEFORE.search(query[max(0, begins - _BACK) : begins]):
+        begins = max(0, begins - _BACK) + match.start()
+    else:
+        return None
+    at = _at(match["hour"].lower(), day)
+    return begins, ends, at - _AROUND, at + _AROUND
+
+
 def about(at: datetime, unit: str, asked_at: datetime) -> tuple[datetime, datetime]:
     """Return the time that is meant by so many units ago.
 
@@ -122,7 +136,7 @@ def _number(said: str) -> int:
 def _ago(said: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, str]:
     """Return an instant that is so long ago, and in what its words count."""
     if "half" in said:
-        return asked_at - timedelta(minutes=30 if said["half"].startswith("half") else 90), "minute"
+        return asked_at - timedelta(minutes=90), "minute"
     if "fortnight" in said:
         return today - timedelta(days=14), "week"
     unit = said["unit"][:3]
