@@ -104,7 +104,7 @@ class SecondWave:
         """Let what happened at the time of the question come first."""
         if not self.search.time:
             return found
-        self.placed = Placed(self.search.time)
+        self.placed = Placed(self.search.time, self.request.limit)
         asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
         settings = self.ports.settings
         seconds = self.ports.deadline.extra_seconds(settings.spread_ms)

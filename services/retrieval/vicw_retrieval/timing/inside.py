@@ -10,24 +10,24 @@ from vicw_retrieval.timing.spans import TimeSpan
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Node
 
-IN_SPAN = 50
+_IN_SPAN = 50
 MOST_READ = 5000
 """Items of a span that are read to find those."""
 _PAGE = 500
 _INSTANT = timedelta(microseconds=1)
 
 
-async def inside(question: Question, span: TimeSpan, until: float) -> tuple[list[Node], bool]:
+async def inside(question: Question, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
     """Return the latest items of a span that may be results, and whether these are all that could be told.
 
-    The usual case is one read. Where what is hidden, or of another domain or tag, leaves too few, it reads on backwards
-    in time, up to ``MOST_READ`` items, and until the clock of the event loop is at ``until``: what was found by then
-    counts. Raises what the graph raises.
+    As many as are asked for (``limit``), fifty at least. The usual case is one read. Where what is hidden, or of
+    another domain or tag, leaves too few, it reads on backwards in time, up to ``MOST_READ`` items, and until the clock
+    of the event loop is at ``until``: what was found by then counts. Raises what the graph raises.
     """
-    scope, graph = question.scope, question.graph
+    scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
     found: list[Node] = []
     read: set[str] = set()
-    end, room = span.end, question.sight.room_for(IN_SPAN)
+    end, room = span.end, question.sight.room_for(most)
     while True:
         try:
             async with asyncio.timeout_at(until if read else None):
@@ -37,10 +37,10 @@ async def inside(question: Question, span: TimeSpan, until: float) -> tuple[list
         except TimeoutError:
             if not read:
                 raise
-            return found[:IN_SPAN], False
+            return found[:most], False
         read |= {node.uid for node in new}
-        if len(found) >= IN_SPAN or len(page) < room or len(read) >= MOST_READ:
-            return found[:IN_SPAN], True
+        if len(found) >= most or len(page) < room or len(read) >= MOST_READ:
+            return found[:most], True
         last = page[-1].timestamp
         assert last is not None
         # Of one time there may be more than a page has: then the next one is wider.

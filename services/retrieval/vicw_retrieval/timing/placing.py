@@ -41,9 +41,13 @@ type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
 
 @dataclass(slots=True)
 class Placed:
-    """What the time of a question was taken for: the events that its anchors were found to be."""
+    """What the time of a question was taken for: the events that its anchors were found to be.
+
+    ``limit`` is how many results are asked for.
+    """
 
     reading: TimeReading
+    limit: int
     events: dict[Anchor, Node] = field(default_factory=dict)
     in_time: bool = False
     only: bool = False
@@ -124,7 +128,7 @@ async def _happened_then(question: Question, placed: Placed, until: float) -> tu
     if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
         for span in placed.reading.spans:
             if span.confidence >= _SURE and (placed.reading.alone or span.kind in {Kind.ON, Kind.AROUND}):
-                found, all_read = await inside(question, span, until)
+                found, all_read = await inside(question, span, until, placed.limit)
                 then += found
                 in_time = in_time and all_read
     near = [node for anchor, event in placed.events.items() for node in await _next_to(question, anchor, event)]

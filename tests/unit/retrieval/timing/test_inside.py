@@ -103,3 +103,11 @@ async def test_what_came_in_time_counts(memory: Memory, monkeypatch: pytest.Monk
     assert [result.id for result in answer.results][:1] == ["late"]
     assert "time" in answer.degraded
     assert len(limits) <= 2
+
+
+async def test_all_that_is_asked_for_is_read(memory: Memory) -> None:
+    await memory.ingest(*crowd(at_once=False)[:90], extract="none")
+    for limit in (10, 80):
+        answer, limits = await ask(memory, limit=limit)
+        assert len(answer.results) == limit
+        assert len(limits) == 1
