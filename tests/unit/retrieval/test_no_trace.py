@@ -106,10 +106,12 @@ def viewers(draw: st.DrawFn) -> dict[str, Any]:
     return viewer | {"participants": draw(st.lists(st.sampled_from(PEOPLE), max_size=2, unique=True))}
 
 
-async def answers(told: list[Told], asked: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, str]]]:
+async def answers(
+    told: list[Told], asked: list[tuple[str, dict[str, Any]]], *, vectors: bool = True
+) -> list[tuple[str, dict[str, str]]]:
     """Return the answer to each question of each viewer, as the wire has it, and the uids of all items."""
     with tempfile.TemporaryDirectory(dir=RAM) as folder:
-        async with open_memory(Path(folder)) as memory:
+        async with open_memory(Path(folder), vectors=vectors) as memory:
             uids = {}
             for one in told:
                 response = await memory.ingest(one.item, context=one.context, extract="auto", domain="general")
@@ -122,10 +124,17 @@ async def _answer(memory: Memory, query: str, viewer: dict[str, Any]) -> str:
     return answer.model_dump_json()
 
 
-@settings(max_examples=12 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
-@given(told=memories(), asked=st.lists(st.tuples(st.sampled_from(QUERIES), viewers()), min_size=3, max_size=6))
-def test_no_answer_has_a_trace_of_what_is_hidden(told: list[Told], asked: list[tuple[str, dict[str, Any]]]) -> None:
-    for (query, viewer), (answer, uids) in zip(asked, asyncio.run(answers(told, asked)), strict=True):
+@settings(max_examples=16 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    told=memories(),
+    asked=st.lists(st.tuples(st.sampled_from(QUERIES), viewers()), min_size=3, max_size=6),
+    vectors=st.booleans(),
+)
+def test_no_answer_has_a_trace_of_what_is_hidden(
+    told: list[Told], asked: list[tuple[str, dict[str, Any]]], vectors: bool
+) -> None:
+    found = asyncio.run(answers(told, asked, vectors=vectors))
+    for (query, viewer), (answer, uids) in zip(asked, found, strict=True):
         for one in told:
             if not one.is_seen(viewer):
                 own = one.item["metadata"]["of"]
@@ -138,9 +147,10 @@ def test_what_may_be_seen_is_found() -> None:
     item = {**_item(0), "sensitivity": "sensitive", "about": ["Ana"], "portable": True}
     told = [Told("one", item)]
     asked = [(QUERIES[0], {"user": user, "chat": "private"}) for user in ("Ana", "Ben")]
-    (seen, _), (hidden, _) = asyncio.run(answers(told, asked))
-    assert word(0) in seen
-    assert word(0) not in hidden
+    for vectors in (True, False):
+        (seen, _), (hidden, _) = asyncio.run(answers(told, asked, vectors=vectors))
+        assert word(0) in seen
+        assert word(0) not in hidden
 
 
 def _item(number: int) -> dict[str, Any]:
