@@ -117,6 +117,68 @@ def test_the_root_of_a_disk_is_no_place_for_it(filled: Path, command: str) -> No
     assert "Name a folder of its own" in done.output + str(done.exception)
 
 
+def files_below(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("command", ["build", "sync"])
+def test_a_tenant_that_is_mistyped_gets_no_mirror(filled: Path, tmp_path: Path, command: str) -> None:
+    refused = mirror(filled, command, "--path", str(tmp_path / "m"), "--tenant", "nosuch")
+    assert refused.exit_code == 2
+    assert "Nothing of tenant 'nosuch' is stored; there is 'default'. Name one with --tenant" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+    mirror(filled, "build", "--path", str(tmp_path / "m"))
+    before = files_below(tmp_path)
+    again = mirror(filled, command, "--path", str(tmp_path / "m"), "--tenant", "nosuch")
+    assert (again.exit_code, "Nothing of tenant 'nosuch'" in again.stderr) == (2, True)
+    assert files_below(tmp_path) == before
+
+
+@pytest.mark.parametrize("command", ["build", "sync"])
+def test_a_tenant_whose_items_were_retracted_has_an_empty_mirror(store: Path, tmp_path: Path, command: str) -> None:
+    async def fill() -> None:
+        async with open_memory(store, vectors=False) as memory:
+            await memory.ingest({"id": "a", "text": "The king sleeps."})
+            assert await memory.retract("a") == ["retracted"]
+
+    asyncio.run(fill())
+    done = mirror(store, command, "--path", str(tmp_path / "m"))
+    assert (done.exit_code, done.stdout[:8]) == (0, "0 atoms;"), done.output
+
+
+def test_the_mirror_of_a_tenant_that_was_erased_is_emptied(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VICW_EMBEDDER", "none")
+    path = ("--path", str(tmp_path / "m"))
+    mirror(filled, "build", *path)
+    forgotten = CliRunner().invoke(app, ["forget", "tenant", "default", "-y", "--data-dir", str(filled)])
+    assert forgotten.exit_code == 0, forgotten.output
+    done = mirror(filled, "sync", *path)
+    assert (done.exit_code, done.stdout[:8]) == (0, "0 atoms;"), done.output
+    assert mirror(filled, "build", *path).exit_code == 0
+    assert mirror(filled, "build", "--path", str(tmp_path / "other")).exit_code == 2, "nobody knows of it any more"
+
+
+async def test_a_server_keeps_the_mirror_of_a_tenant_that_has_nothing_yet(store: Path, tmp_path: Path) -> None:
+    settings = MirrorSettings(path=tmp_path / "m", tenant="later", look_seconds=0.05)
+    standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())
+    await standalone.open()
+    standalone.start_indexer()
+    memory, until = Memory(standalone, HashEmbedder()), time.monotonic() + 20
+    memory.tenant = "later"
+    try:
+        while not (tmp_path / "m").is_dir():
+            assert time.monotonic() < until
+            await asyncio.sleep(0.05)
+        await memory.ingest({"text": "first words"})
+        while not any("first words" in file.read_text("utf-8") for file in (tmp_path / "m").rglob("*.md")):
+            assert time.monotonic() < until
+            await asyncio.sleep(0.05)
+    finally:
+        await standalone.close()
+
+
 async def test_a_server_keeps_its_mirror_up_to_date(store: Path, tmp_path: Path) -> None:
     settings = MirrorSettings(path=tmp_path / "m", look_seconds=0.05)
     standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())

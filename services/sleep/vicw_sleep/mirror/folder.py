@@ -44,6 +44,10 @@ class Marker:
     whole: bool = True
     erased: int = 0
 
+    def is_of(self, other: Marker) -> bool:
+        """Tell whether both are of the same store's tenant."""
+        return (self.store, self.tenant) == (other.store, other.tenant)
+
 
 class MirrorFolder:
     """A mirror's place on disk. Its methods raise SettingsError, StorageFullError or UnavailableError."""
@@ -75,9 +79,14 @@ class MirrorFolder:
             if any(self.path.iterdir()):
                 raise self._refused("holds other files", "Name a folder that is new, empty or a mirror")
             return None
-        if (found.store, found.tenant) != (wanted.store, wanted.tenant):
+        if not found.is_of(wanted):
             raise self._refused("is the mirror of another store or tenant", "Name another folder, or remove that one")
         return found
+
+    def is_mirror_of(self, wanted: Marker) -> bool:
+        """Tell whether the mirror is there, be it aside after a death in the middle of a swap. Changes nothing."""
+        found = _marker(self.path if os.path.lexists(self.path) else self._old)
+        return found is not None and found.is_of(wanted)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -83,6 +83,10 @@ class Mirror:
         """Return what marks a folder as this mirror."""
         return Marker(await self.graph.store_id(), self.tenant, self.sight.viewer, erased=await self.graph.erased())
 
+    async def is_there(self) -> bool:
+        """Tell whether there is a mirror of this tenant already. Nothing is written."""
+        return MirrorFolder(self.path).is_mirror_of(await self.marker())
+
     async def _build(self, folder: MirrorFolder, marker: Marker, progress: Progress) -> Mirrored:
         folder.require_ours(marker)
         building = Building(folder, marker)

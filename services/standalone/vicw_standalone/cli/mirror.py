@@ -20,6 +20,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
+    from vicw_ingest.erasing.choosing import KnowsTenants
     from vicw_sleep.mirror.edits import Edit
     from vicw_sleep.mirror.mirroring import Mirror
     from vicw_sleep.mirror.writing import Mirrored
@@ -57,11 +58,12 @@ def build_command(
 ) -> None:
     """Build the mirror anew beside what is there, and swap. A server may be running.
 
-    Killed half-way, what was there stays. Edits, notes and a reader's settings in it are kept.
+    Killed half-way, what was there stays. Edits, notes and a reader's settings in it are kept. A tenant of which
+    nothing is stored is refused, with exit code 2, unless the mirror is this tenant's.
     """
     settings = _settings(path, viewer, tenant, data_dir)
     with progress_bar("reading") as progress:
-        _tell(_run(settings, platform, lambda mirror: mirror.build(progress)))
+        _tell(_run(settings, platform, lambda mirror: mirror.build(progress), writes=True))
 
 
 def sync_command(
@@ -71,10 +73,13 @@ def sync_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Write anew the pages on which something has changed; build the mirror if there is none."""
+    """Write anew the pages on which something has changed; build the mirror if there is none.
+
+    A tenant of which nothing is stored is refused, with exit code 2, unless the mirror is this tenant's.
+    """
     settings = _settings(path, viewer, tenant, data_dir)
     with progress_bar("reading") as progress:
-        _tell(_run(settings, platform, lambda mirror: mirror.sync(progress)))
+        _tell(_run(settings, platform, lambda mirror: mirror.sync(progress), writes=True))
 
 
 def status_command(
@@ -141,7 +146,7 @@ def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_di
     return replace(settings, mirror=mirror)
 
 
-def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitable[T]]) -> T:
+def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitable[T]], *, writes: bool = False) -> T:
     from vicw_sleep.mirror.mirroring import Mirror
     from vicw_sleep.mirror.seeing import Sight
 
@@ -149,9 +154,25 @@ def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitab
         async with open_graph_of(settings.storage.data_dir, platform) as graph:
             assert settings.mirror.path is not None
             sight = Sight(settings.mirror.viewer or "")
-            return await work(Mirror(graph, settings.mirror.path, settings.mirror.tenant, sight))
+            mirror = Mirror(graph, settings.mirror.path, settings.mirror.tenant, sight)
+            if writes:
+                await _require_known(graph, mirror)
+            return await work(mirror)
 
     return asyncio.run(run())
+
+
+async def _require_known(graph: KnowsTenants, mirror: Mirror) -> None:
+    """Refuse a tenant of which nothing is stored: its name is mistyped. A mirror that shows it still is emptied."""
+    from vicw_ingest.erasing.choosing import choose_tenant
+
+    try:
+        await choose_tenant(graph, mirror.tenant)
+    except NotFoundError as error:
+        if not await mirror.is_there():
+            fail(
+                f"{harmless(error.detail)}. Name one with --tenant or VICW_MIRROR_TENANT; no mirror was written", code=2
+            )
 
 
 def _tell(done: Mirrored) -> None:
