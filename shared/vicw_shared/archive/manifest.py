@@ -96,6 +96,11 @@ class Manifest:
         return sum(entry.rows for name, entry in self.files.items() if names is None or name in names)
 
     @property
+    def vectors(self) -> int:
+        """How many passages and statements have their vector in it."""
+        return sum(entry.rows for name, entry in self.files.items() if name.endswith(".npy"))
+
+    @property
     def node_files(self) -> dict[str, NodeCollection]:
         """The files of the collections, in the order in which they are read."""
         return {f"{collection.name}.jsonl": collection for collection in self.collections}

@@ -63,6 +63,31 @@ def test_out_and_in_again(filled: Path, tmp_path: Path) -> None:
     asyncio.run(ask())
 
 
+def test_both_tell_the_same_counts_and_what_was_not_taken_over(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        init = Standalone.__init__
+        patch.setattr(Standalone, "__init__", lambda self, settings: init(self, settings, HashEmbedder()))
+        folded = vicw("sleep", "consolidate", "--hours", "0", "-q", "--data-dir", filled)
+        assert folded.exit_code == 0, folded.output
+    told = vicw("export", "--to", tmp_path / "e", "--data-dir", filled).stdout.removeprefix(f"{tmp_path / 'e'}: ")
+    done = vicw("import", tmp_path / "e", "--data-dir", tmp_path / "other")
+    assert (done.stdout.splitlines()[0], done.stderr) == (told.strip(), "")
+    vectors = int(told.split()[-2])
+    points = int(vicw("check", "--data-dir", filled).stdout.split(" points")[0].split()[-1])
+    assert 0 < vectors < points, "what was folded is found by its words alone"
+
+    async def fill() -> None:
+        async with open_memory(tmp_path / "third", HashEmbedder("another")) as memory:
+            await memory.ingest({"text": "of its own"}, context="third")
+
+    asyncio.run(fill())
+    strange = vicw("import", tmp_path / "e", "--data-dir", tmp_path / "third")
+    assert strange.stdout.splitlines()[0] == told.strip().replace(f", {vectors} vectors", ", 0 vectors")
+    assert f"{vectors} vectors were not taken over" in strange.stderr
+
+
 def test_a_context_of_a_store(filled: Path, tmp_path: Path) -> None:
     assert vicw("export", "--to", tmp_path / "e", "--context", "other", "--data-dir", filled).exit_code == 0
     manifest = json.loads((tmp_path / "e/manifest.json").read_text())
@@ -170,7 +195,7 @@ def test_what_has_changed_since_a_restore_is_replaced_by_the_next(backup: Path, 
     retracting(other, "m3")
     done = vicw("restore", backup, "--replace", "--data-dir", other)
     assert done.exit_code == 0, done.output
-    assert "points with their vectors" in done.stdout
+    assert " vectors\n" in done.stdout
     assert held(other, tmp_path / "after") == before
     assert len(put_aside(other)) == 1
     assert "clean" in vicw("check", "--data-dir", other).stdout
@@ -198,7 +223,7 @@ def test_what_was_erased_altogether_comes_back(backup: Path, tmp_path: Path, mon
         before = held(other, tmp_path / f"{command}-before")
         erased = vicw("forget", "tenant", "default", "--yes", "--data-dir", other)
         assert erased.exit_code == 0, erased.output
-        assert "points with their vectors" in vicw(command, backup, "--data-dir", other).stdout
+        assert " vectors\n" in vicw(command, backup, "--data-dir", other).stdout
         assert held(other, tmp_path / f"{command}-after") == before
 
 

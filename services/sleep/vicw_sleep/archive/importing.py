@@ -66,14 +66,14 @@ class Target:
 
 @dataclass(slots=True)
 class Result:
-    """What is in the store now. ``points`` have their vectors; the other passages wait to be embedded.
+    """What is in the store now. ``vectors`` are the export's; passages whose vectors are not there wait to be embedded.
 
     ``again`` tells that this export had been imported before, and nothing was done: what has changed since stays so.
     """
 
     nodes: int = 0
     edges: int = 0
-    points: int = 0
+    vectors: int = 0
     again: bool = False
 
 
@@ -91,7 +91,9 @@ async def import_archive(judged: Judged, target: Target, progress: Progress = si
     work = _Import(judged, target.graph, mark, progress, manifest.rows())
     await work.run()
     if manifest.model is not None and (vectors := await target.open_vectors(manifest.model)) is not None:
-        result.points = await Pointing(judged.reader, target.graph, vectors, progress).run()
+        pointing = Pointing(judged.reader, target.graph, vectors, progress)
+        await pointing.run()
+        result.vectors = await pointing.stored()
     await _keys(judged, target.keys)
     await work.finish()
     return result

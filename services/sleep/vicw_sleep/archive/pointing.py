@@ -22,6 +22,7 @@ from vicw_shared.progress import Progress
 
 _ITEMS = 100
 _PASSAGES = 200
+_IDS = 1000
 _LEASE_SECONDS = 30.0
 _LOOK_AGAIN_SECONDS = 1.0
 _ITEM_LABELS = frozenset({Label.ENTITY, Label.EVENT})
@@ -40,10 +41,9 @@ class Pointing:
     progress: Progress
     _rows: UidIndex = field(default_factory=UidIndex)
     _arrays: list[NDArray[np.float32]] = field(default_factory=list)
-    _made: int = 0
 
-    async def run(self) -> int:
-        """Return how many points were made. A passage of which a vector is missing goes on waiting for it."""
+    async def run(self) -> None:
+        """Make the points of all passages, but of one of which a vector is missing: that goes on waiting for it."""
         self._load()
         done = 0
         files = [name for name, one in self.reader.manifest.node_files.items() if one.label in _ITEM_LABELS]
@@ -58,7 +58,15 @@ class Pointing:
         while held and time.monotonic() < until:  # one that was killed holds them so long
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
             held = [batch for batch in held if not await self._work_off(*batch)]
-        return self._made
+
+    async def stored(self) -> int:
+        """Return how many of the export's vectors the index has, whichever run brought them."""
+        found = 0
+        for collection in self.reader.embedded:
+            ids, _ = self.reader.vectors(collection)
+            for part in batched(ids, _IDS):
+                found += len(await self.vectors.present(part))
+        return found
 
     def _load(self) -> None:
         for number, collection in enumerate(self.reader.embedded):
@@ -89,7 +97,6 @@ class Pointing:
                 await self.vectors.upsert(points)
                 await self.outbox.settle(claimed)
                 claimed = ()
-                self._made += len(points)
             return (await self.outbox.unsettled(tenant, items)).waiting <= len(lacking)
         finally:
             if back := [*lacking, *claimed]:

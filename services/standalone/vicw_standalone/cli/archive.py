@@ -168,9 +168,9 @@ def _export(
 
 
 def _say_export(manifest: Manifest, path: Path) -> None:
-    vectors = sum(entry.rows for name, entry in manifest.files.items() if name.endswith(".npy"))
     edges = manifest.rows(["edges.jsonl"])
-    out.print(f"{path}: {manifest.rows(manifest.node_files)} nodes, {edges} edges, {vectors} vectors", markup=False)
+    counts = f"{manifest.rows(manifest.node_files)} nodes, {edges} edges, {manifest.vectors} vectors"
+    out.print(f"{path}: {counts}", markup=False)
     if manifest.model is None:
         err.print("without vectors: whoever imports it embeds everything anew", markup=False)
     for what, count in manifest.left_out.items():
@@ -214,7 +214,9 @@ def _import(
         if empty and not platform:
             err.print("--replace moves what is there aside, and restores all of the backup", markup=False)
         return
-    out.print(f"{result.nodes} nodes, {result.edges} edges, {result.points} points with their vectors")
+    out.print(f"{result.nodes} nodes, {result.edges} edges, {result.vectors} vectors")
+    if left := judged.reader.manifest.vectors - result.vectors:
+        err.print(f"{left} vectors were not taken over: whatever serves the store makes its own for these passages")
     if KEYS in judged.reader.manifest.files and not keys:
         err.print("its API keys were left out; --keys takes them in", markup=False)
     out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
