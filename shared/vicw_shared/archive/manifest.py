@@ -23,7 +23,7 @@ VERSION = 1
 EDGES, COUNTERS, UNREAD, USES = "edges.jsonl", "counters.jsonl", "unread.jsonl", "uses.jsonl"
 RECEIPTS, STEPS, KEYS = "receipts.jsonl", "steps.jsonl", "keys.jsonl"
 RECORDS = (EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS)
-"""Files beside those of the collections. No collection can have one's name."""
+"""Files beside those of the collections. No collection can have one's name: ``RESERVED`` in their registry."""
 EMBEDDINGS = "embeddings"
 _FILE = re.compile(rf"({EMBEDDINGS}/)?[a-z][a-z0-9_]{{0,63}}(\.jsonl|\.npy|\.ids\.json)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -38,6 +38,9 @@ CORE_COLLECTIONS = (
     NodeCollection("macros", Label.EVENT, "macro"),
 )
 
+RESERVED = frozenset({"edges", "counters", "unread", "uses", "receipts", "steps", "keys"})
+"""Names of files that an export has beside those of collections (``archive/manifest.py``, RECORDS)."""
+
 
 class CollectionRegistry:
     """Finds the most specific collection of a node."""
@@ -52,9 +55,14 @@ class CollectionRegistry:
         return iter(self._by_name.values())
 
     def register(self, collection: NodeCollection) -> None:
-        """Add a collection. A name or a kind that means something else already is a SettingsError."""
+        """Add a collection. A RESERVED name, or one or a kind that means something else already, is a SettingsError."""
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", collection.name):
             raise SettingsError(f"collection {collection.name!r}: use small letters, digits and underscores")
+        if collection.name in RESERVED:
+            raise SettingsError(
+                f"collection {collection.name!r}: an export has a file {collection.name}.jsonl of its own. "
+                "Use another name"
+            )
         kind = (collection.label, collection.subtype)
         if (
             self._by_name.setdefault(collection.name, collection) != collection

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vicw_shared.archive.manifest import RECORDS
 from vicw_shared.errors import ForbiddenEdgeError, SettingsError, UnknownTypeError
 from vicw_shared.model import Category, CollectionRegistry, EdgeRegistry, EdgeType, Label, NodeCollection
 from vicw_shared.uids import edge_id, item_uid, make_uid, named_uid
@@ -79,6 +80,15 @@ def test_collections_find_the_most_specific_kind() -> None:
         collections.register(NodeCollection("tasks", Label.ENTITY, "todo"))
     with pytest.raises(UnknownTypeError, match="'nope'"):
         collections.get("nope")
+
+
+@pytest.mark.parametrize("file", RECORDS)
+def test_no_collection_has_the_name_of_another_file_of_an_export(file: str) -> None:
+    name = file.removesuffix(".jsonl")
+    with pytest.raises(SettingsError, match=f"'{name}': an export has a file {file} of its own. Use another name"):
+        CollectionRegistry().register(NodeCollection(name, Label.ENTITY, "door"))
+    with pytest.raises(SettingsError, match="use small letters"):
+        CollectionRegistry().register(NodeCollection(name.title(), Label.ENTITY, "door"))
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.lists(st.text(max_size=5), min_size=1, max_size=4))

@@ -19,9 +19,10 @@ from contract.exports import exported, imported, registries
 from contract.sides import START, embedded
 from contract.test_folding import tell, turn
 from vicw_shared.archive import manifest as manifests
-from vicw_shared.archive.manifest import NAME, FileEntry
+from vicw_shared.archive.manifest import NAME, RECORDS, FileEntry
 from vicw_shared.archive.reading import ArchiveReader
 from vicw_shared.errors import InvalidInputError
+from vicw_shared.model import Label, NodeCollection
 from vicw_sleep.archive.judging import judge
 
 
@@ -194,6 +195,14 @@ def test_a_line_that_no_store_has_is_named(
 ) -> None:
     rewrite(export, name, 2, change)
     assert told in refused(export)
+
+
+@pytest.mark.parametrize("file", RECORDS)
+def test_a_collection_that_is_called_like_another_file_is_refused(export: Path, file: str) -> None:
+    said = manifests.load((export / NAME).read_text("utf-8"))
+    added = NodeCollection(file.removesuffix(".jsonl"), Label.ENTITY, "door")
+    reseal(export, collections=(*said.collections, added))
+    assert f"manifest.json: collections: {file} is a file of another kind" in refused(export)
 
 
 def test_a_node_that_comes_twice_is_named(export: Path) -> None:

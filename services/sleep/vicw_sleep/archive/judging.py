@@ -8,7 +8,7 @@ from itertools import batched, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, NAME, RECEIPTS, STEPS, UNREAD, USES
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, NAME, RECEIPTS, RECORDS, STEPS, UNREAD, USES
 from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.reading import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
@@ -98,8 +98,10 @@ class _Judge:
         for declared in manifest.collections:
             if core.get(declared.name, declared) != declared:
                 raise refusal(NAME, f"collections: {declared.name} is another collection here")
+            if f"{declared.name}.jsonl" in RECORDS:
+                raise refusal(NAME, f"collections: {declared.name}.jsonl is a file of another kind")
         others = {name for name in manifest.files if name.endswith(".jsonl")} - {*manifest.node_files}
-        for name in sorted(others - {EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS}):
+        for name in sorted(others - {*RECORDS}):
             raise refusal(NAME, f"files: {name} is of no collection that it names")
 
     def nodes(self) -> None:
