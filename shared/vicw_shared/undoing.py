@@ -16,7 +16,7 @@ async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, gra
         raise NotFoundError(f"Step {step_id!r} is undone already")
     if step is None or step.task != task or step.outcome is not Outcome.DONE:
         raise NotFoundError(
-            f"There is no step {step_id!r} that could be undone: `vicw sleep log` lists those that can, as `done`"
+            f"There is no step {step_id!r} that could be undone: see what `vicw sleep log` lists as `done`"
         )
     if now - step.at > grace:
         raise NotFoundError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")

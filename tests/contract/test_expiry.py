@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
+from contract.test_erasing import erase, eraser, left
+from contract.test_folding import draft, fold, thread
 from traversals import Asker
-from vicw_ingest.expiry import Expiry
+from vicw_ingest.erasing.choosing import choose_items
+from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.expiry import EXPIRE, Expiry
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import Outcome, Step
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OVER = now() + timedelta(hours=1)
@@ -121,6 +126,80 @@ async def test_what_rested_on_it_alone_goes_and_the_rest_stays(side: Side, at: A
     after = {left[e.source].source_id: left[e.target].source_id for e in edges if e.type == "NEXT"}
     assert after["a"] == "c"
     assert (await side.check()).violations == []
+
+
+async def logged(side: Side) -> list[Step]:
+    return await side.graph.steps(None, limit=1000)
+
+
+async def test_what_is_retired_is_logged_once_without_its_words(side: Side, at: Any) -> None:
+    await tell(side)
+    assert await logged(side) == []
+    at(AFTER)
+    await sweep(side)
+    await sweep(side)
+    (step,) = await logged(side)
+    (item,) = [node for node in (await side.nodes()).values() if node.source_id == "b" and node.label is Label.EVENT]
+    assert (step.tenant, step.context, step.task, step.outcome) == ("t", "c", EXPIRE, Outcome.DONE)
+    assert (step.at, step.subject, step.reason) == (AFTER, item.uid, "")
+    assert step.details == {"item": "b", "expired": OVER.isoformat()}
+
+
+async def test_what_expires_again_is_logged_again(side: Side, at: Any) -> None:
+    await tell(side)
+    at(AFTER)
+    await sweep(side)
+    later = OVER + timedelta(days=1)
+    again = turn("b", 1, "My sister Clara left Porto.", expires_at=later.isoformat())
+    await side.ingest({"context": "c", "items": [again], "extract": "rules"}, "t", None)
+    at(later)
+    assert await sweep(side) == 1
+    ends = [step.details["expired"] for step in await logged(side)]
+    assert ends == [later.isoformat(), OVER.isoformat()]
+
+
+async def test_what_the_log_says_of_an_erased_item_goes_and_of_others_stays(side: Side, at: Any) -> None:
+    fields: dict[str, Any] = {"expires_at": OVER.isoformat()}
+    items = [turn("vermilion-lockbox", 0, "Quirin keeps it.", **fields), turn("x", 1, "Nobody knows.", **fields)]
+    await side.ingest({"context": "c", "items": items, "extract": "rules"}, "t", None)
+    await side.indexer.drain()
+    at(AFTER)
+    assert await sweep(side) == 2
+    assert len(await logged(side)) == 2
+    done = await erase(side, await choose_items(side.graph, "t", ["vermilion-lockbox"], None))
+    assert done.steps == 1
+    assert [step.details["item"] for step in await logged(side)] == ["x"]
+
+
+async def test_a_macro_event_that_expires_is_logged_as_one_and_erased_with_any_of_its_items(
+    side: Side, at: Any
+) -> None:
+    fields: dict[str, Any] = {"expires_at": OVER.isoformat()}
+    items = [turn(name, n, f"We spoke of ship {name}.", **fields) for n, name in enumerate(("a", "b", "c"))]
+    await side.ingest({"context": "c", "items": items, "extract": "rules"}, "t", None)
+    await side.indexer.drain()
+    macro = await fold(side, await draft(side, (await thread(side))[:2]))
+    at(AFTER)
+    assert await sweep(side) == 2
+    told = {step.subject: step.details for step in await logged(side)}
+    assert told.pop(macro.uid) == {"item": None, "expired": OVER.isoformat(), "flow": "f", "sources": 2}
+    assert [details["item"] for details in told.values()] == ["c"]
+    erasing = eraser(side)
+    erasure = await erasing.begin(await choose_items(side.graph, "t", ["b"], None))
+    assert (await erasing.run(erasure)).steps == 1
+    await side.indexer.drain()
+    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert [step.details["item"] for step in await logged(side)] == ["c"]
+
+
+async def test_a_question_of_before_its_end_still_sees_it(side: Side, at: Any) -> None:
+    await tell(side)
+    at(AFTER)
+    await sweep(side)
+    before = (OVER - timedelta(minutes=1)).isoformat()
+    asked = {"query": "Why did Clara leave Porto?", "as_of": before}
+    assert "b" not in {one.id for one in (await side.retrieve(asked | {"query_time": AFTER.isoformat()}, "t")).results}
+    assert "b" in {one.id for one in (await side.retrieve(asked | {"query_time": before}, "t")).results}
 
 
 async def test_whom_an_item_named_is_nobodys_sister_after_it(side: Side, at: Any) -> None:

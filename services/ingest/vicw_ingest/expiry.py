@@ -2,6 +2,7 @@
 
 Answers leave out what has expired from that instant on, whoever has come this far. What this adds is that nothing
 timeless stands when they are gone: names that only they told of, edges between things that live on, gaps in chains.
+The transaction that retires an item logs it, without a word of the item: so what is gone can be told.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from vicw_shared.chains import Chains
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.ports import GraphStore, GraphTransaction, WorkQueue
+from vicw_shared.ports import GraphStore, GraphTransaction, Outcome, Step, WorkQueue
+from vicw_shared.uids import make_uid
 
+EXPIRE = "expire"
+"""The task by which the log of the sleep cycle knows what was retired since its time was over."""
 _log = structlog.get_logger()
 EXPIRED = Counter("vicw_ingest_expired_total", "Items that were retired since their time was over")
 _AT_ONCE = 100
@@ -81,6 +85,8 @@ class Expiry:
             await let_go(transaction, self.registry, instant, over)
             await retirement.release(retired, context)
             await Supersession(transaction, self.registry, instant).settle(retired.beside)
+            for node in over:
+                await transaction.log_step(_step(node, instant))
             return len(over)
 
         return await self.graph.write(tenant, context, work)
@@ -88,6 +94,22 @@ class Expiry:
 
 def _is_over(node: Node, instant: datetime) -> bool:
     return node.expires_at is not None and node.expires_at <= instant
+
+
+def _step(item: Node, instant: datetime) -> Step:
+    """Return what is logged of an item, or of a Macro-Event: of that the flow, by which an erasure finds its step."""
+    end = item.expires_at.isoformat() if item.expires_at is not None else ""
+    told: dict[str, object] = {"flow": item.flow_id, "sources": len(item.items)} if item.is_macro else {}
+    return Step(
+        id=make_uid(EXPIRE, item.uid, end),
+        tenant=item.tenant,
+        context=item.context,
+        task=EXPIRE,
+        outcome=Outcome.DONE,
+        at=instant,
+        subject=item.uid,
+        details={"item": item.source_id, "expired": end, **told},
+    )
 
 
 def _by_context(items: Sequence[Node]) -> dict[tuple[str, str], list[str]]:

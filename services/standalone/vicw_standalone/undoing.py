@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from vicw_ingest.capacity.capacity import FORGET, keep
+from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
+from vicw_shared.errors import NotFoundError
 from vicw_shared.indexes import Indexes
 from vicw_shared.ports import GraphAudit, GraphStore, Outbox, SleepLog
 from vicw_shared.ties import DREAM, RESOLVE
@@ -59,6 +61,13 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
     if task == FORGET:
         await keep(graph, step_id, now=now())
         return "it stays; it is not chosen again"
+    if task == EXPIRE:
+        # What the item said of things that live on was dropped with it, and no node has it: half of it would come back.
+        raise NotFoundError(
+            f"Step {step_id!r} cannot be undone: what has expired went as its sender wished. To have it again, send "
+            "the item again, without `expires_at` or with a later one. A question whose `as_of` and `query_time` are "
+            "both before its end still sees it"
+        )
     if task == RESOLVE:
         split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.resolve.grace)
         return f"{'the two are two again' if split else 'they were split by then'}; they are not merged again"

@@ -24,8 +24,8 @@ class Outcome(StrEnum):
 class Step:
     """Something that a ``task`` of the sleep cycle did, or would not do, in a context.
 
-    ``subject`` is the uid of what it made; of what it refused, of what it was about. ``reason`` says why it refused,
-    ``details`` what a person may want to know: they are JSON.
+    ``subject`` is the uid of what it made, or retired; of what it refused, of what it was about. ``reason`` says why it
+    refused, ``details`` what a person may want to know: they are JSON.
     """
 
     id: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +14,8 @@ from typer.testing import CliRunner
 from memory import open_memory
 from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
-from vicw_shared.ports import Point
+from vicw_shared.errors import NotFoundError
+from vicw_shared.ports import GraphTransaction, Outcome, Point, Step
 from vicw_standalone.cli import app
 
 SOON = now() + timedelta(hours=1)
@@ -95,6 +98,72 @@ def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.M
     assert sleep(filled, "expire").stdout.splitlines()[-1] == "1 items were retired: their time is over"
     assert sleep(filled, "expire").stdout == "0 items were retired: their time is over\n"
     assert check(filled) == 0
+
+
+@pytest.fixture
+def over(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a store in which something has expired and was retired."""
+    monkeypatch.setattr("vicw_ingest.expiry.now", lambda: SOON)
+    assert "1 items were retired" in sleep(filled, "expire").stdout
+    return filled
+
+
+def test_the_log_tells_what_has_expired(over: Path) -> None:
+    (step,) = [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()]
+    assert (step["task"], step["outcome"], step["details"]["item"]) == ("expire", "done", "goes")
+    assert "bridge" not in json.dumps(step)
+    end = f"{SOON:%Y-%m-%d %H:%M}"
+    assert sleep(over, "log").stdout.splitlines() == [
+        step["id"],
+        f"    {end}  done     expire  ctx: [goes] Ben · over {end}",
+    ]
+    assert sleep(over, "log", "--refused").stdout == ""
+    assert "0 done, 0 refused, 0 undone, 1 expired\n" in sleep(over, "status").stdout
+
+
+def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
+    (step,) = [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()]
+    refused = sleep(over, "undo", step["id"])
+    assert (refused.exit_code, "send the item again" in str(refused.exception)) == (1, True)
+    assert isinstance(refused.exception, NotFoundError)
+    assert [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()] == [step], "nothing changed"
+
+
+def test_what_was_refused_is_listed_however_much_has_expired_since(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vicw_standalone.cli.sleep._PAGE", 3)
+    asyncio.run(log_steps(filled))
+    assert len(sleep(filled, "log", "--limit", "5").stdout.splitlines()) == 10
+    (line,) = sleep(filled, "log", "--refused", "--json").stdout.splitlines()
+    assert json.loads(line)["id"] == "oldest"
+    assert "0 done, 1 refused, 0 undone, 10 expired\n" in sleep(filled, "status").stdout
+
+
+async def log_steps(store: Path) -> None:
+    """Log what was refused, and then that much has expired."""
+    began = now() - timedelta(hours=1)
+    kept = Step(
+        id="oldest",
+        tenant="default",
+        context="ctx",
+        task="consolidation",
+        outcome=Outcome.REFUSED,
+        at=began,
+        subject="00000000-0000-4000-8000-000000000000",
+        reason="it loses a name",
+    )
+    gone = [
+        replace(kept, id=f"{n}", task="expire", outcome=Outcome.DONE, at=began + timedelta(minutes=n + 1), reason="")
+        for n in range(10)
+    ]
+
+    async def work(transaction: GraphTransaction) -> None:
+        for step in (kept, *gone):
+            await transaction.log_step(step)
+
+    async with open_memory(store) as memory:
+        await memory.standalone.graph.write("default", "ctx", work)
 
 
 def test_a_server_that_has_the_store_open_is_named(filled: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.ports import GraphStore, Step
-from vicw_shared.ties import RESOLVE
+from vicw_shared.ports import Step
 from vicw_standalone.cli.console import harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
@@ -70,18 +69,12 @@ def resolve(
     run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
 
 
-async def names_in(graph: GraphStore, steps: Iterable[Step]) -> dict[str, str]:
-    """Return the names, by uid, of what these steps have merged: a step keeps none."""
-    wanted: dict[str, set[str]] = {}
-    for step in steps:
-        if step.task == RESOLVE:
-            wanted.setdefault(step.tenant, set()).update((step.subject, str(step.details.get(_INTO))))
-    found = [await graph.nodes(tenant, sorted(uids)) for tenant, uids in wanted.items()]
-    return {uid: node.name for nodes in found for uid, node in nodes.items()}
+def ends_of(step: Step) -> tuple[str, str]:
+    """Return the uids of the two that a step has merged."""
+    return step.subject, str(step.details.get(_INTO))
 
 
 def told_of(step: Step, names: Mapping[str, str]) -> str:
     """Return what a step has merged, in a line."""
-    ends = (step.subject, str(step.details.get(_INTO)))
-    one, other = (names.get(uid, uid) for uid in ends)
+    one, other = (names.get(uid, uid) for uid in ends_of(step))
     return f"{one} into {other}"

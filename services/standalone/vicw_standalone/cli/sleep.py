@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,10 +26,12 @@ from vicw_standalone.reindexing.remote import Remote
 
 if TYPE_CHECKING:
     from vicw_shared.folding.fold import Fold
-    from vicw_shared.ports import Flow
+    from vicw_shared.ports import Flow, GraphStore, SleepLog
     from vicw_standalone.undoing import Sleeper
 
-_COUNTED = 10_000
+_PAGE = 1000
+_EXPIRED = "expired"
+"""What has expired is counted by itself: it may be much, and nothing that is tidied."""
 app = typer.Typer(
     help="What happens to memories while nobody asks: consolidation, dreams, duplicates, upkeep, and a step back.",
     no_args_is_help=True,
@@ -125,13 +127,20 @@ def log(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """List what was done, the latest first; each step with the id that `vicw sleep undo` takes."""
+    """List what was done, the latest first; each step with the id that `vicw sleep undo` takes.
+
+    What has expired is listed, too; that alone is not undone: send the item again.
+    """
 
     async def read() -> tuple[list[Step], dict[str, str]]:
         async with open_graph_of(data_dir, platform) as graph:
-            steps = await graph.steps(tenant, limit=_COUNTED if refused else limit)
-            steps = [step for step in steps if not refused or step.outcome is Outcome.REFUSED][:limit]
-            return steps, await resolving.names_in(graph, steps)
+            steps: list[Step] = []
+            async for step in _steps(graph, tenant):
+                if not refused or step.outcome is Outcome.REFUSED:
+                    steps.append(step)
+                if len(steps) == limit:
+                    break
+            return steps, await _names_in(graph, steps)
 
     steps, names = asyncio.run(read())
     for step in steps:
@@ -151,17 +160,49 @@ def status(
     When it comes is told by the settings of this environment.
     """
 
-    async def read() -> tuple[list[Step], list[Round]]:
-        async with open_graph_of(data_dir, platform) as graph:
-            return await graph.steps(tenant, limit=_COUNTED), await graph.rounds()
+    from vicw_ingest.expiry import EXPIRE
 
-    steps, rounds = asyncio.run(read())
     began = now()
+    recent: Counter[str] = Counter()
+
+    async def read() -> tuple[Step | None, list[Round]]:
+        last: Step | None = None
+        async with open_graph_of(data_dir, platform) as graph:
+            async for step in _steps(graph, tenant):
+                last = last or step
+                if step.at <= began - timedelta(days=1):
+                    break
+                recent[_EXPIRED if step.task == EXPIRE else step.outcome.value] += 1
+            return last, await graph.rounds()
+
+    step, rounds = asyncio.run(read())
     for line in told_of(read_settings(data_dir=data_dir), rounds, began):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
-    recent = Counter(step.outcome for step in steps if step.at > began - timedelta(days=1))
-    last = f"{steps[0].at:%Y-%m-%d %H:%M} UTC" if steps else "never"
-    out.print(f"last step: {last}; in the last day " + ", ".join(f"{recent[one]} {one.value}" for one in Outcome))
+    last = f"{step.at:%Y-%m-%d %H:%M} UTC" if step is not None else "never"
+    counted = ", ".join(f"{recent[one]} {one}" for one in (*(outcome.value for outcome in Outcome), _EXPIRED))
+    out.print(f"last step: {last}; in the last day {counted}")
+
+
+async def _steps(log: SleepLog, tenant: str | None) -> AsyncIterator[Step]:
+    """Yield what is logged, the latest first, however much it is."""
+    before: Step | None = None
+    while page := await log.steps(tenant, before=before, limit=_PAGE):
+        before = page[-1]
+        for step in page:
+            yield step
+
+
+async def _names_in(graph: GraphStore, steps: Iterable[Step]) -> dict[str, str]:
+    """Return the names, by uid, of what these steps have merged or retired: a step keeps none."""
+    from vicw_ingest.expiry import EXPIRE
+
+    wanted: dict[str, set[str]] = {}
+    for step in steps:
+        if step.task in {RESOLVE, EXPIRE}:
+            ends = resolving.ends_of(step) if step.task == RESOLVE else (step.subject,)
+            wanted.setdefault(step.tenant, set()).update(ends)
+    found = [await graph.nodes(tenant, sorted(uids)) for tenant, uids in wanted.items()]
+    return {uid: node.name for nodes in found for uid, node in nodes.items()}
 
 
 def _many(count: int, what: str) -> str:
@@ -170,6 +211,7 @@ def _many(count: int, what: str) -> str:
 
 def _told(step: Step, names: Mapping[str, str]) -> str:
     from vicw_ingest.capacity.capacity import FORGET
+    from vicw_ingest.expiry import EXPIRE
 
     if step.task == DREAM:
         return dreams.told_of(step)
@@ -177,6 +219,8 @@ def _told(step: Step, names: Mapping[str, str]) -> str:
         return resolving.told_of(step, names)
     if step.task == FORGET:
         return capacity.told_of(step)
+    if step.task == EXPIRE:
+        return upkeep.told_of(step, names)
     return f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.cli.sleeping import run_asleep, run_forgetful
 
 if TYPE_CHECKING:
+    from vicw_shared.ports import Step
     from vicw_shared.progress import Progress
     from vicw_sleep.reconcile import Reconciled
     from vicw_standalone.cli.sleeping import Forgetful
@@ -87,8 +89,8 @@ def expire(
     """Retire the items whose expires_at has passed, with all that rests on them alone.
 
     Answers leave them out from that instant on; this is what then takes their edges and gaps away. The past shows them
-    still. A server does this by itself (VICW_INGEST_EXPIRY_SECONDS), so none may have the data directory open; of the
-    platform, whatever runs.
+    still, and `vicw sleep log` lists them. A server does this by itself (VICW_INGEST_EXPIRY_SECONDS), so none may have
+    the data directory open; of the platform, whatever runs.
     """
 
     async def work(forgetful: Forgetful) -> None:
@@ -103,3 +105,12 @@ def expire(
         out.print(f"{count} items would be retired: their time is over")
 
     run_forgetful(read_settings(data_dir=data_dir), platform, work, schedule="VICW_INGEST_EXPIRY_SECONDS")
+
+
+def told_of(step: Step, names: Mapping[str, str]) -> str:
+    """Return what has expired, in a line: what it is called is known as long as the past has it."""
+    told = step.details
+    end = str(told.get("expired", "?"))[:16].replace("T", " ")
+    sources = told.get("sources")
+    what = f"{sources} Events of {told.get('flow', '?')}" if sources else f"[{told.get('item') or step.subject}]"
+    return " ".join(part for part in (what, names.get(step.subject, ""), "· over", end) if part)
