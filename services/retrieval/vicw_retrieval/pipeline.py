@@ -151,7 +151,7 @@ async def _find(
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
         # What happened at a time need not be like the words that ask for it: these would vote for anybody's domain.
-        narrows = not search.time.by_time
+        narrows = not search.time.dated
         decision = by_words(words := read_words(request.query))
         with alone(search.degraded, DOMAIN):
             decision = infer(candidates, wave.strengths, sizes, words, ports.settings, narrows=narrows)
