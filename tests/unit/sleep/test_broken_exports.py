@@ -205,6 +205,58 @@ def test_a_collection_that_is_called_like_another_file_is_refused(export: Path, 
     assert f"manifest.json: collections: {file} is a file of another kind" in refused(export)
 
 
+def rows_of(path: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (path / name).read_text("utf-8").splitlines()]
+
+
+def append(path: Path, name: str, row: dict[str, Any]) -> int:
+    """Add a line to a file; return its number."""
+    lines = (path / name).read_text("utf-8").splitlines()
+    (path / name).write_text("\n".join([*lines, json.dumps(row)]) + "\n", "utf-8")
+    reseal(path)
+    return len(lines) + 1
+
+
+def in_chain(path: Path) -> list[str]:
+    """Return the uids of a flow's items, in its order."""
+    onward = {row["source"]: row["target"] for row in rows_of(path, "edges.jsonl") if row["type"] == "NEXT"}
+    (found,) = onward.keys() - set(onward.values())
+    chain = [found]
+    while chain[-1] in onward:
+        chain.append(onward[chain[-1]])
+    return chain
+
+
+@pytest.mark.parametrize(("chain", "where"), [("NEXT", "in one flow"), ("HAPPENED_AFTER", "on one context's clock")])
+@pytest.mark.parametrize(("source", "target"), [(0, 2), (2, 0), (3, 3)])
+def test_an_edge_of_a_chain_between_no_neighbours_is_named(
+    export: Path, chain: str, where: str, source: int, target: int
+) -> None:
+    items = in_chain(export)
+    known = next(row for row in rows_of(export, "edges.jsonl") if row["type"] == chain)
+    ends = {"source": items[source], "target": items[target]}
+    line = append(export, "edges.jsonl", known | ends | {"id": NOBODY})
+    told = f"{chain} joins {items[source]} to {items[target]}, which are not neighbours {where}"
+    assert f"edges.jsonl, line {line}: {told}. Make the export again from" in refused(export)
+    assert judge(ArchiveReader(export), registries().edges, chained=False).homes, "a backup comes back as it was"
+
+
+@pytest.mark.parametrize("change", [{"flow_id": "elsewhere"}, {"retired_at": "2026-02-01T00:00:00Z"}])
+def test_an_edge_to_what_is_not_in_the_flow_any_more_is_named(export: Path, change: dict[str, Any]) -> None:
+    uid = in_chain(export)[-1]
+    (line,) = [number for number, row in enumerate(rows_of(export, "events.jsonl"), 1) if row["uid"] == uid]
+    rewrite(export, "events.jsonl", line, lambda row: row.update(change))
+    assert f"to {uid}, which are not neighbours" in refused(export)
+
+
+def test_a_step_that_two_of_a_flow_have_is_named(export: Path) -> None:
+    steps = {row["flow_step"]: line for line, row in enumerate(rows_of(export, "events.jsonl"), 1) if "flow_id" in row}
+    rewrite(export, "events.jsonl", steps[4], lambda row: row.update(flow_step=2))
+    one, other = sorted((steps[2], steps[4]))
+    told = f"events.jsonl, line {other}: flow_step: 2 is given twice in this flow: events.jsonl, line {one} has it, too"
+    assert told in refused(export)
+
+
 def test_a_node_that_comes_twice_is_named(export: Path) -> None:
     lines = (export / "events.jsonl").read_text("utf-8").splitlines()
     (export / "events.jsonl").write_text("\n".join([*lines, lines[0]]) + "\n", "utf-8")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import batched, pairwise
+from itertools import batched, groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.ports import Step
 from vicw_shared.progress import Progress, silent
+from vicw_sleep.archive.chaining import Chains
 
 _PART = 2000
 _LABELS = tuple(Label)
@@ -59,17 +61,20 @@ class Judged:
         return [known[number // len(_LABELS)] for number in self.uids.find(uids)]
 
 
-def judge(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = silent) -> Judged:
-    """Return the export if all of it is sound.
+def judge(
+    reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = silent, *, chained: bool = True
+) -> Judged:
+    """Return the export if all of it is sound. Not ``chained``: whatever its chains are, as they were in a store.
 
     Raises InvalidInputError that names the file, the line, the field and what to do: for what is not what was exported,
     for fields and values that no store has, ends of edges and contexts that are not there, edge types that are not
-    registered here or may not join such ends.
+    registered here or may not join such ends, edges of the two chains between what are no neighbours, steps of a flow
+    that two Events have.
     """
     size = sum(entry.bytes for entry in reader.manifest.files.values())
     reader.verify(lambda done: progress("comparing", done, size))
     total = reader.manifest.rows()
-    work = _Judge(Judged(reader), registry, progress, total)
+    work = _Judge(Judged(reader), registry, progress, total, chains=Chains() if chained else None)
     work.collections()
     work.nodes()
     work.edges()
@@ -86,6 +91,7 @@ class _Judge:
     progress: Progress
     total: int
     done: int = 0
+    chains: Chains | None = None
 
     def _count(self, lines: int) -> None:
         self.done += lines
@@ -111,9 +117,18 @@ class _Judge:
             for part in batched(self.judged.reader.rows(name, NODES), _PART):
                 numbers = [self._node(name, collection, line, node) for line, node in part]
                 self.judged.uids.add([node.uid for _, node in part], numbers)
+                self._chained(name, part)
                 self._count(len(part))
         if (uid := self.judged.uids.twice()) is not None:
             raise refusal(NAME, f"files: the node {uid} comes twice")
+        if self.chains is not None:
+            self.chains.close()
+
+    def _chained(self, name: str, part: Sequence[tuple[int, Node]]) -> None:
+        if self.chains is None:
+            return
+        for home, lines in groupby(part, lambda line: (line[1].tenant, line[1].context)):
+            self.chains.add(name, self.judged.homes[home], list(lines))
 
     def _node(self, name: str, collection: NodeCollection, line: int, node: Node) -> int:
         home = (node.tenant, node.context)
@@ -148,6 +163,8 @@ class _Judge:
                 self._edge(line, edge, int(source), int(target))
                 if strange:
                     raise refusal(EDGES, "target: it is another tenant's than the source", line=line)
+            if self.chains is not None:
+                self.chains.require_neighbours(part)
             self._count(len(part))
 
     def _types(self) -> None:

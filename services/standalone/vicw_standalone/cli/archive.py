@@ -194,7 +194,8 @@ def _import(
     from vicw_standalone.archiving.backups import unpacked
 
     with unpacked(path) as folder, progress_bar("checking") as progress:
-        judged = judge(ArchiveReader(folder), load_registries().edges, progress)
+        # A backup comes back with whatever was wrong with the store's chains: what is refused would be lost.
+        judged = judge(ArchiveReader(folder), load_registries().edges, progress, chained=not empty)
 
         async def run() -> Result:
             async with _target(data_dir, platform) as target:
