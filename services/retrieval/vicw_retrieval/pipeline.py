@@ -35,6 +35,7 @@ from vicw_retrieval.synthesis.graph import draw_graph
 from vicw_retrieval.synthesis.meter import Meter
 from vicw_retrieval.synthesis.template import require_room
 from vicw_retrieval.synthesis.text import write_text
+from vicw_retrieval.timing.placing import domains_of
 from vicw_retrieval.viewers import recognised
 from vicw_retrieval.why.asking import direction_of
 from vicw_retrieval.why.weaving import Asked, weave
@@ -150,11 +151,11 @@ async def _find(
     if told is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
-        # What happened at a time need not be like the words that ask for it: these would vote for anybody's domain.
-        narrows = not search.time.dated
         decision = by_words(words := read_words(request.query))
         with alone(search.degraded, DOMAIN):
-            decision = infer(candidates, wave.strengths, sizes, words, ports.settings, narrows=narrows)
+            decision = infer(candidates, wave.strengths, sizes, words, ports.settings)
+            if decision.domains is not None and search.time.by_time:
+                decision = await _of_events(decision, search, ports)
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:
@@ -166,6 +167,19 @@ async def _find(
                     kept, wave = await search.find(narrowed, only)
             candidates = kept
     return decision, candidates, wave
+
+
+async def _of_events(decision: Decision, search: Search, ports: RetrievalPorts) -> Decision:
+    """Return the decision on a question that nothing but time selects: narrowed where its events are told of.
+
+    What happened at a time need not be like the words that ask for it: these would vote for anybody's domain.
+    """
+    assert decision.domains is not None
+    async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
+        domains = await domains_of(ports.graph, search.scope, search.time, search.by_phrase)
+    if domains & set(decision.domains):
+        return decision
+    return Decision(decision.intent.model_copy(update={"filtered": False}), None)
 
 
 async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | None:

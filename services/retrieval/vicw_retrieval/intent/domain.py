@@ -50,13 +50,10 @@ def infer(
     sizes: Mapping[str, int],
     words: WordEvidence,
     settings: RetrievalSettings,
-    *,
-    narrows: bool = True,
 ) -> Decision:
     """Return the domains that the hits speak for; unsure ones widen, a single one is filtered to.
 
-    ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain. Without ``narrows`` the vote
-    is told, and nothing is filtered by it.
+    ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain.
     """
     shares = vote(candidates, strengths, sizes)
     if not shares:
@@ -66,7 +63,7 @@ def infer(
     evidence = "hits"
     if len(kept) > 1 and words.domain in kept and words.confidence >= _TELLING_WORDS:
         kept, best, evidence = {words.domain}, words.domain, "query"
-    filtered = narrows and settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
+    filtered = settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
     intent = Intent(domain=best, confidence=round(shares[best], 4), evidence=evidence, filtered=filtered)
     return Decision(intent, tuple(sorted(kept)) if filtered else None)
 

@@ -17,7 +17,7 @@ from vicw_retrieval.timing.weighing import Moment, Standing, Weight, weigh
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction as Way
-from vicw_shared.ports import ItemRef, Scope, VectorHit
+from vicw_shared.ports import GraphStore, ItemRef, Scope, VectorHit
 
 _SURE = 0.5
 """The confidence from which a span of time brings up what happened in it."""
@@ -108,14 +108,25 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
     found: dict[Anchor, Node] = {}
     scope = replace(question.scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     for anchor in reading.anchors:
-        hits = await find(anchor.phrase, scope, _EVENTS)
-        good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
-        owners = await question.graph.owners(scope.tenant, good) if good else {}
+        owners = await _tellers(question.graph, scope, anchor, find)
         items = await question.graph.nodes(scope.tenant, sorted({owner.uid for owner in owners.values()}))
         events = [n for n in await question.sight.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp]
         if events:
             found[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
     return found
+
+
+async def _tellers(graph: GraphStore, scope: Scope, anchor: Anchor, find: Find) -> dict[str, ItemRef]:
+    """Return the items, by passage, that have about as much of an event's words as the best has."""
+    hits = await find(anchor.phrase, scope, _EVENTS)
+    good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
+    return await graph.owners(scope.tenant, good) if good else {}
+
+
+async def domains_of(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
+    """Return the domains in which the events of a question are told of. Raises what the stores raise."""
+    tellers = [await _tellers(graph, scope, anchor, find) for anchor in reading.anchors]
+    return {item.domain for owners in tellers for item in owners.values()}
 
 
 async def _happened_then(question: Question, placed: Placed, until: float) -> tuple[list[Node], bool]:

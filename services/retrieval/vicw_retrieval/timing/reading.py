@@ -11,6 +11,8 @@ from vicw_retrieval.timing.spans import TimeSpan, spans_in
 
 _READ_CHARS = 2000
 _SURE = 0.5
+_NO_CONDITION = 0.7
+"""The confidence from which an anchor is an event: "when" and "since" may mean whether and why."""
 _GENERIC = frozenset(
     "a about again all an and any anything are at back been between brief by can change changed changes chat chats "
     "conversation conversations could did discuss discussed discussing discussion do does doing done during event "
@@ -24,6 +26,7 @@ _PHRASES = re.compile(
     r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b", re.VERBOSE | re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_TELLS_OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class TimeReading:
     """The question without its times and events: what is left to search by."""
     alone: bool = False
     """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
-    dated: bool = False
-    """The same, however vague the span is ("recently"). The words of an event are like what it is asked about."""
+    by_time: bool = False
+    """Whether nothing but times and events selects: these are no conditions ("why does it fail when I call it?")."""
 
     def __bool__(self) -> bool:
         return bool(self.spans or self.anchors)
@@ -71,9 +74,12 @@ def read_time(query: str, asked_at: datetime) -> TimeReading:
     for begins, ends in cuts:
         rest = rest[:begins] + " " + rest[ends:]
     rest = " ".join(rest.split())
-    dated = bool(spans) and not anchors and not _says_more(rest)
-    alone = dated and any(span.confidence >= _SURE for span in spans)
-    return TimeReading(tuple(spans), tuple(anchors), rest, alone, dated)
+    sure = any(span.confidence >= _SURE for span in spans)
+    says_more = _says_more(rest)
+    tells_when = bool(spans) or any(anchor.confidence >= _NO_CONDITION for anchor in anchors)
+    tells_when = tells_when or (bool(anchors) and _TELLS_OF_PAST.search(read) is not None)
+    alone = sure and not anchors and not says_more
+    return TimeReading(tuple(spans), tuple(anchors), rest, alone, tells_when and not says_more)
 
 
 def _says_more(rest: str) -> bool:

@@ -164,7 +164,16 @@ async def test_words_that_ask_for_a_time_vote_for_no_domain(store: Path, query: 
         assert not named.explain.time.only, "nothing of that time was found there"
 
 
-async def test_an_event_that_is_named_keeps_all_domains_too(memory: Memory) -> None:
+async def test_a_question_is_narrowed_to_a_domain_where_the_event_that_it_names_is_told_of(memory: Memory) -> None:
+    await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
+    code = [{"id": f"c{n}", "text": f"def port_{n}(host): return open(host, {n})"} for n in range(20)]
+    await memory.ingest(*code, context="code", domain="coding")
+    answer = await ask(memory, "What happened after the explosion shook the harbour?")
+    assert (answer.intent.filtered, answer.intent.domain) == (True, "creative")
+    assert {result.domain for result in answer.results} == {"creative"}
+
+
+async def test_it_is_not_narrowed_to_one_where_only_its_other_words_are(memory: Memory) -> None:
     await two_domains(memory)
     await memory.ingest(
         {"id": "deploy", "text": "The deployment.", "timestamp": "2026-03-18T15:25:00Z"}, context="work", flow_id="f"
