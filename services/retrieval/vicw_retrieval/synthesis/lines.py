@@ -8,6 +8,7 @@ from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis.meter import ELLIPSIS, Meter
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, Neighbour
+from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import Result
 
 _SHORT = Meter(400)
@@ -32,13 +33,17 @@ def lines_around(
     ``alone``: another result has told what is known of their node, and this one's own place is left.
     """
     told: set[tuple[str, str, str]] = set()
+    speaker = fold(result.speaker or "")
     beside = around.beside.get(result.uid)
     for direction, node in beside or ():
         yield f"    {_WORDS['NEXT', direction]}: {_say_node(node, around)}"
     for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
         direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((neighbour.edge.type, direction))
-        said = (neighbour.origin, word or "", neighbour.node.uid)  # two tellings of a relation are one line
+        edge = neighbour.edge
+        said = (edge.type, edge.source, edge.target)  # two tellings of a relation, and its two ends, are one line
+        if edge.type == "INITIATED" and (result.folded_into == neighbour.origin or _is_called(neighbour.node, speaker)):
+            continue  # the head of the result has its speaker
         if word is None or neighbour.node.uid == result.node or said in told or neighbour.edge.id in in_chains:
             continue
         if beside is not None and neighbour.edge.type == "NEXT" and neighbour.origin == result.node:
@@ -47,6 +52,10 @@ def lines_around(
         # An event that the result's text tells of is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
         yield f"    {subject}{word}: {_say(neighbour, around)}"
+
+
+def _is_called(node: Node, name: str) -> bool:
+    return name in {fold(known) for known in (node.name, *node.aliases)}
 
 
 def also(tag: Node, item: Node, around: Surroundings) -> str:
