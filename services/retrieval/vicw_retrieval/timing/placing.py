@@ -106,10 +106,9 @@ def _moment(item: ItemRef, node: Node | None) -> Moment:
 async def _events(question: Question, reading: TimeReading, find: Find) -> dict[Anchor, Node]:
     """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
     found: dict[Anchor, Node] = {}
-    scope = replace(question.scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     for anchor in reading.anchors:
-        owners = await _tellers(question.graph, scope, anchor, find)
-        items = await question.graph.nodes(scope.tenant, sorted({owner.uid for owner in owners.values()}))
+        owners = await _tellers(question.graph, question.scope, anchor, find)
+        items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
         events = [n for n in await question.sight.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp]
         if events:
             found[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
@@ -118,6 +117,7 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
 
 async def _tellers(graph: GraphStore, scope: Scope, anchor: Anchor, find: Find) -> dict[str, ItemRef]:
     """Return the items, by passage, that have about as much of an event's words as the best has."""
+    scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     hits = await find(anchor.phrase, scope, _EVENTS)
     good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
     return await graph.owners(scope.tenant, good) if good else {}

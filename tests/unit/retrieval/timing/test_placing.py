@@ -171,6 +171,9 @@ async def test_a_question_is_narrowed_to_a_domain_where_the_event_that_it_names_
     answer = await ask(memory, "What happened after the explosion shook the harbour?")
     assert (answer.intent.filtered, answer.intent.domain) == (True, "creative")
     assert {result.domain for result in answer.results} == {"creative"}
+    await memory.ingest({"id": "s6", "text": "A sailor told of it.", "tags": ["sailor"]}, domain="creative")
+    answer = await ask(memory, "What happened after the explosion shook the harbour?", tags={"any": ["sailor"]})
+    assert answer.intent.filtered, "tags choose results, not the event"
 
 
 async def test_it_is_not_narrowed_to_one_where_only_its_other_words_are(memory: Memory) -> None:
