@@ -33,6 +33,8 @@ async def test_results_carry_channels_proof_neighbours_and_context(memory: Memor
     for line in ("before: Ana: The cat slept.", "after: Ana: Everybody woke up."):
         assert line in answer.text
     assert "by: Ben" not in answer.text, "its head has the speaker"
+    bare = await memory.retrieve("Who barked at the moon?", limit=1, template={"result": "- {text}"})
+    assert "by: Ben" in bare.text, "nothing else says who speaks"
     assert {"channels", "fuse", "expand", "synthesize", "total"} <= answer.took_ms.keys()
     assert answer.degraded == ()
 

@@ -26,11 +26,12 @@ _WORDS = {
 
 
 def lines_around(
-    result: Result, around: Surroundings, in_chains: Collection[str], *, alone: bool = False
+    result: Result, around: Surroundings, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
 ) -> Iterator[str]:
     """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere.
 
-    ``alone``: another result has told what is known of their node, and this one's own place is left.
+    ``alone``: another result has told what is known of their node, and this one's own place is left; ``speaks``: the
+    result itself says who speaks.
     """
     told: set[tuple[str, str, str]] = set()
     speaker = fold(result.speaker or "")
@@ -38,15 +39,16 @@ def lines_around(
     for direction, node in beside or ():
         yield f"    {_WORDS['NEXT', direction]}: {_say_node(node, around)}"
     for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
-        direction = Direction.IN if neighbour.edge.target == neighbour.origin else Direction.OUT
-        word = _WORDS.get((neighbour.edge.type, direction))
         edge = neighbour.edge
+        direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
+        word = _WORDS.get((edge.type, direction))
         said = (edge.type, edge.source, edge.target)  # two tellings of a relation, and its two ends, are one line
-        if edge.type == "INITIATED" and (result.folded_into == neighbour.origin or _is_called(neighbour.node, speaker)):
-            continue  # the head of the result has its speaker
-        if word is None or neighbour.node.uid == result.node or said in told or neighbour.edge.id in in_chains:
+        by_speaker = result.folded_into == neighbour.origin or _is_called(neighbour.node, speaker)
+        if speaks and edge.type == "INITIATED" and by_speaker:
             continue
-        if beside is not None and neighbour.edge.type == "NEXT" and neighbour.origin == result.node:
+        if word is None or neighbour.node.uid == result.node or said in told or edge.id in in_chains:
+            continue
+        if beside is not None and edge.type == "NEXT" and neighbour.origin == result.node:
             continue  # told above
         told.add(said)
         # An event that the result's text tells of is the subject of its own line.

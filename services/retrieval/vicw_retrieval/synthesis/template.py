@@ -53,6 +53,15 @@ def write_result(template: str, result: Result) -> str:
     return fill(template, values | {"head": _head(result, values)})
 
 
+def tells_speaker(template: str) -> bool:
+    """Tell whether a result that is written by a template says who speaks.
+
+    >>> tells_speaker(RESULT), tells_speaker("- {text}")
+    (True, False)
+    """
+    return not {"head", "speaker"}.isdisjoint(PLACE.findall(template))
+
+
 def _head(result: Result, values: Mapping[str, str]) -> str:
     """Return what is known of a result in one line, nothing twice."""
     source = result.id or result.source

@@ -10,7 +10,7 @@ from vicw_retrieval.surroundings import Surroundings
 from vicw_retrieval.synthesis.lines import also, lines_around
 from vicw_retrieval.synthesis.meter import Meter
 from vicw_retrieval.synthesis.page import Block, Page
-from vicw_retrieval.synthesis.template import RESULT, write_result, write_whole
+from vicw_retrieval.synthesis.template import RESULT, tells_speaker, write_result, write_whole
 from vicw_retrieval.why.telling import tell
 from vicw_shared.model import Node
 from vicw_shared.model.chain import next_key
@@ -50,7 +50,7 @@ def write_text(
         page.begin(best)
     page.fill(anchors[1:], ANCHOR_SHARE)
     told = _tell_chains(page, around)
-    _tell_around(page, results, around, told, associates)
+    _tell_around(page, results, around, told, associates, speaks=tells_speaker(as_result))
     ranks = page.ranks
     page.fill(anchor for anchor in anchors if anchor.rank not in ranks)
     ranks = page.ranks
@@ -77,16 +77,23 @@ def _tell_chains(page: Page, around: Surroundings) -> set[str]:
 
 
 def _tell_around(
-    page: Page, results: Sequence[Result], around: Surroundings, told: set[str], associates: Mapping[str, Block]
+    page: Page,
+    results: Sequence[Result],
+    around: Surroundings,
+    told: set[str],
+    associates: Mapping[str, Block],
+    *,
+    speaks: bool,
 ) -> None:
     """Tell what stands around the page's results, in order, while it fits. An associate that is a result, too (those
-    are given by node), is written as one; in a line where that is too long.
+    are given by node), is written as one; in a line where that is too long. ``speaks``: results say who speaks.
     """
     ranks = page.ranks
     foremost = {result.node: result.rank for result in reversed(results) if result.rank in ranks}
     for result in (result for result in results if result.rank in ranks):
         alone = foremost[result.node] != result.rank
-        lines = enumerate(lines_around(result, around, told, alone=alone), start=1 + len(around.chains))
+        around_it = lines_around(result, around, told, alone=alone, speaks=speaks)
+        lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [Block(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
         for number, (tag, item) in enumerate(() if alone else around.associates.get(result.node, ()), start=_ALSO):
