@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
@@ -337,29 +338,41 @@ def test_an_index_whose_rewriting_was_killed_is_mended(uids: dict[str, str], sto
     assert vicw(store, "check").stdout.endswith("clean\n")
 
 
+def _run(store: Path, *words: str, seconds: float | None = None) -> float | None:
+    """Run the command in a process of its own; kill it after ``seconds``. Its time, or ``None`` if it was killed."""
+    driver = _DRIVER.format(tests=str(Path(__file__).parents[2]))
+    command = [sys.executable, "-c", driver, "forget", *words, "--data-dir", str(store)]
+    began = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
+    assert seconds is not None or process.returncode == 0
+    return time.monotonic() - began
+
+
 @pytest.mark.process
 @pytest.mark.crash
 @pytest.mark.timeout(600)
 def test_a_kill_at_any_moment_is_mended(uids: dict[str, str], store: Path) -> None:
-    driver = _DRIVER.format(tests=str(Path(__file__).parents[2]))
-    draw, killed = random.Random(7), 0
-
-    def run(*words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", driver, "forget", *words, "--data-dir", str(store)]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    for words in (("item", "s", "--yes"), *[("resume",)] * 6):
-        with run(*words) as process:
-            try:
-                process.wait(draw.uniform(2, 9))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                killed += 1
-    done = vicw(store, "forget", "resume")
-    assert done.exit_code == 0, done.output
-    if "proven" not in done.stdout and files_with(store, [b"vermilion"]):
-        assert vicw(store, "forget", "item", "s", "-y").exit_code == 0, "it had not begun"
-    assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
-    assert sorted(path.name for path in store.glob("vectors*")) == ["vectors"]
-    assert vicw(store, "check").stdout.endswith("clean\n")
+    # The moments are parts of what the command takes where the test runs: fixed seconds miss it on a faster machine.
+    idle, draw, killed = _run(store, "resume"), random.Random(7), 0
+    shutil.copytree(store, whole := store.with_name("whole"))
+    took = _run(whole, "item", "s", "--yes")
+    assert idle is not None
+    assert took is not None
+    for n in range(4):
+        shutil.copytree(store, tried := store.with_name(f"tried{n}"))
+        for words in (("item", "s", "--yes"), ("resume",)):
+            moment = idle * 0.7 + (took - idle * 0.7) * draw.random()
+            killed += _run(tried, *words, seconds=moment) is None
+        done = vicw(tried, "forget", "resume")
+        assert done.exit_code == 0, done.output
+        if "proven" not in done.stdout and files_with(tried, [b"vermilion"]):
+            assert vicw(tried, "forget", "item", "s", "-y").exit_code == 0, "it had not begun"
+        assert files_with(tried, [*WORDS, *spelled(uids["s"])]) == {}
+        assert sorted(path.name for path in tried.glob("vectors*")) == ["vectors"]
+        assert vicw(tried, "check").stdout.endswith("clean\n")
     assert killed
