@@ -18,6 +18,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore, finding, schema
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
+from vicw_shared.adapters.sqlite.steps import read_steps_logged
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label, Node
@@ -201,6 +202,19 @@ async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: lis
         connection.close()
     assert [step for step in plan if step.startswith("SEARCH node USING") and "node_text_key (tenant=? AND" in step]
     assert not [step for step in plan if step.startswith("SCAN n")]
+
+
+async def test_what_a_task_did_is_read_off_its_index(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            asked: list[str] = []
+            connection.set_trace_callback(asked.append)
+            assert read_steps_logged(connection, None, "forget", None, 9) == []
+            connection.set_trace_callback(None)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
+        connection.close()
+    assert plan == ["SEARCH step USING INDEX step_of_task (task=?)"], "in order, too"
 
 
 @pytest.mark.parametrize(("chain", "index"), [(NEXT, "node_flow"), (HAPPENED_AFTER, "node_clock")])

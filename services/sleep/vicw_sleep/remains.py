@@ -16,7 +16,8 @@ from vicw_shared.fingerprints import Finder, Fingerprints, Mark, spellings
 from vicw_shared.folding.ledger import entries_of
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
-from vicw_shared.ports import GraphArchive, GraphAudit, Receipt, SleepLog, Step, VectorStore
+from vicw_shared.ports import GraphArchive, GraphAudit, Receipt, SleepLog, VectorStore
+from vicw_shared.steps import step_pages
 
 _PAGE = 500
 _APART = b"\0"
@@ -92,9 +93,7 @@ async def _look_at_records(graph: Graph, remains: Remains) -> None:
             while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):
                 after = page[-1]
                 remains.look_at_all([(f"receipt {one.key}", _plain(one.body)) for one in page])
-    before: Step | None = None
-    while steps := await graph.steps(None, before=before, limit=_PAGE):
-        before = steps[-1]
+    async for steps in step_pages(graph):
         remains.look_at_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
 
 

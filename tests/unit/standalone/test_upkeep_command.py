@@ -117,6 +117,9 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
         step["id"],
         f"    {end}  done     expire  ctx: [goes] Ben · over {end}",
     ]
+    assert sleep(over, "log", "--task", "expire").stdout == sleep(over, "log").stdout
+    others = sleep(over, "log", "--task", "dream")
+    assert (others.stdout, others.stderr) == ("", "no such step is logged\n")
     assert sleep(over, "log", "--refused").stdout == ""
     assert "0 done, 0 refused, 0 undone, 1 expired\n" in sleep(over, "status").stdout
 
@@ -132,7 +135,7 @@ def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
 def test_what_was_refused_is_listed_however_much_has_expired_since(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vicw_standalone.cli.sleep._PAGE", 3)
+    monkeypatch.setattr("vicw_shared.steps._PAGE", 3)
     asyncio.run(log_steps(filled))
     assert len(sleep(filled, "log", "--limit", "5").stdout.splitlines()) == 10
     (line,) = sleep(filled, "log", "--refused", "--json").stdout.splitlines()

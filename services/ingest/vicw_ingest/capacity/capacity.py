@@ -28,6 +28,7 @@ from vicw_ingest.erasing.eraser import Graph as Erases
 from vicw_ingest.erasing.erasing import Erasing
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, Outcome, Step, WorkQueue
+from vicw_shared.steps import step_pages
 from vicw_shared.uids import make_uid
 from vicw_shared.undoing import undoable, undone
 
@@ -35,7 +36,6 @@ FORGET = "forget"
 """The task by which the log knows what is on its way out."""
 _AT_ONCE = 25
 """Items that one transaction marks, or erases."""
-_STEPS = 1000
 MARKED = Counted("vicw_forget_marked_total", "Items that are to go for want of room")
 KEPT = Counted("vicw_forget_kept_total", "Items that were to go, and were needed after all")
 ERASED = Counted("vicw_forget_erased_total", "Items that were erased for want of room")
@@ -88,7 +88,8 @@ class Capacity:
         ``dry``: only tell what a run would do. Raises what the engines raise; what was done until then stands.
         """
         done = Done()
-        steps = await self._steps()  # before the items: what another run erases in between, it does not erase again
+        # Before the items: what another run erases in between, it does not erase again.
+        steps = [step async for page in step_pages(self.graph, task=FORGET) for step in page]
         leaving = [step for step in steps if step.outcome is Outcome.DONE]
         if ahead := [step for step in leaving if is_ahead(step, now)]:
             steps, leaving = _without(steps, ahead), _without(leaving, ahead)  # they are chosen anew, or not at all
@@ -112,12 +113,6 @@ class Capacity:
             await self._mark(tenant, found, policy, now, dry, done)
             done.more |= len(found) == most and not dry
         return done
-
-    async def _steps(self) -> list[Step]:
-        found: list[Step] = []
-        while page := await self.graph.steps(None, task=FORGET, before=found[-1] if found else None, limit=_STEPS):
-            found += page
-        return found
 
     async def _make_use_of_room(
         self, leaving: Sequence[Step], held: Counter[str], policy: Policy, now: datetime, dry: bool, done: Done

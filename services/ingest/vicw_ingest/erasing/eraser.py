@@ -50,6 +50,7 @@ from vicw_shared.ports import (
     SleepLog,
     Step,
 )
+from vicw_shared.steps import step_pages
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
 _ITEMS = 25
@@ -257,10 +258,8 @@ class Eraser:
         item was given, and one of these went, goes as well, and the item is dreamt of anew; but not what a person has
         undone: that stays undone, and says what else was given alone.
         """
-        before: Step | None = None
         ids: list[str] = []
-        while page := await self.graph.steps(tenant, before=before, limit=_RECORDS):
-            before = page[-1]
+        async for page in step_pages(self.graph, tenant):
             there = await self.graph.nodes(tenant, [step.subject for step in page])
             for step in page:
                 short = shortened(step, gone)

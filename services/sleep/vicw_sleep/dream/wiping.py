@@ -13,6 +13,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step, WorkQueue
 from vicw_shared.progress import Progress, silent
+from vicw_shared.steps import step_pages
 from vicw_shared.ties import DREAM
 from vicw_sleep.dream.dreaming import WIPED, Graph, pages
 
@@ -58,9 +59,7 @@ async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: da
 
 
 async def _wipe_steps(graph: Graph, now: datetime) -> None:
-    before: Step | None = None
-    while page := await graph.steps(None, task=DREAM, before=before, limit=_PAGE):
-        before = page[-1]
+    async for page in step_pages(graph, task=DREAM):
         done = sorted((one for one in page if one.outcome is Outcome.DONE), key=lambda one: (one.tenant, one.context))
         for (tenant, context), some in groupby(done, key=lambda one: (one.tenant, one.context)):
             steps = [replace(one, outcome=Outcome.UNDONE, details={**one.details, WIPED: True}) for one in some]

@@ -13,7 +13,7 @@ from pathlib import Path
 from vicw_shared.clock import now
 from vicw_shared.folding.fold import MAKER, Fold
 from vicw_shared.model import Label
-from vicw_shared.ports import Flow, Outcome, Step
+from vicw_shared.ports import Flow, Outcome
 from vicw_shared.progress import Progress
 from vicw_sleep.consolidation.batching import Rules
 from vicw_standalone.bench.fidelity import Opener
@@ -22,7 +22,6 @@ from vicw_standalone.bench.targets import LocalTarget
 _NOTE = "bench-folded.json"
 _BEGUN = "bench-folding.json"
 """How many passages, and vectors of statements, the copied store had. A run that was stopped goes on with it."""
-_PAGE = 500
 
 
 @dataclass(slots=True)
@@ -83,17 +82,9 @@ async def _fold(target: LocalTarget, passages: int, statements: int, progress: P
     await target.drain()
     vectors, told_by = await target.vectors_of(Label.CHUNK), await target.vectors_of(Label.EVENT)
     found = Folded(passages=passages, vectors=vectors, statements=statements, told=told_by)
-    async for step in _steps(target):
+    for step in [step async for page in target.steps(MAKER) for step in page]:  # of all runs
         found.refused += step.outcome is Outcome.REFUSED
         if step.outcome is Outcome.DONE:
             found.macros += 1
             found.events += int(str(step.details["sources"]))
     return found
-
-
-async def _steps(target: LocalTarget) -> AsyncIterator[Step]:
-    """Yield what consolidation did in all runs."""
-    page: list[Step] = []
-    while page := await target.steps(MAKER, before=page[-1] if page else None, limit=_PAGE):
-        for step in page:
-            yield step

@@ -21,6 +21,7 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
 from vicw_shared.ports import NO_MODEL, Embedder, Step
 from vicw_shared.settings import RetrievalSettings
+from vicw_shared.steps import step_pages
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
@@ -96,9 +97,9 @@ class LocalTarget:
         """Return what folds old Events."""
         return self._standalone.asleep.consolidation(told)
 
-    async def steps(self, task: str, *, before: Step | None, limit: int) -> list[Step]:
-        """Return what a task of the sleep cycle did, as ``SleepLog`` does."""
-        return await self._standalone.graph.steps(self.tenant, task=task, before=before, limit=limit)
+    def steps(self, task: str) -> AsyncIterator[list[Step]]:
+        """Yield what a task of the sleep cycle did, as ``step_pages`` does."""
+        return step_pages(self._standalone.graph, self.tenant, task=task)
 
     async def passages(self) -> int:
         """Return how many passages it has."""

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ import typer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Round, Step
+from vicw_shared.steps import step_pages
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_standalone.cli import capacity, dreams, resolving, upkeep
 from vicw_standalone.cli.console import err, harmless, out
@@ -29,9 +31,20 @@ if TYPE_CHECKING:
     from vicw_shared.ports import Flow, GraphStore, SleepLog
     from vicw_standalone.undoing import Sleeper
 
-_PAGE = 1000
 _EXPIRED = "expired"
 """What has expired is counted by itself: it may be much, and nothing that is tidied."""
+
+
+class Task(StrEnum):
+    """What logs its steps."""
+
+    CONSOLIDATE = "consolidate"
+    DREAM = DREAM
+    RESOLVE = RESOLVE
+    FORGET = "forget"
+    EXPIRE = "expire"
+
+
 app = typer.Typer(
     help="What happens to memories while nobody asks: consolidation, dreams, duplicates, upkeep, and a step back.",
     no_args_is_help=True,
@@ -122,6 +135,7 @@ def undo(
 def log(
     tenant: TenantOption = None,
     limit: Annotated[int, typer.Option(help="Steps listed.", min=1)] = 50,
+    task: Annotated[Task | None, typer.Option(help="Only what this task did.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused, with the reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a step.")] = False,
     data_dir: DataDirOption = None,
@@ -135,7 +149,7 @@ def log(
     async def read() -> tuple[list[Step], dict[str, str]]:
         async with open_graph_of(data_dir, platform) as graph:
             steps: list[Step] = []
-            async for step in _steps(graph, tenant):
+            async for step in _steps(graph, tenant, task and task.value):
                 if not refused or step.outcome is Outcome.REFUSED:
                     steps.append(step)
                 if len(steps) == limit:
@@ -146,7 +160,7 @@ def log(
     for step in steps:
         out.print(_json(step) if as_json else _line(step, names), markup=False, highlight=False, soft_wrap=True)
     if not steps:
-        err.print("nothing was done yet")
+        err.print("no such step is logged" if task or refused else "nothing was done yet")
 
 
 @app.command()
@@ -183,11 +197,9 @@ def status(
     out.print(f"last step: {last}; in the last day {counted}")
 
 
-async def _steps(log: SleepLog, tenant: str | None) -> AsyncIterator[Step]:
+async def _steps(log: SleepLog, tenant: str | None, task: str | None = None) -> AsyncIterator[Step]:
     """Yield what is logged, the latest first, however much it is."""
-    before: Step | None = None
-    while page := await log.steps(tenant, before=before, limit=_PAGE):
-        before = page[-1]
+    async for page in step_pages(log, tenant, task=task):
         for step in page:
             yield step
 

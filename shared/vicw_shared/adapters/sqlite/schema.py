@@ -358,6 +358,10 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE counter ADD COLUMN slept INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX counter_arrivals ON counter (tenant, context, value, slept) WHERE flow = '';
     """,
+    # What one task did, among all that others did.
+    """
+    CREATE INDEX step_of_task ON step (task, at, id);
+    """,
 )
 
 
