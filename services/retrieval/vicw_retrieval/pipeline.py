@@ -28,6 +28,7 @@ from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import Search
 from vicw_retrieval.second_wave import SecondWave
 from vicw_retrieval.sight import known_by, say
+from vicw_retrieval.speakers import vouch_for_domain
 from vicw_retrieval.standing import Known
 from vicw_retrieval.stopwatch import Stopwatch
 from vicw_retrieval.surroundings import Surroundings
@@ -153,7 +154,10 @@ async def _find(
     with search.watch.stage(DOMAIN):
         decision = by_words(words := read_words(request.query))
         with alone(search.degraded, DOMAIN):
-            decision = infer(candidates, wave.strengths, sizes, words, ports.settings)
+            strengths: Mapping[str, float] = wave.strengths
+            if ports.settings.speaker:
+                strengths = vouch_for_domain(request.query, candidates, strengths)
+            decision = infer(candidates, strengths, sizes, words, ports.settings)
             if decision.domains is not None and search.time.by_time:
                 decision = await _of_events(decision, search, ports)
         if decision.domains is not None:

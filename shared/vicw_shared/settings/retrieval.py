@@ -27,7 +27,7 @@ class RetrievalSettings(BaseSettings):
     named: bool = Field(True, description="Prefer knowledge items that the question names by their title")
     people: bool = Field(True, description="Prefer what is known of who takes part, and of whom results are about")
     bridge_hops: int = Field(2, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
-    speaker: bool = Field(True, description="Prefer what the one speaker said whom the question names")
+    speaker: bool = Field(True, description="Prefer what the one speaker said whom the question names, and his domain")
     alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
     candidates: int = Field(100, gt=0, description="Hits that each channel brings")
     budget_ms: int = Field(

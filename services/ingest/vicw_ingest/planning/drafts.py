@@ -16,12 +16,12 @@ from vicw_ingest.extraction.reading import Source
 from vicw_ingest.planning.chunking import cut
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
+from vicw_shared.model.roles import AGENTS
 from vicw_shared.model.wording import CODE_SUBTYPES, is_verbatim, text_key
 from vicw_shared.wire.ingest import IngestRequest, Item
 
 _PROGRAMS = CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
-_AGENT_SPEAKERS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 _HEADLINE_CHARS = 60
 _PRINTED = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
 """How what Git prints of a commit begins."""
@@ -99,7 +99,7 @@ def source_of(item: Item, domain: str, now: datetime) -> Source:
 
 def speaker_subtype(speaker: str) -> str:
     """Return what a speaker is: a program that speaks is an agent, everybody else a person."""
-    return "agent" if speaker.casefold() in _AGENT_SPEAKERS else "person"
+    return "agent" if speaker.casefold() in AGENTS else "person"
 
 
 def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None) -> Draft:
