@@ -12,7 +12,7 @@ _WORDS = "one two three four five six seven eight nine ten eleven twelve".split(
 _NUMBERS = {word: number for number, word in enumerate(_WORDS, start=1)} | {"a": 1, "an": 1, "a couple of": 2}
 _NUMBER = r"\d{1,4}|a\ couple\ of|an?|" + "|".join(_WORDS)
 _WEEKDAY = "|".join(WEEKDAYS)
-_HOUR = r"(?:[01]?\d|2[0-3]):[0-5]\d(?!:?\d)|(?:1[0-2]|0?[1-9])(?::[0-5]\d)?\ ?[ap]m\b"
+_HOUR = r"(?:1[0-2]|0?[1-9])(?::[0-5]\d)?\ ?[ap]m\b|(?:[01]?\d|2[0-3]):[0-5]\d(?!:?\d)"
 _SPOKEN = re.compile(
     rf"""\b(?:
       (?P<half>an\ hour\ and\ a\ half)\ ago

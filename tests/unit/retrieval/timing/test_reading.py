@@ -106,6 +106,8 @@ def test_a_time_becomes_a_span(query: str, start: str, end: str, kind: Kind) -> 
         ("What was said at 3pm?", "2026-03-18T14:45", "2026-03-18T15:15"),
         ("What did we discuss yesterday at 3pm?", "2026-03-17T14:45", "2026-03-17T15:15"),
         ("What did we discuss at 9:15 am on Monday?", "2026-03-16T09:00", "2026-03-16T09:30"),
+        ("What did we discuss yesterday at 2:00 pm?", "2026-03-17T13:45", "2026-03-17T14:15"),
+        ("What was said at 12:30 am?", "2026-03-18T00:15", "2026-03-18T00:45"),
         ("What happened on March 3, 2024, at 14:30?", "2024-03-03T14:15", "2024-03-03T14:45"),
         ("Where did we meet last week at 3pm?", "2026-03-09", "2026-03-16"),
         ("What changed in Q1 2026?", "2026-01-01", "2026-04-01"),
