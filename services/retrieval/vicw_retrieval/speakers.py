@@ -44,7 +44,7 @@ def vouch_for_domain(
     named = {
         speaker
         for speaker in _named(query, candidates)
-        if speaker.casefold() not in ROLES and re.search(rf"\b{re.escape(speaker.split()[0])}\b", query)
+        if speaker.casefold() not in ROLES and _as_written(_first(speaker), query)
     }
     turns = [candidate for candidate in candidates if candidate.item.speaker in named]
     if len({candidate.item.domain for candidate in turns}) != 1:
@@ -59,5 +59,16 @@ def _named(query: str, candidates: Sequence[Candidate]) -> set[str]:
 
 
 def _calls(speaker: str) -> set[str]:
-    words = phrase_of(speaker)
-    return {words, words.partition(" ")[0]} - {""}
+    return {phrase_of(speaker), phrase_of(_first(speaker))} - {""}
+
+
+def _first(speaker: str) -> str:
+    """Return the first word of a name: of "O'Brien" no letter, nor of a name in a script without spaces."""
+    return re.split(r"[\s-]", speaker, maxsplit=1)[0]
+
+
+def _as_written(name: str, query: str) -> bool:
+    """Tell whether a question that has a name has it in the same casing, with or without its marks ("J.")."""
+    if name.upper() == name.lower():
+        return True
+    return re.search(rf"\b{r'\W+'.join(re.findall(r'\w+', name))}\b", query) is not None

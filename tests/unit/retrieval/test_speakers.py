@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from explained import explained
 from memory import Memory
 from vicw_retrieval.candidates import Candidate
-from vicw_retrieval.speakers import VOTE, vouch_for_domain
+from vicw_retrieval.speakers import VOTE, prefer_speaker, vouch_for_domain
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 
@@ -29,6 +30,32 @@ def candidates(*turns: tuple[str | None, str]) -> list[Candidate]:
 def test_turns_of_who_is_named_weigh_more_in_the_vote(query: str) -> None:
     found = candidates(("Maria Braun", "general"), (None, "creative"), ("Ben", "general"))
     assert vouch_for_domain(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+
+
+@pytest.mark.parametrize(
+    ("query", "speaker"),
+    [
+        ("What did J. Doe say?", "J. Doe"),
+        ("What did J Doe say?", "J. Doe"),
+        ("What did Dr. Braun cook?", "Dr. Braun"),
+        ("What did O’Brien cook?", "O'Brien"),
+        ("What did Jean cook?", "Jean-Luc"),
+        ("小明喜欢什么", "小明"),
+    ],
+)
+def test_a_name_with_marks_or_without_spaces_is_named_like_others(query: str, speaker: str) -> None:
+    found = candidates((speaker, "general"), (None, "creative"))
+    assert vouch_for_domain(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+
+
+@pytest.mark.parametrize(
+    ("query", "speaker", "other"),
+    [("小明喜欢什么", "小明", "小红"), ("What did Maria, A or O, cook?", "Maria", "O'Brien")],
+)
+def test_the_first_letter_of_a_name_names_nobody(query: str, speaker: str, other: str) -> None:
+    found = prefer_speaker(query, [replace(one, score=1.0) for one in candidates((other, "c"), (speaker, "c"))])
+    assert [("speaker" in one.boosts) for one in found if one.item.speaker == other] == [False]
+    assert found[0].item.speaker == speaker
 
 
 @pytest.mark.parametrize(
