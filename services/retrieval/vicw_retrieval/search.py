@@ -88,7 +88,7 @@ class Search:
 
     async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
         """Return the passages that have the words of a phrase, best first. Raises what the engine raises."""
-        if self._wordy or self.by_words:
+        if self._wordy or self.by_words or self._vectors_away:
             return await search_fulltext(self._ports.graph, phrase, scope, limit)
         terms = sparse.encode_query(phrase)
         return await search_bm25(self._ports.vectors, terms, scope, limit) if terms.indices else []

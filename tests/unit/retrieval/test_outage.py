@@ -98,6 +98,11 @@ async def test_without_the_vectors_the_graph_leads_on_from_what_the_words_found(
     answer = await memory.retrieve("harbour", viewer={"user": "Ana", "participants": ["Ben"]})
     assert answer.degraded == ("bm25", "dense")
     assert {result.id for result in answer.results} == {"turn0", "turn1", "turn2"}
+    answer = await memory.retrieve("What happened after the harbour?", explain=True)
+    assert answer.degraded == ("bm25", "dense")
+    assert answer.explain is not None
+    assert answer.explain.time is not None
+    assert answer.explain.time.events[0].uid is not None, "words find the event, too"
 
 
 async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
