@@ -157,9 +157,11 @@ async def _find(
             strengths: Mapping[str, float] = wave.strengths
             if ports.settings.speaker:
                 strengths = vouch_for_domain(request.query, candidates, strengths)
-            decision = infer(candidates, strengths, sizes, words, ports.settings)
-            if decision.domains is not None and search.time.by_time:
-                decision = await _of_events(decision, search, ports)
+            inferred = infer(candidates, strengths, sizes, words, ports.settings)
+            if inferred.domains is not None and search.time.by_time:
+                decision = _widened(inferred)  # what fails narrows nothing
+                inferred = await _of_events(inferred, search, ports)
+            decision = inferred
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:
@@ -181,8 +183,10 @@ async def _of_events(decision: Decision, search: Search, ports: RetrievalPorts) 
     assert decision.domains is not None
     async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
         domains = await domains_of(ports.graph, search.scope, search.time, search.by_phrase)
-    if domains & set(decision.domains):
-        return decision
+    return decision if domains & set(decision.domains) else _widened(decision)
+
+
+def _widened(decision: Decision) -> Decision:
     return Decision(decision.intent.model_copy(update={"filtered": False}), None)
 
 

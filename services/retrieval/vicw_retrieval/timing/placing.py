@@ -116,11 +116,16 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
 
 
 async def _tellers(graph: GraphStore, scope: Scope, anchor: Anchor, find: Find) -> dict[str, ItemRef]:
-    """Return the items, by passage, that have about as much of an event's words as the best has."""
+    """Return the items, by passage, that have about as much of an event's words as the best has.
+
+    Where Events have some, only these tell of it: what else has its words is no event ("def deploy(): …").
+    """
     scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     hits = await find(anchor.phrase, scope, _EVENTS)
-    good = [hit.id for hit in hits if hit.score >= _AS_GOOD * hits[0].score]
-    return await graph.owners(scope.tenant, good) if good else {}
+    owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
+    known = [hit for hit in hits if hit.id in owners]
+    told = [hit for hit in known if owners[hit.id].label is Label.EVENT] or known
+    return {hit.id: owners[hit.id] for hit in told if hit.score >= _AS_GOOD * told[0].score}
 
 
 async def domains_of(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.search import Search
+from vicw_shared.errors import UnavailableError
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -185,6 +187,50 @@ async def test_it_is_not_narrowed_to_one_where_only_its_other_words_are(memory: 
     assert not answer.intent.filtered
     flat = await ask(memory, "What did we discuss, what changed for minutes?")
     assert flat.intent.filtered
+
+
+@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
+async def test_what_is_no_event_tells_of_none_where_an_event_does(store: Path, vectors: bool) -> None:
+    async with open_memory(store, vectors=vectors) as memory:
+        code = [
+            {"id": f"c{n}", "text": f"def deploy_{name}(): deploy('{name}')", "subtype": "function"}
+            for n, name in enumerate(("shop", "mail", "blog"))
+        ]
+        await memory.ingest(*code, context="code", domain="coding")
+        said = (
+            "The certificate expired.",
+            "We deployed the whole of the payment service to production.",
+            "It was slow.",
+        )
+        turns = [
+            {"id": f"t{n}", "speaker": "Ana", "text": text, "timestamp": f"2026-03-18T1{n}:00:00Z"}
+            for n, text in enumerate(said)
+        ]
+        await memory.ingest(*turns, *FILLER, context="chat", domain="general", flow_id="f")
+        answer = await ask(memory, "What happened before the deployment?")
+        assert answer.explain is not None
+        assert answer.explain.time is not None
+        uids = {result.id: result.uid for result in answer.results}
+        assert answer.explain.time.events[0].uid == uids["t1"]
+        assert "time" in answer.explain.boosts[uids["t0"]]
+
+
+@pytest.mark.parametrize("fails", [True, False])
+async def test_where_nobody_tells_of_the_event_in_time_nothing_is_narrowed(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
+    code = [{"id": f"c{n}", "text": f"def port_{n}(host): return open(host, {n})"} for n in range(20)]
+    await memory.ingest(*code, context="code", domain="coding")
+
+    async def by_phrase(*_: Any) -> NoReturn:
+        raise UnavailableError("vectors", "is down")
+
+    if fails:
+        monkeypatch.setattr(Search, "by_phrase", by_phrase)
+    answer = await ask(memory, "What happened after the explosion shook the harbour?")
+    assert answer.intent.filtered is not fails
+    assert ("domain" in answer.degraded) is fails
 
 
 @pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
