@@ -102,14 +102,23 @@ def phrases_in(query: str, asked_at: datetime) -> list[Phrase]:
             kept.append(phrase)
     if len(kept) > 1:  # an hour is one of the day that is asked at, which another time may not be
         kept = [one for one in kept if not is_clock(query[one.begins : one.ends])]
-    return [_at_hour(one, query) for one in sorted(kept, key=lambda one: one.begins)]
+    found = []
+    for phrase in sorted(kept, key=lambda one: one.begins):
+        found.append(_at_hour(phrase, query, found[-1].ends if found else 0))
+    return found
 
 
-def _at_hour(phrase: Phrase, query: str) -> Phrase:
-    """Return what is meant of a day that an hour is told of: about that hour."""
-    if phrase.end - phrase.start != timedelta(days=1):
+def _at_hour(phrase: Phrase, query: str, over: int) -> Phrase:
+    """Return what is meant of a day, or a part of it, that an hour is told of: about that hour.
+
+    Another time's words are ``over``.
+    """
+    if phrase.end - phrase.start > timedelta(days=1):
         return phrase
-    said = hour_beside(query, phrase.begins, phrase.ends, phrase.start)
+    try:
+        said = hour_beside(query, (phrase.begins, phrase.ends), over, phrase.start, phrase.end)
+    except OverflowError:
+        return phrase
     if said is None:
         return phrase
     begins, ends, start, end = said

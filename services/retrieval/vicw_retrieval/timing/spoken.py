@@ -99,16 +99,25 @@ def is_clock(words: str) -> bool:
     return _CLOCK.fullmatch(words) is not None
 
 
-def hour_beside(query: str, begins: int, ends: int, day: datetime) -> tuple[int, int, datetime, datetime] | None:
-    """Return where the words of a day, ``query[begins:ends]``, and of its hour stand, and what time is meant."""
+def hour_beside(
+    query: str, place: tuple[int, int], over: int, start: datetime, end: datetime
+) -> tuple[int, int, datetime, datetime] | None:
+    """Return where the words of a day or a part of it and of its hour stand, and what time is meant.
+
+    The words of the day stand at ``place``, those of the hour not before ``over``; the hour is one in [start, end),
+    which may go on after midnight. Raises OverflowError.
+    """
+    begins, ends = place
     if match := _CLOCK_AFTER.match(query, ends):
         ends = match.end()
-    elif match := _CLOCK_BEFORE.search(query[max(0, begins - _BACK) : begins]):
-        begins = max(0, begins - _BACK) + match.start()
+    elif match := _CLOCK_BEFORE.search(query[(back := max(over, begins - _BACK)) : begins]):
+        begins = back + match.start()
     else:
         return None
-    at = _at(match["hour"].lower(), day)
-    return begins, ends, at - _AROUND, at + _AROUND
+    for day in (start, end):
+        if start <= (at := _at(match["hour"].lower(), day)) < end:
+            return begins, ends, at - _AROUND, at + _AROUND
+    return None
 
 
 def about(at: datetime, unit: str, asked_at: datetime) -> tuple[datetime, datetime]:
@@ -153,4 +162,4 @@ def _day_of_week_ago(said: dict[str, str], today: datetime) -> datetime:
 def _at(clock: str, today: datetime) -> datetime:
     hour, _, minute = clock.rstrip("apm ").partition(":")
     number = int(hour) % 12 + 12 * clock.endswith("pm") if clock.endswith("m") else int(hour)
-    return today.replace(hour=number, minute=int(minute or 0))
+    return today.replace(hour=number, minute=int(minute or 0), second=0, microsecond=0)

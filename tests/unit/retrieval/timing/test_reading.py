@@ -108,6 +108,10 @@ def test_a_time_becomes_a_span(query: str, start: str, end: str, kind: Kind) -> 
         ("What did we discuss at 9:15 am on Monday?", "2026-03-16T09:00", "2026-03-16T09:30"),
         ("What did we discuss yesterday at 2:00 pm?", "2026-03-17T13:45", "2026-03-17T14:15"),
         ("What was said at 12:30 am?", "2026-03-18T00:15", "2026-03-18T00:45"),
+        ("What did we discuss last night at 11pm?", "2026-03-17T22:45", "2026-03-17T23:15"),
+        ("What did we discuss at 2 am last night?", "2026-03-18T01:45", "2026-03-18T02:15"),
+        ("What did we discuss this morning at 9am?", "2026-03-18T08:45", "2026-03-18T09:15"),
+        ("What did we discuss this morning at 9pm?", "2026-03-18T05:00", "2026-03-18T12:00"),
         ("What happened on March 3, 2024, at 14:30?", "2024-03-03T14:15", "2024-03-03T14:45"),
         ("Where did we meet last week at 3pm?", "2026-03-09", "2026-03-16"),
         ("What changed in Q1 2026?", "2026-01-01", "2026-04-01"),
@@ -220,7 +224,8 @@ def test_what_is_left_is_without_the_times() -> None:
 
 WORDS = st.sampled_from(
     "between and from to March May 2024 last week the day before after since until yesterday 10 minutes ago ago in on "
-    "Monday morning Christmas eve summer of 31 February explosion when during , ? 9999 years few 0 12 1900".split()
+    "Monday morning Christmas eve summer of 31 February explosion when during , ? 9999 years few 0 12 1900 at 3pm 0:05 "
+    "today tonight".split()
 )
 INSTANTS = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]))
 
