@@ -104,3 +104,18 @@ async def test_what_the_budget_had_no_room_for_is_told(memory: Memory) -> None:
     assert await cut(whole) == ([], [], {})
     assert await cut(whole - 1) == ([], [], {"a": 1})
     assert await cut(200) == ([], ["a"], {"a": 1})
+
+
+async def test_what_stands_around_a_result_that_came_by_last_is_told_or_counted(memory: Memory) -> None:
+    texts = {"quiet": "Quiet.", "rose": "The comet rose over the lake. " * 20, "wow": "A comet."}
+    await memory.ingest(*({"id": uid, "text": text} for uid, text in texts.items()), flow_id="night")
+    asked = "comet rose over the lake"
+    whole = await memory.retrieve(asked, limit=2)
+    assert [result.id for result in whole.results] == ["rose", "quiet"]
+    assert whole.text.count("before: ") + whole.text.count("after: ") == 3
+    size = len(whole.text)
+    for chars in range(size - 420, size, 10):
+        answer = await memory.retrieve(asked, limit=2, budget={"chars": chars}, explain=True)
+        assert answer.explain is not None
+        told = answer.text.count("before: ") + answer.text.count("after: ")
+        assert told + sum(answer.explain.lines_cut.values()) == (2 if answer.explain.cut else 3), chars

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -48,11 +48,17 @@ def write_text(
     associates = {r.node: Block(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
     for best in anchors[:1]:
         page.begin(best)
-    page.fill(anchors[1:], ANCHOR_SHARE)
-    told = _tell_chains(page, around)
-    _tell_around(page, results, around, told, associates, speaks=tells_speaker(as_result))
-    ranks = page.ranks
-    page.fill(anchor for anchor in anchors if anchor.rank not in ranks)
+    told: set[str] = set()
+    nodes: set[str] = set()
+    before: frozenset[int] = frozenset()
+    for share in (ANCHOR_SHARE, 1.0):
+        ranks = page.ranks
+        page.fill((anchor for anchor in anchors if anchor.rank not in ranks), share)
+        new = page.ranks - before
+        told |= _tell_chains(page, around, new)
+        shown = [result for result in results if result.rank in new]
+        _tell_around(page, shown, around, told, nodes, associates, speaks=tells_speaker(as_result))
+        before = page.ranks
     ranks = page.ranks
     uids = {result.rank: result.uid for result in results}
     return Written(
@@ -63,10 +69,9 @@ def write_text(
     )
 
 
-def _tell_chains(page: Page, around: Surroundings) -> set[str]:
-    """Tell chains of the page's results in order while they fit, without proofs if need be; return their edges."""
+def _tell_chains(page: Page, around: Surroundings, ranks: Collection[int]) -> set[str]:
+    """Tell chains of results in order while they fit, without proofs if need be; return their edges."""
     told: set[str] = set()
-    ranks = page.ranks
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
         line, block = tell(chain, around)
         if any(page.fill([Block(chain.rank, number, text)]) for text in (block, line)):
@@ -81,17 +86,18 @@ def _tell_around(
     results: Sequence[Result],
     around: Surroundings,
     told: set[str],
+    nodes: set[str],
     associates: Mapping[str, Block],
     *,
     speaks: bool,
 ) -> None:
-    """Tell what stands around the page's results, in order, while it fits. An associate that is a result, too (those
-    are given by node), is written as one; in a line where that is too long. ``speaks``: results say who speaks.
+    """Tell what stands around results of the page, in order, while it fits. An associate that is a result, too (those
+    are given by node), is written as one; in a line where that is too long. ``nodes`` are those of which a result has
+    told what is known; ``speaks``: results say who speaks.
     """
-    ranks = page.ranks
-    foremost = {result.node: result.rank for result in reversed(results) if result.rank in ranks}
-    for result in (result for result in results if result.rank in ranks):
-        alone = foremost[result.node] != result.rank
+    for result in results:
+        alone = result.node in nodes
+        nodes.add(result.node)
         around_it = lines_around(result, around, told, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [Block(result.rank, number, line) for number, line in lines]
