@@ -65,6 +65,13 @@ async def test_a_thread_stands_in_its_own_order_whenever_its_turns_came(
     assert re.findall(r"^\[\d+\] .*id (\w+)$", answer.text, re.MULTILINE) == order
 
 
+async def test_who_speaks_is_told_though_the_context_is_called_like_him(memory: Memory) -> None:
+    said = {"id": "a", "text": "The caravan is sold.", "speaker": "Ana", "timestamp": "2026-01-01T00:00:00Z"}
+    await memory.ingest(said, context="Ana", domain="general")
+    head = (await memory.retrieve("caravan")).text.splitlines()[0]
+    assert head == "[1] Ana · general · message · Ana · 2026-01-01 00:00 · id a"
+
+
 async def test_the_callers_words_stand_around_the_evidence(memory: Memory) -> None:
     await memory.ingest(*CHAT, context="harbour")
     template = {

@@ -63,9 +63,10 @@ def tells_speaker(template: str) -> bool:
 
 
 def _head(result: Result, values: Mapping[str, str]) -> str:
-    """Return what is known of a result in one line, nothing twice."""
+    """Return what is known of a result in one line, nothing twice but who speaks, if the context is called like him."""
     source = result.id or result.source
-    # A name that is the text's own beginning says nothing.
-    name = "" if values["text"].startswith(result.name.rstrip(ELLIPSIS)) else result.name
-    facts = [values["context"], values["domain"], values["kind"], name, values["speaker"], values["date"]]
-    return " · ".join(dict.fromkeys(fact for fact in (*facts, f"id {source}" if source else "") if fact))
+    # A name that is the speaker's, or the text's own beginning, says nothing.
+    says_nothing = result.name == result.speaker or values["text"].startswith(result.name.rstrip(ELLIPSIS))
+    place = (values["context"], values["domain"], values["kind"], "" if says_nothing else result.name)
+    facts = (*dict.fromkeys(place), values["speaker"], values["date"], f"id {source}" if source else "")
+    return " · ".join(fact for fact in facts if fact)
