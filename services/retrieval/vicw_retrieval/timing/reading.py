@@ -23,8 +23,12 @@ _GENERIC = frozenset(
     "were what which with would you your yours".split()
 )
 _PHRASES = re.compile(
-    r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b", re.VERBOSE | re.IGNORECASE
+    r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b"
+    r"|\b(?:(?:before|after|around|since|until|till)\ )?"
+    r"(?:\d{1,2}(?::\d\d)?\ ?[ap](?:m\b|\.m\.)|(?:\d{1,2}:\d\d|noon|midnight)\b)",
+    re.VERBOSE | re.IGNORECASE,
 )
+"""Words that select nothing, hours among them: those that are not read belong to the day beside them."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _TELLS_OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
 
