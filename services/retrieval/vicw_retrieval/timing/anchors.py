@@ -73,9 +73,24 @@ _ASKS_WHAT_HAPPENED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BOUNDARY = re.compile(
-    r"[,;:?!\n]|\.(?:\s|$)|\s[-–—]\s|\s\(|\b(?:and|but|what|who|where|why|how|which)\ (?:did|was|were|is|does)\b"
+    r"[,;:?!\n]|(?<!\b[A-Z])(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)\.(?:\s|$)|\s[-–—]\s|\s\("
+    r"|\b(?:and|but|what|who|where|why|how|which)\ (?:did|was|were|is|does)\b"
+)
+_EMPTY = frozenset(
+    "a all an and are at be been by did do does for from had has have he her him his i in is it its me my of on or our "
+    "she someone everyone that the their them these they this those to us was we were with you your".split()
 )
 _MOST_CHARS, _MOST_ANCHORS = 120, 4
+
+
+def telling(phrase: str) -> str:
+    """Return the words of an event's phrase that tell which it is: everybody says the others.
+
+    >>> telling("we deployed the shop"), telling("that")
+    ('deployed shop', 'that')
+    """
+    words = phrase.split()
+    return " ".join(word for word in words if word.lower() not in _EMPTY) or phrase
 
 
 def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[Anchor]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.candidates import Candidate, in_order
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.timing.anchors import Anchor, Direction
+from vicw_retrieval.timing.anchors import Anchor, Direction, telling
 from vicw_retrieval.timing.inside import inside
 from vicw_retrieval.timing.reading import TimeReading
 from vicw_retrieval.timing.spans import Kind
@@ -121,7 +121,7 @@ async def _tellers(graph: GraphStore, scope: Scope, anchor: Anchor, find: Find) 
     Where Events have some, only these tell of it: what else has its words is no event ("def deploy(): …").
     """
     scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
-    hits = await find(anchor.phrase, scope, _EVENTS)
+    hits = await find(telling(anchor.phrase), scope, _EVENTS)
     owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
     known = [hit for hit in hits if hit.id in owners]
     told = [hit for hit in known if owners[hit.id].label is Label.EVENT] or known

@@ -27,6 +27,9 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
         ("When did she go on a hike after the roadtrip?", Direction.AFTER, "the roadtrip"),
         ("What failed after deployment?", Direction.AFTER, "deployment"),
         ("What broke after the deployment last week?", Direction.AFTER, "the deployment"),
+        ("What happened before J. Doe deployed?", Direction.BEFORE, "J. Doe deployed"),
+        ("What happened after Dr. Braun left? Tell me.", Direction.AFTER, "Dr. Braun left"),
+        ("Tell me what happened after the fire. Who left?", Direction.AFTER, "the fire"),
     ],
 )
 def test_an_event_is_read(query: str, direction: Direction, phrase: str) -> None:

@@ -215,6 +215,17 @@ async def test_what_is_no_event_tells_of_none_where_an_event_does(store: Path, v
         assert "time" in answer.explain.boosts[uids["t0"]]
 
 
+@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
+async def test_an_event_that_nobody_tells_of_is_none_that_has_its_article(store: Path, vectors: bool) -> None:
+    async with open_memory(store, vectors=vectors) as memory:
+        await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
+        await memory.ingest(*FILLER, context="chat", domain="general")
+        answer = await ask(memory, "What happened in the morning, after the party?")
+        assert answer.explain is not None
+        assert answer.explain.time is not None
+        assert [event.uid for event in answer.explain.time.events] == [None]
+
+
 @pytest.mark.parametrize("fails", [True, False])
 async def test_where_nobody_tells_of_the_event_in_time_nothing_is_narrowed(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, fails: bool
