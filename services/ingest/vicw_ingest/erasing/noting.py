@@ -10,8 +10,10 @@ from dataclasses import replace
 from operator import methodcaller
 from typing import Protocol
 
+from vicw_ingest.extraction.placing.retold import TIMES
+from vicw_ingest.planning.drafts import CUT
 from vicw_shared.fingerprints import Fingerprints, new_key
-from vicw_shared.model import Node
+from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasureNote, Erasures, GraphStore, Step
@@ -79,12 +81,14 @@ def texts_of(node: Node) -> set[str]:
     """Return what callers, or their texts, have said of a node.
 
     A Macro-Event says what its items do, which are back but for those that went themselves: it has nothing of its own.
+    The mark of a name that was cut off is ours, and so are the times of what is told: others have the very same.
     """
     if node.version == OF_NOBODY:
         return set()
-    own = [node.text, node.name, node.title, *node.aliases, *node.tags, *node.trigger_phrases]
+    own = [node.text, node.name.removesuffix(CUT), node.title, *node.aliases, *node.tags, *node.trigger_phrases]
     own += [node.source_id] if node.content_hash is not None else []
-    own += _values(node.metadata)
+    ours = TIMES if node.label is Label.EVENT and node.content_hash is None else frozenset()
+    own += _values({name: value for name, value in node.metadata.items() if name not in ours})
     return {text for text in own if text and not is_uid(text)}
 
 

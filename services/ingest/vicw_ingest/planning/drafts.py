@@ -23,6 +23,8 @@ from vicw_shared.wire.ingest import IngestRequest, Item
 _PROGRAMS = CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _HEADLINE_CHARS = 60
+CUT = "…"
+"""What ends a headline that has not all of a text."""
 _PRINTED = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
 """How what Git prints of a commit begins."""
 _FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
@@ -178,7 +180,7 @@ def _is_code(item: Item, domain: str) -> bool:
 def headline(text: str) -> str:
     """Return the first words of a text, to show in place of a name."""
     line = " ".join(text.split())
-    return line if len(line) <= _HEADLINE_CHARS else line[:_HEADLINE_CHARS].rsplit(" ", 1)[0] + "…"
+    return line if len(line) <= _HEADLINE_CHARS else line[:_HEADLINE_CHARS].rsplit(" ", 1)[0] + CUT
 
 
 def _hash(item: Item, flow_id: str | None, domain: str) -> str:

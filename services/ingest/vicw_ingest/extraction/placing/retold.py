@@ -27,6 +27,8 @@ _WITHIN = timedelta(days=2)
 """How long after an event was told other words may tell of it: what breaks a week later is another failure."""
 _DESCRIBED, _TOLD, _AT = "described", "told", "at"
 """Metadata of an event: what describes it, null where several are told of by one gist; when it was told; its time."""
+TIMES = frozenset({_TOLD, _AT})
+"""Metadata that are times, not words of a text."""
 
 
 class Retold:

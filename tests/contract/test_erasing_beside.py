@@ -1,0 +1,25 @@
+"""What is erased, and what others have said in the same words, at the same time, or of it: on every pair of stores."""
+
+from __future__ import annotations
+
+from contract.sides import Side
+from contract.test_erasing import erase, ingest
+from contract.test_erasing import side as side
+from contract.test_folding import tell, turn
+from vicw_ingest.erasing.choosing import choose_items
+
+_LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
+
+
+async def test_a_long_sentence_that_others_say_too_is_no_remains(side: Side) -> None:
+    await tell(side, [turn(0, f"{_LONG} Bye.", flow_id="f"), turn(1, f"I am in Rome. {_LONG}", flow_id="g")])
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert _LONG in [node.text for node in (await side.nodes()).values()], "somebody else has said that"
+
+
+async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side) -> None:
+    fence = {"id": "a", "flow_id": "f", "speaker": "Tom", "text": "The garden fence broke because the wind was strong."}
+    piano = {"id": "b", "flow_id": "g", "speaker": "Lena", "text": "The old piano was damaged because the roof leaked."}
+    await ingest(side, {"context": "c", "extract": "rules", "items": [fence, piano]}, "t", None)
+    await erase(side, await choose_items(side.graph, "t", ["a"], None))
+    assert "the roof leaked" in [node.text for node in (await side.nodes()).values()]
