@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from contract.sides import Side
+from datetime import timedelta
+
+from contract.sides import START, Side
+from contract.test_consolidating import run
 from contract.test_erasing import erase, ingest
 from contract.test_erasing import side as side
-from contract.test_folding import tell, turn
+from contract.test_folding import tell, thread, turn
 from vicw_ingest.erasing.choosing import choose_items
+from vicw_sleep.consolidation.batching import Rules
 
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
 
@@ -23,3 +27,16 @@ async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side)
     await ingest(side, {"context": "c", "extract": "rules", "items": [fence, piano]}, "t", None)
     await erase(side, await choose_items(side.graph, "t", ["a"], None))
     assert "the roof leaked" in [node.text for node in (await side.nodes()).values()]
+
+
+async def test_what_is_folded_forgets_that_it_supported_what_was_erased(side: Side) -> None:
+    told = "Lena told me that the nightly build was locked because {} forgot ticket {}."
+    told_of = [turn(0, told.format("Tom", 383), flow_id="g"), turn(1, "Ben left.", flow_id="g")]
+    await tell(side, told_of)
+    await tell(
+        side, [turn(3, told.format("Ben", 577)), *(turn(n, f"We saw no ship in round {n}.") for n in range(4, 10))]
+    )
+    assert "SUPPORTS" in [edge.type for edge in (await side.edges()).values()]
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert (await thread(side))[0].is_macro, "it stays folded"

@@ -1,4 +1,4 @@
-"""The use case: note → empty the graph → drop receipts, steps and points → seal the note → … → end.
+"""The use case: note → empty the graph → drop ledgers' edges, receipts, steps and points → seal the note → … → end.
 
 The note is durable before anything goes, and is added to by the transaction that removes something. So a kill at any
 moment leaves a note that says what is still to do, and ``run`` goes on with it. What lies in files is others' work: it
@@ -18,6 +18,7 @@ from typing import Protocol
 from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.erasing.loosening import loosen
 from vicw_ingest.erasing.noting import (
     ALL,
     FLOWS,
@@ -123,6 +124,7 @@ class Eraser:
             notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
         gone = united(notes, GONE)
         if gone:
+            await loosen(self.graph, first.tenant, gone - await self._again(first.tenant, gone))
             await self._drop_points(first.tenant, gone)
             await self._drop_receipts(first.tenant, gone, done)
             await self._drop_steps(first.tenant, gone, united(notes, FLOWS), done)
@@ -230,6 +232,10 @@ class Eraser:
         heirs = await transaction.nodes([edge.source for edge in copies])
         others = [e for e in copies if e.source in heirs and heirs[e.source].context != root.context]
         await Inheritance(transaction, self.registry, now()).settle(items, others)
+
+    async def _again(self, tenant: str, gone: set[str]) -> set[str]:
+        """Return what has come again since under the same uid."""
+        return {uid for batch in batched(sorted(gone), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
 
     async def _drop_points(self, tenant: str, gone: set[str]) -> None:
         """Remove points, but of what has come again since under the same uid."""
