@@ -6,10 +6,11 @@ from datetime import timedelta
 
 from contract.sides import START, Side
 from contract.test_consolidating import run
-from contract.test_erasing import erase, ingest
+from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
 from contract.test_folding import tell, thread, turn
 from vicw_ingest.erasing.choosing import choose_items
+from vicw_shared.model import Node
 from vicw_sleep.consolidation.batching import Rules
 
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
@@ -40,3 +41,38 @@ async def test_what_is_folded_forgets_that_it_supported_what_was_erased(side: Si
     await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert (await thread(side))[0].is_macro, "it stays folded"
+
+
+async def test_an_event_that_others_tell_of_is_as_they_do(side: Side) -> None:
+    first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
+    await tell(side, [first, turn(1, "Yes, the nightly build failed because the staging disk was full.")])
+    assert [event.speaker for event in await told(side, "The nightly build failed")] == ["Maximiliane Oberhuber"]
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    (event,) = await told(side, "The nightly build failed")
+    assert (event.speaker, event.timestamp) == ("Ben", START + timedelta(minutes=1))
+    assert event.metadata["told"] == (START + timedelta(minutes=1)).isoformat()
+    assert "Oberhuber" not in await everything(side)
+
+
+async def test_an_event_that_others_tell_of_in_other_words_has_theirs(side: Side) -> None:
+    await tell(side, [turn(0, "The checkout crashed because the vermilion payment certificate had expired.")])
+    await tell(side, [turn(1, "The certificate expired because the renewal job was disabled.")])
+    (before,) = await told(side, "the vermilion payment certificate had expired")
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    stored = await everything(side)
+    assert "vermilion" not in stored
+    assert "payment" not in stored
+    event = (await side.nodes())[before.uid]
+    assert (event.text, event.name, event.speaker) == ("The certificate expired", "The certificate expired", "Ben")
+
+
+async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_is_erased(side: Side) -> None:
+    await tell(side, [turn(0, "The checkout crashed because the payment certificate had expired.")])
+    before = await told(side, "the payment certificate had expired")
+    await tell(side, [turn(1, "The certificate expired because the renewal job was disabled.")])
+    await erase(side, await choose_items(side.graph, "t", ["1"], None))
+    assert await told(side, "the payment certificate had expired") == before
+
+
+async def told(side: Side, text: str) -> list[Node]:
+    return [node for node in (await side.nodes()).values() if node.text == text]

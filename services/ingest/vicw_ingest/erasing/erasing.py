@@ -1,5 +1,5 @@
 """Erasing items inside one transaction of their context: first they are retired, as by a retraction, so that chains
-close and what rests on others stays; then all that was of them goes for good.
+close and what rests on others stays; then all that was of them goes for good. What others tell of, too, is as they do.
 
 What is folded comes back first, with its neighbours, and their Macro-Event and its summary go: the others may be folded
 anew. So do those beside it, whose ledgers may have an edge to it.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_ingest.erasing.resting import is_thing, resting_on_nothing, without_lost_names
+from vicw_ingest.erasing.retelling import retold
 from vicw_ingest.erasing.steps import vacate
 from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.retirement import Retired, Retirement
@@ -60,6 +61,8 @@ class Erasing:
         await Supersession(self.transaction, self.registry, self.now).settle(beside)
         await self.transaction.drop_edges(told)
         await self.transaction.drop_nodes(sorted(own))
+        proofs = [edge for edge in (*all_edges, *retired.dropped) if edge.type == "EVIDENCED_BY" and edge.target in own]
+        await self.transaction.put_nodes(await retold(self.transaction, {edge.source for edge in proofs} - own))
         things = await self.drop_things(beside)
         for root in (await self.transaction.nodes([context_uid(self.tenant, self.context)])).values():
             await vacate(self.transaction, root, items)

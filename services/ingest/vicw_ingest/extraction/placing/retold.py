@@ -6,7 +6,7 @@ The uid of such an event is made of what its tellings have in common, so that fi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -45,7 +45,10 @@ class Retold:
         """
         if not place.shares_events:
             return None, None
-        words, flow = _words(happening.text), (place.item.tenant, place.item.context, "event", place.item.flow_id or "")
+        words, flow = (
+            words_of(happening.text),
+            (place.item.tenant, place.item.context, "event", place.item.flow_id or ""),
+        )
         same = make_uid(*flow, " ".join(words)) if len(words) >= _FEWEST_WORDS and _POINTING.isdisjoint(words) else None
         gist = happening.gist
         if gist is None or place.item.flow_id is None or not _POINTING.isdisjoint(words):
@@ -105,5 +108,26 @@ def _written(at: datetime | None) -> str | None:
     return at.isoformat() if at is not None else None
 
 
-def _words(text: str) -> list[str]:
+def is_told(event: Node, passage: Node) -> bool:
+    """Tell whether an event is by whom, and of when, a passage is."""
+    same = event.speaker == passage.speaker and told_at(event, passage).items() <= event.metadata.items()
+    return same and (not event.timestamp_inferred or event.timestamp == passage.timestamp)
+
+
+def told_at(event: Node, passage: Node) -> Mapping[str, object]:
+    """Return what an event remembers of when it was told, as of a passage; nothing, if it remembers none."""
+    return {_TOLD: _written(passage.timestamp)} if _TOLD in event.metadata else {}
+
+
+def described_by(event: Node, passages: Sequence[Node]) -> Mapping[str, object]:
+    """Return what an event remembers of what describes it, as far as one of these passages says it."""
+    described = event.metadata.get(_DESCRIBED)
+    if not isinstance(described, list):
+        return {}
+    said = {word for passage in passages for word in words_of(passage.text or "")}
+    return {_DESCRIBED: [one for one in described if said.issuperset(words_of(str(one)))]}
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, folded, without its articles."""
     return [word for word in re.findall(r"\w+", fold(text)) if word not in _ARTICLES]
