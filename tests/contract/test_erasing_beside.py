@@ -9,8 +9,9 @@ from contract.test_consolidating import run
 from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
 from contract.test_folding import tell, thread, turn
-from vicw_ingest.erasing.choosing import choose_items
+from vicw_ingest.erasing.choosing import choose_context, choose_items
 from vicw_shared.model import Node
+from vicw_shared.model.names import SLOT
 from vicw_sleep.consolidation.batching import Rules
 
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
@@ -72,6 +73,14 @@ async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_i
     await tell(side, [turn(1, "The certificate expired because the renewal job was disabled.")])
     await erase(side, await choose_items(side.graph, "t", ["1"], None))
     assert await told(side, "the payment certificate had expired") == before
+
+
+async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Side) -> None:
+    await tell(side, [turn(0, "Lena told me that the garden fence broke because of Tom.")])
+    await tell(side, [turn(1, "The garden fence was fixed because Ben had time.")], context="d")
+    await erase(side, await choose_context(side.graph, "t", "c"))
+    (slot,) = [node for node in (await side.nodes()).values() if node.subtype == SLOT]
+    assert slot.name.startswith("garden fence ·"), "somebody else has said that"
 
 
 async def told(side: Side, text: str) -> list[Node]:

@@ -16,6 +16,7 @@ from vicw_shared.fingerprints import Finder, Fingerprints, Mark, spellings
 from vicw_shared.folding.ledger import entries_of
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
+from vicw_shared.model.names import SLOT
 from vicw_shared.ports import GraphArchive, GraphAudit, Receipt, SleepLog, VectorStore
 from vicw_shared.steps import step_pages
 
@@ -75,7 +76,7 @@ async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Re
 
 def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
     told = [(f"{node.label} {node.uid}", _plain(asdict(node))) for node in page]
-    stay = [n for n in page if (n.label is Label.CHUNK or n.content_hash is not None) and n.version > OF_NOBODY]
+    stay = [node for node in page if _says(node) and node.version > OF_NOBODY]
     for node in page:
         if LEDGER in node.metadata:  # it is compressed
             for entry in entries_of([node]).values():
@@ -84,6 +85,11 @@ def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
                 stay += [entry.item] if entry.item.version > OF_NOBODY else []
     remains.look_at_all(told)
     remains.said |= remains.finder.find(_APART.join(_spelled(_words(node)) for node in stay))
+
+
+def _says(node: Node) -> bool:
+    """Tell whether a node has words of its own: what is said of a thing is named alike wherever it is said of one."""
+    return node.label is Label.CHUNK or node.content_hash is not None or node.subtype == SLOT
 
 
 async def _look_at_records(graph: Graph, remains: Remains) -> None:
