@@ -14,7 +14,7 @@ from vicw_ingest.extraction.placing.retold import TIMES
 from vicw_ingest.planning.drafts import CUT
 from vicw_shared.fingerprints import Fingerprints, new_key
 from vicw_shared.model import Label, Node
-from vicw_shared.model.core5 import OF_NOBODY
+from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasureNote, Erasures, GraphStore, Step
 from vicw_shared.uids import context_uid, is_uid, named_uid
@@ -26,6 +26,8 @@ GONE, FLOWS, MARKS = "gone", "flows", "marks"
 COPIES = "copies"
 """What a note has of the folders that were to be searched for copies."""
 _NUMBER_BITS = 48
+_ALIKE = 128
+"""Characters that begin a ledger: they tell how it is packed, and others may begin alike."""
 _TAGS, _RELATED = "tags", "related"
 """What the details of a dream's step call the tags that it gave, by name, and the items that it joined, by uid."""
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -88,7 +90,8 @@ def texts_of(node: Node) -> set[str]:
     own = [node.text, node.name.removesuffix(CUT), node.title, *node.aliases, *node.tags, *node.trigger_phrases]
     own += [node.source_id] if node.content_hash is not None else []
     ours = TIMES if node.label is Label.EVENT and node.content_hash is None else frozenset()
-    own += _values({name: value for name, value in node.metadata.items() if name not in ours})
+    own += _values({name: value for name, value in node.metadata.items() if name not in {*ours, LEDGER}})
+    own += [str(node.metadata.get(LEDGER, ""))[_ALIKE:]]
     return {text for text in own if text and not is_uid(text)}
 
 
