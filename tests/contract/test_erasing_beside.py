@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from contract.sides import START, Side
 from contract.test_consolidating import run
 from contract.test_erasing import erase, everything, ingest
@@ -65,6 +67,20 @@ async def test_an_event_that_others_tell_of_in_other_words_has_theirs(side: Side
     assert "payment" not in stored
     event = (await side.nodes())[before.uid]
     assert (event.text, event.name, event.speaker) == ("The certificate expired", "The certificate expired", "Ben")
+
+
+@pytest.mark.parametrize("gone", ["retracted", "told otherwise"])
+async def test_an_event_is_as_others_tell_of_it_once_who_told_of_it_first_is_of_the_past(side: Side, gone: str) -> None:
+    first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
+    await tell(side, [first, turn(1, "Yes, the nightly build failed because the staging disk was full.")])
+    if gone == "retracted":
+        await side.retract({"context": "c", "ids": ["0"]}, "t")
+    else:
+        await tell(side, [first | {"text": "Nothing happened."}])
+    (event,) = await told(side, "The nightly build failed")
+    assert (event.speaker, event.timestamp) == ("Ben", START + timedelta(minutes=1))
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert "Oberhuber" not in await everything(side)
 
 
 async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_is_erased(side: Side) -> None:

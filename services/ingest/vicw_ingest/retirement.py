@@ -1,9 +1,9 @@
 """What leaves the present: items with their passages and events, and what rested on these items alone.
 
 Nothing is erased: a retired node keeps its edges to others of its item, so that the past can still be seen
-(docs/decisions/0002). What has no end in time is dropped: edges between things that live on. A named thing is retired
-once no edge joins it to anything live, unless a person has merged or renamed it; who names it again revives it. That a
-user is a person keeps neither of them.
+(docs/decisions/0002). What has no end in time is dropped: edges between things that live on. An event of which others
+tell, too, is from then on as these tell of it. A named thing is retired once no edge joins it to anything live, unless
+a person has merged or renamed it; who names it again revives it. That a user is a person keeps neither of them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from datetime import datetime
 
 from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
+from vicw_ingest.retelling import retold
 from vicw_shared.chains import Chains
 from vicw_shared.dreams import by_dreams
 from vicw_shared.merging import MERGED_INTO, is_guess
@@ -69,6 +70,8 @@ class Retirement:
         history = {*uids, *events}
         dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
         await self.transaction.drop_edges(dropped)
+        if shared := {edge.source for edge in dropped if edge.type == "EVIDENCED_BY"}:
+            await self.transaction.put_nodes(await retold(self.transaction, shared))
         beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
         if dreamt := by_dreams(edges):
             await self.transaction.drop_edges(dreamt)

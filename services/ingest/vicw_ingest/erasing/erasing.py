@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_ingest.erasing.resting import is_thing, resting_on_nothing, without_lost_names
-from vicw_ingest.erasing.retelling import retold
 from vicw_ingest.erasing.steps import vacate
 from vicw_ingest.knowledge.filing import let_go
+from vicw_ingest.retelling import retold
 from vicw_ingest.retirement import Retired, Retirement
 from vicw_ingest.supersession import Supersession
 from vicw_shared.chains import Chains
@@ -61,7 +61,7 @@ class Erasing:
         await Supersession(self.transaction, self.registry, self.now).settle(beside)
         await self.transaction.drop_edges(told)
         await self.transaction.drop_nodes(sorted(own))
-        proofs = [edge for edge in (*all_edges, *retired.dropped) if edge.type == "EVIDENCED_BY" and edge.target in own]
+        proofs = [edge for edge in all_edges if edge.type == "EVIDENCED_BY" and edge.target in own]
         await self.transaction.put_nodes(await retold(self.transaction, {edge.source for edge in proofs} - own))
         things = await self.drop_things(beside)
         for root in (await self.transaction.nodes([context_uid(self.tenant, self.context)])).values():

@@ -1,4 +1,4 @@
-"""Events that others tell of, too: they are as these tell of them, once who told of them first is erased."""
+"""Events that others tell of, too: they are as these tell of them, once who told of them first is gone."""
 
 from __future__ import annotations
 
@@ -28,9 +28,14 @@ async def retold(transaction: GraphTransaction, uids: Collection[str]) -> list[N
     for proof in proofs:
         if (passage := nodes.get(proof.target)) is not None and passage.label is Label.CHUNK:
             tellings[proof.source].append(passage)
-    events = {uid: nodes[uid] for uid in tellings if uid in nodes}
+    events = {uid: nodes[uid] for uid in tellings if uid in nodes and _is_told_of(nodes[uid])}
     told = {uid: _as_told(event, _first_tellings(tellings[uid])) for uid, event in events.items()}
     return [event for uid, event in told.items() if event != events[uid]]
+
+
+def _is_told_of(node: Node) -> bool:
+    """Tell whether a node is what texts tell of: things have proofs, too."""
+    return node.label is Label.EVENT and node.content_hash is None
 
 
 def _first_tellings(passages: Sequence[Node]) -> list[Node]:
