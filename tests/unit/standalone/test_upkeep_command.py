@@ -13,10 +13,15 @@ from typer.testing import CliRunner
 
 from memory import open_memory
 from unit.standalone.asleep import sleep, without_model
+from vicw_ingest.capacity.capacity import FORGET
+from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.errors import NotFoundError
+from vicw_shared.folding.fold import MAKER
 from vicw_shared.ports import GraphTransaction, Outcome, Point, Step
+from vicw_shared.ties import DREAM, RESOLVE
 from vicw_standalone.cli import app
+from vicw_standalone.cli.sleep import Task
 
 SOON = now() + timedelta(hours=1)
 
@@ -118,6 +123,7 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
         f"    {end}  done     expire  ctx: [goes] Ben · over {end}",
     ]
     assert sleep(over, "log", "--task", "expire").stdout == sleep(over, "log").stdout
+    assert {*Task} == {MAKER, DREAM, RESOLVE, FORGET, EXPIRE}
     others = sleep(over, "log", "--task", "dream")
     assert (others.stdout, others.stderr) == ("", "no such step is logged\n")
     assert sleep(over, "log", "--refused").stdout == ""

@@ -233,16 +233,16 @@ class Eraser:
         others = [e for e in copies if e.source in heirs and heirs[e.source].context != root.context]
         await Inheritance(transaction, self.registry, now()).settle(items, others)
 
-    async def _again(self, tenant: str, gone: set[str]) -> set[str]:
+    async def _again(self, tenant: str, gone: Iterable[str]) -> set[str]:
         """Return what has come again since under the same uid."""
         return {uid for batch in batched(sorted(gone), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
 
     async def _drop_points(self, tenant: str, gone: set[str]) -> None:
         """Remove points, but of what has come again since under the same uid."""
         for batch in batched(sorted(gone), _RECORDS):
-            again = await self.graph.nodes(tenant, batch)
+            going = sorted({*batch} - await self._again(tenant, batch))
             for index in await self.indexes.writing():
-                await index.vectors.delete([uid for uid in batch if uid not in again])
+                await index.vectors.delete(going)
 
     async def _drop_receipts(self, tenant: str, gone: set[str], done: Done) -> None:
         """Remove answers that name what went: given again, they would tell of it, and keep it from coming anew."""

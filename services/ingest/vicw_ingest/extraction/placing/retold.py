@@ -45,10 +45,8 @@ class Retold:
         """
         if not place.shares_events:
             return None, None
-        words, flow = (
-            words_of(happening.text),
-            (place.item.tenant, place.item.context, "event", place.item.flow_id or ""),
-        )
+        words = words_of(happening.text)
+        flow = (place.item.tenant, place.item.context, "event", place.item.flow_id or "")
         same = make_uid(*flow, " ".join(words)) if len(words) >= _FEWEST_WORDS and _POINTING.isdisjoint(words) else None
         gist = happening.gist
         if gist is None or place.item.flow_id is None or not _POINTING.isdisjoint(words):
