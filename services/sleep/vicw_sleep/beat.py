@@ -66,8 +66,9 @@ _NIGHTLY = {
     Nightly.DREAM: (DREAM, SLEEP_QUEUE),
     Nightly.RESOLVE: (RESOLVE, SLEEP_QUEUE),
     Nightly.FORGETTING: (FORGET, INGEST_QUEUE),
+    Nightly.RECONCILE: (RECONCILE, SLEEP_QUEUE),
 }
-"""Which message brings a task of the night, and to whom."""
+"""Which message brings a task that has a schedule, and to whom."""
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
@@ -97,21 +98,22 @@ class Tick:
 
 def ticks(settings: Settings) -> list[Tick]:
     """Return what is sent when."""
-    hour = settings.sleep.reconcile_hours * 3600
     look = settings.sleep.look_seconds
     due = schedules(settings, now())
-    nightly = [
-        Tick(task, queue, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=due[what])
+    nightly = {
+        what: Tick(task, queue, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=due[what])
         for what, (task, queue) in _NIGHTLY.items()
-    ]
+    }
+    comparing = nightly.pop(Nightly.RECONCILE)
+    comparing.owed = due[Nightly.RECONCILE].rest(now()) is not None  # what was down may have lost something
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
         *([extract] if settings.llm.enabled else []),
-        Tick(RECONCILE, SLEEP_QUEUE, hour, hour),
+        comparing,
         Tick(WATCH, SLEEP_QUEUE, look, EXPIRES_SECONDS),
         *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
-        *([] if settings.sleep.paused else nightly),
+        *([] if settings.sleep.paused else nightly.values()),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 

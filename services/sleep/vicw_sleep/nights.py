@@ -1,4 +1,4 @@
-"""What comes by night, and when: one table for the platform's clock, for ``vicw serve`` and for whoever asks."""
+"""What comes by the clock, and when: one table for the platform's clock, for ``vicw serve`` and for whoever asks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings
+from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings, SleepSettings
 from vicw_sleep.schedule import NEVER, Schedule
 
 
@@ -17,6 +17,7 @@ class Nightly(StrEnum):
     DREAM = "dream"
     RESOLVE = "resolve"
     FORGETTING = "forgetting"
+    RECONCILE = "reconcile"
 
 
 SETTING = {
@@ -24,6 +25,7 @@ SETTING = {
     Nightly.DREAM: "VICW_DREAM_SCHEDULE",
     Nightly.RESOLVE: "VICW_RESOLVE_SCHEDULE",
     Nightly.FORGETTING: "VICW_FORGET_SCHEDULE",
+    Nightly.RECONCILE: "VICW_SLEEP_RECONCILE_SCHEDULE",
 }
 """The setting that says when."""
 
@@ -39,6 +41,8 @@ class Settings(Protocol):
     def resolve(self) -> ResolveSettings: ...  # noqa: D102
     @property
     def forgetting(self) -> ForgetSettings: ...  # noqa: D102
+    @property
+    def sleep(self) -> SleepSettings: ...  # noqa: D102
 
 
 def schedules(settings: Settings, began: datetime) -> dict[Nightly, Schedule]:
@@ -48,6 +52,7 @@ def schedules(settings: Settings, began: datetime) -> dict[Nightly, Schedule]:
         Nightly.DREAM: settings.dream.schedule,
         Nightly.RESOLVE: settings.resolve.schedule,
         Nightly.FORGETTING: settings.forgetting.schedule,
+        Nightly.RECONCILE: settings.sleep.reconcile_schedule,
     }
     read = {task: Schedule(SETTING[task], expression, began) for task, expression in told.items()}
     if not settings.forgetting.items:

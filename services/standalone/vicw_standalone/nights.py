@@ -1,29 +1,39 @@
-"""What runs by itself in this process while nobody asks: consolidation, dreams, duplicates, forgetting, the mirror."""
+"""What runs by itself in this process while nobody asks: the sleep cycle, and what keeps the stores in order."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
+import structlog
+
 from vicw_ingest.capacity.turn import turn as turn_of_forgetting
+from vicw_shared.clock import now
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.dream.turn import keep_dreaming
+from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import keep_mirrored
 from vicw_sleep.nights import Nightly
+from vicw_sleep.reconcile import Place, reconcile
 from vicw_sleep.resolve.turn import keep_resolving
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import keep_taking_turns
+from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns
 
 if TYPE_CHECKING:
+    from vicw_shared.indexes import Indexes
     from vicw_standalone.wiring import Standalone
 
+_log = structlog.get_logger()
 type Work = tuple[str, Coroutine[None, None, NoReturn]]
 
 
 def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Iterator[Work]:
     """Yield what is to run, each with its name, over open stores."""
     settings, asleep = standalone.settings, standalone.asleep
+    comparing = schedules[Nightly.RECONCILE]
+    yield "reconcile", keep_taking_turns(comparing, partial(_compare, standalone), "reconcile", asleep.graph)
     if settings.sleep.paused:
         return
     if standalone.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
@@ -36,6 +46,28 @@ def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Itera
     yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE], asleep.graph)
     if settings.mirror.path is not None:
         yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
+
+
+async def _compare(standalone: Standalone) -> AsyncIterator[None]:
+    """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
+    settings, graph, indexes = standalone.settings, standalone.asleep.graph, standalone.indexes
+    before = now() - timedelta(hours=settings.ingest.receipt_hours)
+    await forget_receipts(graph, before, seconds=TURN_SECONDS)
+    place = Place()
+    while _is_whole(indexes):
+        done = await reconcile(graph, graph, indexes.reading.vectors, start=place, pages=settings.sleep.reconcile_pages)
+        if done.missing or done.stale or done.orphaned:
+            told = {"missing": done.missing, "stale": done.stale, "orphaned": done.orphaned}
+            _log.warning("the stores did not agree; the vectors are mended", **told)
+        if done.next is None:
+            return
+        place = done.next
+        yield
+
+
+def _is_whole(indexes: Indexes) -> bool:
+    used = indexes.reading.model
+    return used.has_vectors and used == indexes.models.used and indexes.rebuilding is None
 
 
 async def _forget(standalone: Standalone) -> AsyncIterator[None]:

@@ -282,11 +282,13 @@ class SleepSettings(BaseSettings):
         description="While somebody asks, a step is followed by a rest of so many times what it took, two seconds at "
         "most, four on the platform; 0: the sleep cycle gives way to nobody",
     )
-    reconcile_hours: float = Field(
-        1.0, gt=0, le=100_000, description="How often the two stores of the platform are compared, in hours"
+    reconcile_schedule: str = Field(
+        "0 * * * *",
+        description="When the vectors are compared with the graph, as cron has it, in UTC: minute, hour, day of the "
+        "month, month, day of the week; `never`: only `vicw sleep reconcile` does",
     )
     reconcile_pages: int = Field(
-        20, gt=0, description="How much of them one task compares, in pages of a thousand passages"
+        20, gt=0, description="How much of them one turn compares, in pages of a thousand passages"
     )
     look_seconds: float = Field(
         30.0,

@@ -11,17 +11,21 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memory import open_memory
+from doubles import HashEmbedder
+from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_ingest.capacity.capacity import FORGET
 from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.errors import NotFoundError
 from vicw_shared.folding.fold import MAKER
-from vicw_shared.ports import GraphTransaction, Outcome, Point, Step
+from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step
+from vicw_shared.settings import SleepSettings
 from vicw_shared.ties import DREAM, RESOLVE
+from vicw_sleep.reconcile import reconcile
 from vicw_standalone.cli import app
 from vicw_standalone.cli.sleep import Task
+from vicw_standalone.wiring import Standalone
 
 SOON = now() + timedelta(hours=1)
 
@@ -74,6 +78,45 @@ def test_stores_that_disagree_are_told_of_and_mended(filled: Path) -> None:
     assert sleep(filled, "reconcile").stdout == told.format("indexed anew", "removed")
     assert check(filled) == 0
     assert sleep(filled, "reconcile").stdout == nothing
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
+    await fill(store)
+    await spoil(store)
+    moment = [now()]
+    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    often = SleepSettings(paused=paused, reconcile_schedule="30 * * * *", reconcile_pages=1)
+    standalone = Standalone(replace(settings_for(store), sleep=often), HashEmbedder())
+    await standalone.open()
+    try:
+        await _receipt_of_old(standalone)
+        standalone.start_indexer()
+        await asyncio.sleep(0.2)
+        assert await _wrong(standalone) == 3, "it is not time yet"
+        moment[0] += timedelta(hours=1)
+        for _ in range(200):
+            await asyncio.sleep(0.05)
+            through = [one.task for one in await standalone.graph.rounds() if one.over]
+            if "reconcile" in through and not await _wrong(standalone):
+                break
+        assert await _wrong(standalone) == 0
+        assert await standalone.graph.forget_receipts(now(), limit=9) == 0, "old receipts are gone, too"
+    finally:
+        await standalone.close()
+
+
+async def _receipt_of_old(standalone: Standalone) -> None:
+    old = Receipt("k", "print", now() - timedelta(days=400), {})
+    await standalone.graph.write("default", "ctx", lambda transaction: transaction.remember(old))
+
+
+async def _wrong(standalone: Standalone) -> int:
+    graph = standalone.graph
+    found = await reconcile(graph, graph, standalone.vectors, dry=True)
+    return found.missing + found.stale + found.orphaned
 
 
 def test_without_vectors_there_is_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,4 +226,4 @@ def test_a_server_that_has_the_store_open_is_named(filled: Path) -> None:
             return done.output
 
     assert "VICW_INGEST_EXPIRY_SECONDS" in asyncio.run(while_open("expire"))
-    assert "unclean end" in asyncio.run(while_open("reconcile"))
+    assert "VICW_SLEEP_RECONCILE_SCHEDULE" in asyncio.run(while_open("reconcile"))

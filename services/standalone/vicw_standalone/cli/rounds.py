@@ -12,8 +12,8 @@ from vicw_shared.rounds import under_way
 if TYPE_CHECKING:
     from vicw_standalone.settings import Settings
 
-_BY_VECTORS = frozenset({"consolidation", "dream"})
-"""What nobody needs who has no vectors: the one saves them, the other goes by them."""
+_BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
+"""What nobody needs who has no vectors: it saves them, goes by them, or mends them."""
 
 
 def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
@@ -23,7 +23,7 @@ def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterat
     noted = {one.task: one for one in rounds}
     for task, schedule in schedules(settings, at).items():
         rest = schedule.rest(at)
-        if settings.sleep.paused:
+        if settings.sleep.paused and task != "reconcile":
             when = "paused (VICW_SLEEP_PAUSED)"
         elif rest is None or (task in _BY_VECTORS and settings.storage.embedder == "none"):
             when = "never by itself"

@@ -40,9 +40,9 @@ def reconcile(
     """Compare the two stores, and bring the vectors to agreement with the graph.
 
     Passages without a point, or with another than the graph says, are indexed anew; points without a passage are
-    removed. The graph stays as it is; `vicw check` names each disagreement. A server does this by itself when it starts
-    after an unclean end, so none may have the data directory open; of the platform, whatever runs. There the sleep
-    worker does it every VICW_SLEEP_RECONCILE_HOURS, and the ingest worker indexes.
+    removed. The graph stays as it is; `vicw check` names each disagreement. A server does this by itself
+    (VICW_SLEEP_RECONCILE_SCHEDULE, and when it starts after an unclean end), so none may have the data directory open;
+    of the platform, whatever runs.
     """
 
     async def work(sleeper: Sleeper) -> None:
@@ -58,7 +58,7 @@ def reconcile(
         out.print(f"{done.missing} points are missing, {done.stale} are not what the graph says: {queued}")
         out.print(f"{done.orphaned} points are of no passage: {removed}")
 
-    run_asleep(read_settings(data_dir=data_dir), platform, work, schedule="when it starts after an unclean end")
+    run_asleep(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
 
 
 async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool) -> Reconciled:
