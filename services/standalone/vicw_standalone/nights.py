@@ -33,7 +33,7 @@ def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Itera
     """Yield what is to run, each with its name, over open stores."""
     settings, asleep = standalone.settings, standalone.asleep
     comparing = schedules[Nightly.RECONCILE]
-    yield "reconcile", keep_taking_turns(comparing, partial(_compare, standalone), "reconcile", asleep.graph)
+    yield "reconcile", keep_taking_turns(comparing, partial(compare, standalone), "reconcile", asleep.graph)
     if settings.sleep.paused:
         return
     if standalone.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
@@ -48,7 +48,7 @@ def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Itera
         yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
 
 
-async def _compare(standalone: Standalone) -> AsyncIterator[None]:
+async def compare(standalone: Standalone) -> AsyncIterator[None]:
     """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
     settings, graph, indexes = standalone.settings, standalone.asleep.graph, standalone.indexes
     before = now() - timedelta(hours=settings.ingest.receipt_hours)

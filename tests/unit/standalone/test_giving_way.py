@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -22,6 +22,7 @@ from vicw_sleep.consolidation.turn import turn as consolidate
 from vicw_sleep.dream.turn import turn as dream
 from vicw_sleep.resolve.turn import turn as resolve
 from vicw_standalone.app import create_standalone_app
+from vicw_standalone.nights import compare
 from vicw_standalone.wiring import Standalone
 
 
@@ -39,11 +40,17 @@ class Slow(HashEmbedder):
         return await super().embed(texts, lane)
 
 
+async def through(turns: AsyncIterator[None]) -> None:
+    async for _ in turns:
+        pass
+
+
 NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
     "consolidation": lambda s: consolidate(s.asleep.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
     "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
     "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
     "forgetting": lambda s: forget(s.asleep.capacity(), ForgetSettings(items=1)),
+    "reconcile": lambda s: through(compare(s)),
 }
 
 
