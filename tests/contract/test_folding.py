@@ -174,6 +174,7 @@ async def test_a_macro_event_is_folded_again_and_comes_back_level_by_level(side:
     await unfold(side, higher)
     assert plain(await side.nodes()) == plain(nodes)
     assert said(await side.edges()) == said(edges)
+    await sound(side)
     await unfold(side, first)
     assert [node.source_id for node in await thread(side)] == [str(n) for n in range(8)]
     await sound(side)

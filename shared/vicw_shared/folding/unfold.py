@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 
 from vicw_shared.chains import Chains
 from vicw_shared.dreams import by_dreams, forget
@@ -73,7 +74,8 @@ class Unfolder:
         await self.transaction.hand_on_uses([macro.uid], [item.uid for item in items])
         await self.transaction.drop_nodes([macro.uid, *summary])
         linked = await chains.place(items)
-        await self.transaction.put_nodes([*items, *_freed(passages, entries)])
+        proof = [passage for uid, passage in passages.items() if uid not in summary]
+        await self.transaction.put_nodes([*items, *_freed(proof, entries)])
         await self.transaction.put_edges([*back, *linked])
         return Unfolded(tuple(items), tuple(summary))
 
@@ -102,11 +104,15 @@ class Unfolder:
         return [edge for edge in edges if {edge.source, edge.target} <= known | set(back)]
 
 
-def _freed(passages: Mapping[str, Node], entries: Sequence[Entry]) -> list[Node]:
-    """Return the passages of these entries' items as they were before."""
-    return [
-        without_entry(passage, entry)
-        for entry in entries
-        for uid, passage in passages.items()
-        if uid in {*entry.light, entry.item.qdrant_id} or passage.metadata.get(PART) == entry.item.uid
-    ]
+def _freed(passages: Iterable[Node], entries: Sequence[Entry]) -> list[Node]:
+    """Return passages as they were before they proved what stood for these entries' items.
+
+    All of them: each is another's proof from now on, which its point has to say.
+    """
+    return [reduce(_without, entries, passage) for passage in passages]
+
+
+def _without(passage: Node, entry: Entry) -> Node:
+    own = {*entry.light, entry.item.qdrant_id}
+    is_its = passage.uid in own or passage.metadata.get(PART) == entry.item.uid
+    return without_entry(passage, entry) if is_its else passage
