@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from contract.sides import Side, platform
+from contract.sides import START, Side, platform
+from contract.test_consolidating import run, turns
 from contract.test_erasing import _SECRET, everything
-from contract.test_folding import REGISTRY, sound, tell, turn
+from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from qdrant_servers import server_if_any
 from servers.neo4j.server import Neo4jServer
 from vicw_ingest.erasing.choosing import choose_items
+from vicw_sleep.consolidation.batching import Rules
 from vicw_standalone.cli import forget
 
 pytestmark = pytest.mark.servers
@@ -34,7 +38,10 @@ class Opened:
     def __init__(self, side: Side) -> None:
         self.engines = SimpleNamespace(graph=side.graph, indexes=side.indexer.indexes)
         self.registry = REGISTRY
-        self.wake = side.indexer.drain
+        self._side = side
+
+    async def wake(self) -> None:
+        await self._side.indexer.drain()
 
     async def open(self) -> None: ...
 
@@ -82,3 +89,51 @@ async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(
     (again,) = await forget._on_platform(None, [], False, True, None)
     assert again.proof.holds
     assert await side.graph.erasures() == []
+
+
+async def _folded(side: Side) -> None:
+    told = turns(5)
+    told[3]["text"] = _SECRET
+    await tell(side, told)
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    (macro,) = await thread(side)
+    assert macro.is_macro
+    await sound(side)
+
+
+async def test_workers_that_follow_late_are_waited_for(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _folded(side)
+    late = asyncio.Event()
+
+    async def wake(opened: Opened) -> None:
+        asyncio.get_running_loop().call_later(1.0, late.set)
+
+    async def follow() -> None:
+        await late.wait()
+        await side.indexer.drain()
+
+    monkeypatch.setattr(Opened, "wake", wake)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(follow())
+        (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+    assert ended.proof.holds, ended.proof
+    await sound(side)
+
+
+async def test_workers_that_do_not_follow_are_told_of(
+    side: Side, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await _folded(side)
+
+    async def wake(opened: Opened) -> None:
+        """Nobody is there."""
+
+    monkeypatch.setattr(Opened, "wake", wake)
+    monkeypatch.setattr("vicw_standalone.forgetting.platform._FOLLOW_SECONDS", 0.2)
+    (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+    assert not ended.proof.holds
+    forget._tell(ended)
+    assert f"{ended.proof.waiting} passages wait for an ingest worker" in capsys.readouterr().out
+    await side.indexer.drain()
+    (again,) = await forget._on_platform(None, [], False, True, None)
+    assert again.proof.holds

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import batched
 from typing import Protocol
 
 from vicw_shared.fingerprints import Finder, Fingerprints, Mark, spellings
@@ -22,6 +23,7 @@ from vicw_shared.steps import step_pages
 
 _PAGE = 500
 _APART = b"\0"
+_POINT = "point"
 
 
 class Graph(GraphAudit, GraphArchive, SleepLog, Protocol):
@@ -55,6 +57,10 @@ class Remains:
     def left(self) -> list[str]:
         """Return the places where something is left, in order."""
         return sorted(place for place, marks in self.places.items() if marks - self.said)
+
+    def points(self) -> list[str]:
+        """Return the points in which something is left."""
+        return [uid for kind, _, uid in (place.partition(" ") for place in self.left()) if kind == _POINT]
 
 
 async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
@@ -103,13 +109,26 @@ async def _look_at_records(graph: Graph, remains: Remains) -> None:
         remains.look_at_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
 
 
+async def look_at_points_again(vectors: Sequence[VectorStore], remains: Remains) -> None:
+    """Look through the points anew in which something was left: they may be up to date by now."""
+    uids = remains.points()
+    for uid in uids:
+        del remains.places[f"{_POINT} {uid}"]
+    for store in vectors:
+        for batch in batched(uids, _PAGE):
+            await asyncio.to_thread(remains.look_at_all, _told(await store.payloads(batch)))
+
+
 async def _look_at_points(store: VectorStore, remains: Remains) -> None:
     after: str | None = None
     while ids := await store.ids(after=after, limit=_PAGE):
         after = ids[-1]
         payloads = await store.payloads(ids)
-        told = [(f"point {uid}", _plain([uid, payloads.get(uid, {})])) for uid in ids]
-        await asyncio.to_thread(remains.look_at_all, told)
+        await asyncio.to_thread(remains.look_at_all, _told({uid: payloads.get(uid, {}) for uid in ids}))
+
+
+def _told(payloads: Mapping[str, Mapping[str, object]]) -> list[tuple[str, bytes]]:
+    return [(f"{_POINT} {uid}", _plain([uid, payload])) for uid, payload in payloads.items()]
 
 
 def _words(node: Node) -> str:

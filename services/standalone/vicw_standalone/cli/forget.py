@@ -241,4 +241,6 @@ def _tell(ended: Ended) -> None:
     elif proof.holds:
         out.print(f"proven: nothing is left in the store, nor in {proof.read} bytes of files")
     else:
+        if proof.waiting:
+            out.print(f"{proof.waiting} passages wait for an ingest worker, which brings their points up to date")
         out.print("not proven: remove what is listed, then run `vicw forget resume`: it searches the same copies")

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.erasing.eraser import Done, Eraser
 from vicw_ingest.erasing.noting import copies_of, fingerprints_of
+from vicw_shared.ports import Outbox, VectorStore
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
-from vicw_sleep.remains import Remains, look_through
+from vicw_sleep.remains import Remains, look_at_points_again, look_through
 from vicw_sleep.settings import Settings
 from vicw_sleep.wiring import Wiring
 from vicw_standalone.forgetting.files import look_through_files
 from vicw_standalone.forgetting.proving import Ended, prove
+
+_FOLLOW_SECONDS = 60.0
+"""How long the workers are waited for."""
+_LOOK_SECONDS = 0.5
 
 
 @asynccontextmanager
@@ -46,7 +53,9 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
     async def search(remains: Remains) -> int:
-        await look_through(graph, [index.vectors for index in await wiring.engines.indexes.writing()], remains)
+        vectors = [index.vectors for index in await wiring.engines.indexes.writing()]
+        await look_through(graph, vectors, remains)
+        await _follow(graph, vectors, remains)
         return look_through_files(mirror, remains) if mirror is not None and mirror.is_dir() else 0
 
     ended = []
@@ -55,5 +64,18 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
         proof = await prove(await fingerprints_of(graph, erasure), search, folders, None)
         if proof.holds:
             await graph.end_erasure(erasure)
+        else:
+            proof.waiting = (await graph.backlog()).waiting
         ended.append(Ended(erasure, done, proof))
     return ended
+
+
+async def _follow(outbox: Outbox, vectors: Sequence[VectorStore], remains: Remains) -> None:
+    """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it."""
+    until = time.monotonic() + _FOLLOW_SECONDS
+    while remains.points():
+        waiting = (await outbox.backlog()).waiting  # before the look, which then is at what was settled
+        await look_at_points_again(vectors, remains)
+        if not waiting or time.monotonic() > until:
+            return
+        await asyncio.sleep(_LOOK_SECONDS)

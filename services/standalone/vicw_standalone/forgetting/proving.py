@@ -17,7 +17,7 @@ class Proof:
     """What a search has found: ``places`` of the stores where something is left, and ``copies`` that have it.
 
     ``read`` bytes of files were looked through. ``missing`` folders of copies are not there any more. ``empty``: there
-    was nothing to look for, since nothing went.
+    was nothing to look for, since nothing went. ``waiting`` passages are not what the graph says of them yet.
     """
 
     places: list[str] = field(default_factory=list)
@@ -25,6 +25,7 @@ class Proof:
     read: int = 0
     missing: list[Path] = field(default_factory=list)
     empty: bool = False
+    waiting: int = 0
 
     @property
     def holds(self) -> bool:
