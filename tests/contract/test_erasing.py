@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from contract.sides import START, Side, asked_for
 from contract.test_consolidating import run, turns
@@ -30,7 +32,7 @@ from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.fingerprints import Finder, Fingerprints
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphTransaction, Outcome, Receipt, Step
+from vicw_shared.ports import GraphTransaction, Lane, Outcome, Receipt, Step
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.remains import Remains, look_through
@@ -393,3 +395,42 @@ async def test_what_is_not_there_is_said(side: Side) -> None:
             await choose_tenant(side.graph, name)
         with pytest.raises(NotFoundError, match="Nobody is called 'Ben'"):
             await choose_person(side.graph, name, "Ben", None)
+
+
+async def test_what_is_erased_while_it_is_being_indexed_leaves_no_point(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, [turn(0, "Ben left.")])
+    points = await side.points()
+    await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
+    embed = side.embedder.embed
+
+    async def erase_meanwhile(texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        monkeypatch.undo()
+        erasing = eraser(side)
+        await erasing.run(await erasing.begin(await choose_items(side.graph, "t", ["1"], None)))
+        return await embed(texts, lane)
+
+    monkeypatch.setattr(side.embedder, "embed", erase_meanwhile)
+    await side.indexer.drain()
+    assert await side.points() == points
+    await sound(side)
+
+
+async def test_what_is_erased_and_sent_anew_while_it_is_being_indexed_is_what_it_is_now(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
+    embed = side.embedder.embed
+
+    async def erase_meanwhile(texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        monkeypatch.undo()
+        erasing = eraser(side)
+        await erasing.run(await erasing.begin(await choose_items(side.graph, "t", ["1"], None)))
+        await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, "Ben left.")]}, "t", None)
+        return await embed(texts, lane)
+
+    monkeypatch.setattr(side.embedder, "embed", erase_meanwhile)
+    await side.indexer.drain()
+    assert "Quirin" not in await everything(side)
+    await sound(side)

@@ -247,7 +247,8 @@ class Indexer:
                 await self.outbox.postpone(lease.points, seconds=0)
             raise
         with indexing("settle"):
-            await self.outbox.settle(done)
+            gone = await self.outbox.settle(done)
+        await self.discard(sorted(gone))
         for point in done:
             INDEXED.labels(point.kind.value).inc()
         async with self._progress:

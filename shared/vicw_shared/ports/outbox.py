@@ -113,10 +113,12 @@ class Outbox(Protocol):
         """Hold claimed entries for ``seconds`` from now; return how many of them the caller still held."""
         ...
 
-    async def settle(self, points: Sequence[PendingPoint]) -> None:
+    async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
         """Acknowledge claimed work: the points are in the vector store, the nodes they stand for ``indexed``.
 
-        An entry that has changed since it was claimed stays, and is due at once.
+        An entry that has changed since it was claimed stays, and is due at once. Returns the points, those of
+        statements among them, that stand for nothing any more: what went while somebody was at work on it has no entry
+        that would remove them, so whoever has written them has to.
         """
         ...
 

@@ -1,7 +1,7 @@
 """The outbox on Neo4j: properties of Chunks.
 
-An entry is part of the Chunk it is about, and goes with it: points that have no Chunk any more are dropped by the
-reconciler. Only for a Chunk that proves no item is a DELETE asked for.
+An entry is part of the Chunk it is about, and goes with it: points that have no Chunk any more are dropped by whoever
+removed it, or wrote them since, or by the reconciler. Only for a Chunk that proves no item is a DELETE asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from neo4j import Record
 
-from vicw_shared.adapters.neo4j.cypher import outbox
+from vicw_shared.adapters.neo4j.cypher import nodes, outbox
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.keys import tenant_key
 from vicw_shared.adapters.neo4j.rows import is_node, node_of
@@ -55,9 +55,14 @@ class Neo4jOutbox:
         (row,) = await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
         return int(row["count"])
 
-    async def settle(self, points: Sequence[PendingPoint]) -> None:
-        if points:
-            await self._database.write(lambda run: run(outbox.SETTLE, points=_rows(points)))
+    async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
+        ids = {part.point_id for point in points for part in point.parts}
+
+        async def work(run: Run) -> set[str]:
+            await run(outbox.SETTLE, points=_rows(points))
+            return ids - {row["uid"] for row in await run(nodes.WITH_POINTS, uids=sorted(ids))}
+
+        return await self._database.write(work) if points else set()
 
     async def postpone(
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None

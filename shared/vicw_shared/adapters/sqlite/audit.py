@@ -8,14 +8,13 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, STATEMENT, edge_of, marks, node_of, pack, unpack
+from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
-_HAS_POINT = f"(label = 'Chunk' OR {STATEMENT.format('node')})"
 _ORDER = {NEXT: "unstepped, step, timestamp, flow_step", HAPPENED_AFTER: "timestamp, arrival"}
 """What each chain is ordered by: the columns of its index, in their order."""
 _ENDS = {NEXT: ("source", "target"), HAPPENED_AFTER: ("target", "source")}
@@ -66,20 +65,10 @@ class SqliteAudit:
         return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
 
     async def known(self, uids: Sequence[str]) -> set[str]:
-        return await self._with_points(uids, _HAS_POINT)
+        return await self._database.read(lambda c: entries.with_points(c, uids))
 
     async def unindexed(self, uids: Sequence[str]) -> set[str]:
-        return await self._with_points(uids, f"{_HAS_POINT} AND NOT indexed")
-
-    async def _with_points(self, uids: Sequence[str], which: str) -> set[str]:
-        def work(connection: sqlite3.Connection) -> set[str]:
-            found: set[str] = set()
-            for batch in batched(uids, _BATCH):
-                sql = f"SELECT uid FROM node WHERE uid IN ({marks(len(batch))}) AND {which}"  # noqa: S608
-                found.update(unpack(uid) for (uid,) in connection.execute(sql, tuple(map(pack, batch))))
-            return found
-
-        return await self._database.read(work)
+        return await self._database.read(lambda c: entries.with_points(c, uids, "NOT indexed"))
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:

@@ -17,6 +17,7 @@ from vicw_shared.text import fold
 
 type _Said = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
 _BATCH = 500
+_HAS_POINT = f"(label = 'Chunk' OR {STATEMENT.format('node')})"
 _FEW_TENANTS = 8
 _PUT = (
     "INSERT OR REPLACE INTO outbox (point, tenant, kind) "
@@ -111,11 +112,25 @@ def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, h
     return sorted(set(found))[:limit]
 
 
-def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> None:
-    """Mark what these entries stand for as indexed and remove them; what has changed since is another entry."""
+def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> set[str]:
+    """Mark what these entries stand for as indexed and remove them; what has changed since is another entry.
+
+    Returns the points that stand for nothing any more.
+    """
     rows = [{"seq": point.seq} for point in points]
     for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FOLLOW_STATEMENTS, _FORGET):
         connection.executemany(statement, rows)
+    ids = {part.point_id for point in points for part in point.parts}
+    return ids - with_points(connection, sorted(ids))
+
+
+def with_points(connection: sqlite3.Connection, uids: Sequence[str], which: str = "true") -> set[str]:
+    """Return those of these uids that are of a Chunk or a statement, and of which a condition holds."""
+    found: set[str] = set()
+    for batch in batched(uids, _BATCH):
+        sql = f"SELECT uid FROM node WHERE uid IN ({marks(len(batch))}) AND {_HAS_POINT} AND {which}"  # noqa: S608
+        found.update(unpack(uid) for (uid,) in connection.execute(sql, tuple(map(pack, batch))))
+    return found
 
 
 def postpone(

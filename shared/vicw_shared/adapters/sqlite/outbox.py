@@ -52,9 +52,10 @@ class SqliteOutbox:
         self._held.update(dict.fromkeys(held, clock + seconds))
         return len(held)
 
-    async def settle(self, points: Sequence[PendingPoint]) -> None:
-        await self._write_atomically(lambda c: entries.settle(c, points))
+    async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
+        gone = await self._write_atomically(lambda c: entries.settle(c, points))
         self._release(points)
+        return gone
 
     async def postpone(
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None

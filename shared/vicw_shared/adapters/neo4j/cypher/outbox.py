@@ -1,9 +1,10 @@
 """The outbox: properties of the Chunks whose points lag behind.
 
 ``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on what it was at the
-change ``claimed``; ``seq`` counts changes and ``changed_at`` is when the latest was made (both stay when all is
-settled), ``tries``, ``error`` and ``failed_at`` tell of failures since the latest one. What is pending and never due is
-dead: it failed too often. Only what is pending has ``due`` and ``tries``: their indexes are as small as the backlog.
+change ``claimed``; ``seq`` counts changes, from the time of the first on, so that what went and came again is not taken
+for what it was, and ``changed_at`` is when the latest was made (both stay when all is settled), ``tries``, ``error``
+and ``failed_at`` tell of failures since the latest one. What is pending and never due is dead: it failed too often.
+Only what is pending has ``due`` and ``tries``: their indexes are as small as the backlog.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _queued(kind: str) -> str:
         f"{locked('k')} "
         f"WITH *, {NOW} AS now, {kind} AS kind "
         "SET k.due = CASE WHEN k.held > now OR k.due <= now THEN k.due ELSE now END, "
-        "k.pending = kind, k.seq = coalesce(k.seq, 0) + 1, k.changed_at = now REMOVE k.tries, k.error, k.failed_at "
+        "k.pending = kind, k.seq = coalesce(k.seq, now) + 1, k.changed_at = now REMOVE k.tries, k.error, k.failed_at "
     )
 
 
@@ -49,7 +50,7 @@ PUT = (
     "WITH k, row WHERE k.tenant = row.node.tenant "
     f"{locked('k')} "
     f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
-    "coalesce(k.seq, 0) + 1 AS seq, "
+    f"coalesce(k.seq, {NOW}) + 1 AS seq, "
     "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
     # ``indexed`` is not what the caller had read: it may have been queued anew since.
     "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
