@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicw_shared import sparse
+from vicw_shared.clock import to_us
+from vicw_shared.model import Node
 from vicw_shared.text import fold
+from vicw_shared.uids import make_uid
 
 LEAST = 12
 """Bytes that a text has at least: what is shorter is part of other words everywhere."""
@@ -46,6 +49,11 @@ def spellings(text: str) -> set[bytes]:
 def id_spellings(uid: str) -> set[bytes]:
     """Return the bytes as which a uid may be written."""
     return {uid.encode(), UUID(uid).bytes}
+
+
+def birth_of(node: Node) -> str:
+    """Return a uid of a node's coming to be: what goes and comes again has its uid, but another one of these."""
+    return make_uid("birth", node.uid, str(to_us(node.created_at)))
 
 
 @dataclass(slots=True)

@@ -28,11 +28,11 @@ from vicw_ingest.erasing.choosing import (
     choose_tenant,
 )
 from vicw_ingest.erasing.eraser import Done, Eraser
-from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.erasing.noting import fingerprints_of, note_of, sealed
 from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.fingerprints import Finder, Fingerprints
+from vicw_shared.fingerprints import Finder, Fingerprints, new_key
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphTransaction, Lane, Outcome, Receipt, Step
+from vicw_shared.ports import ErasureNote, GraphTransaction, Lane, Outcome, Receipt, Step
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.remains import Remains, look_through
@@ -434,3 +434,27 @@ async def test_what_is_erased_and_sent_anew_while_it_is_being_indexed_is_what_it
     await side.indexer.drain()
     assert "Quirin" not in await everything(side)
     await sound(side)
+
+
+async def test_what_comes_again_before_the_proof_is_no_remains(side: Side) -> None:
+    told = turns(10)
+    told[3]["text"] = _SECRET
+    await tell(side, told)
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    erasing = eraser(side)
+    erasure = await erasing.begin(await choose_items(side.graph, "t", ["3", "8"], None))
+    await erasing.run(erasure)
+    await ingest(side, {"context": "c", "items": [told[8]], "flow_id": "f"}, "t", "again")
+    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await side.indexer.drain()
+    fingerprints = await fingerprints_of(side.graph, erasure)
+    assert await left(side, fingerprints) == []
+    await sound(side)
+
+
+async def test_what_was_not_erased_though_it_is_noted_is_found(side: Side) -> None:
+    await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
+    nodes = (await side.nodes()).values()
+    note = sealed(note_of(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
+    assert isinstance(marks := note.body["marks"], dict)
+    assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}

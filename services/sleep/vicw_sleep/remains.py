@@ -1,7 +1,7 @@
 """What is left in a store of what was erased: everything is read, and looked through for the marks of what went.
 
 What callers have stored and nobody has erased may say the same: words that stand in a passage or an item that stays are
-no remains, wherever else they stand. Read-only.
+no remains, wherever else they stand. Nor is the uid of what was sent again since. Read-only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import batched
 from typing import Protocol
 
-from vicw_shared.fingerprints import Finder, Fingerprints, Mark, spellings
+from vicw_shared.fingerprints import Finder, Fingerprints, Mark, birth_of, id_spellings, spellings
 from vicw_shared.folding.ledger import entries_of
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
@@ -24,6 +24,7 @@ from vicw_shared.steps import step_pages
 _PAGE = 500
 _APART = b"\0"
 _POINT = "point"
+_OURS = frozenset({"uid", "qdrant_id", "metadata"})
 
 
 class Graph(GraphAudit, GraphArchive, SleepLog, Protocol):
@@ -82,15 +83,30 @@ async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Re
 
 def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
     told = [(f"{node.label} {node.uid}", _plain(asdict(node))) for node in page]
+    there = list(page)
     stay = [node for node in page if _says(node) and node.version > OF_NOBODY]
     for node in page:
         if LEDGER in node.metadata:  # it is compressed
             for entry in entries_of([node]).values():
                 kept = _APART.join([_plain(asdict(entry.item)), *(_plain(asdict(edge)) for edge in entry.edges)])
                 told.append((f"ledger of {node.label} {node.uid}", kept))
+                there.append(entry.item)
                 stay += [entry.item] if entry.item.version > OF_NOBODY else []
     remains.look_at_all(told)
     remains.said |= remains.finder.find(_APART.join(_spelled(_words(node)) for node in stay))
+    _know_again(there, remains)
+
+
+def _know_again(there: Sequence[Node], remains: Remains) -> None:
+    """Note the uids of what was erased and has come again: whoever names one now means what is there.
+
+    A Macro-Event comes again as it was, and names what it stands for; so it is no remains for its own uid.
+    """
+    if not remains.finder.find(_APART.join(node.uid.encode() for node in there)):
+        return
+    for node in there:
+        if node.version == OF_NOBODY or not remains.finder.find(birth_of(node).encode()):
+            remains.said |= remains.finder.find(_APART.join(id_spellings(node.uid)))
 
 
 def _says(node: Node) -> bool:
@@ -133,7 +149,7 @@ def _told(payloads: Mapping[str, Mapping[str, object]]) -> list[tuple[str, bytes
 
 def _words(node: Node) -> str:
     """Return all that a caller has said of a node: its own ledger, which tells of it and others, aside."""
-    told = {name: value for name, value in asdict(node).items() if name not in {"uid", "metadata"}}
+    told = {name: value for name, value in asdict(node).items() if name not in _OURS}
     metadata = {name: value for name, value in node.metadata.items() if name != LEDGER}
     return "\n".join(_strings([*told.values(), metadata]))
 

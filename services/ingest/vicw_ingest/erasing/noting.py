@@ -12,7 +12,7 @@ from typing import Protocol
 
 from vicw_ingest.extraction.placing.retold import TIMES
 from vicw_ingest.planning.drafts import CUT
-from vicw_shared.fingerprints import Fingerprints, new_key
+from vicw_shared.fingerprints import Fingerprints, birth_of, new_key
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
@@ -74,6 +74,8 @@ def note_of(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:
     marks = Fingerprints(key)
     for text in {text for node in gone for text in texts_of(node)}:
         marks.add_text(text)
+    for node in gone:
+        marks.add_uid(birth_of(node))
     flows = {flow_key(n.tenant, n.context, n.flow_id) for n in gone if n.flow_id is not None}
     body = {GONE: [node.uid for node in gone], FLOWS: sorted(flows), MARKS: marks.dump()}
     return replace(first, number=1 + secrets.randbits(_NUMBER_BITS), body=body)
