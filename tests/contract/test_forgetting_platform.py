@@ -18,6 +18,7 @@ from qdrant_servers import server_if_any
 from servers.neo4j.server import Neo4jServer
 from vicw_ingest.erasing.choosing import choose_items
 from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_standalone.cli import forget
 
 pytestmark = pytest.mark.servers
@@ -129,7 +130,7 @@ async def test_workers_that_do_not_follow_are_told_of(
         """Nobody is there."""
 
     monkeypatch.setattr(Opened, "wake", wake)
-    monkeypatch.setattr("vicw_standalone.forgetting.platform._FOLLOW_SECONDS", 0.2)
+    monkeypatch.setattr("vicw_standalone.forgetting.platform._WAIT_SECONDS", 0.2)
     (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
     assert not ended.proof.holds
     forget._tell(ended)
@@ -137,3 +138,33 @@ async def test_workers_that_do_not_follow_are_told_of(
     await side.indexer.drain()
     (again,) = await forget._on_platform(None, [], False, True, None)
     assert again.proof.holds
+
+
+async def test_who_writes_to_the_mirror_is_waited_for(
+    side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
+    monkeypatch.setenv("VICW_MIRROR_TENANT", "t")
+    await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
+
+    writing, erased = asyncio.Event(), asyncio.Event()
+
+    async def wake(opened: Opened) -> None:
+        await side.indexer.drain()
+        erased.set()
+
+    async def write() -> None:
+        with MirrorFolder(mirror).locked():
+            writing.set()
+            await erased.wait()
+            await asyncio.sleep(1)
+
+    monkeypatch.setattr(Opened, "wake", wake)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(write())
+        await writing.wait()
+        (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
+    assert ended.proof.holds, ended.proof
+    assert ended.proof.read > 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vicw_ingest.erasing.eraser import Done, Eraser
 from vicw_ingest.erasing.noting import copies_of, fingerprints_of
+from vicw_shared.errors import ConflictError
 from vicw_shared.ports import Outbox, VectorStore
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
@@ -19,8 +20,8 @@ from vicw_sleep.wiring import Wiring
 from vicw_standalone.forgetting.files import look_through_files
 from vicw_standalone.forgetting.proving import Ended, prove
 
-_FOLLOW_SECONDS = 60.0
-"""How long the workers are waited for."""
+_WAIT_SECONDS = 60.0
+"""How long others are waited for: workers, and who writes to the mirror."""
 _LOOK_SECONDS = 0.5
 
 
@@ -44,8 +45,22 @@ async def erase(settings: Settings, wiring: Wiring, eraser: Eraser, erasure: str
     await wiring.wake()
     mirror = settings.mirror
     if mirror.path is not None and mirror.path.is_dir():
-        await Mirror(wiring.engines.graph, mirror.path, mirror.tenant, Sight(mirror.viewer or "")).build()
+        await _build(Mirror(wiring.engines.graph, mirror.path, mirror.tenant, Sight(mirror.viewer or "")))
     return done
+
+
+async def _build(mirror: Mirror) -> None:
+    """Make a mirror anew, once a worker or another erasure that writes to it has come to an end."""
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            await mirror.build()
+        except ConflictError:
+            if time.monotonic() > until:
+                raise
+            await asyncio.sleep(_LOOK_SECONDS)
+        else:
+            return
 
 
 async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> list[Ended]:
@@ -72,7 +87,7 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
 
 async def _follow(outbox: Outbox, vectors: Sequence[VectorStore], remains: Remains) -> None:
     """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it."""
-    until = time.monotonic() + _FOLLOW_SECONDS
+    until = time.monotonic() + _WAIT_SECONDS
     while remains.points():
         waiting = (await outbox.backlog()).waiting  # before the look, which then is at what was settled
         await look_at_points_again(vectors, remains)
