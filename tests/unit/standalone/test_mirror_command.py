@@ -93,7 +93,13 @@ def test_an_edit_is_shown_as_a_change_and_as_a_line_to_ingest(filled: Path, tmp_
     assert shown.exit_code == 1
     assert "-The king sleeps.\n+The king wakes." in shown.stdout
     lines = mirror(filled, "diff", "--json", *path).stdout
-    assert json.loads(lines) == {"context": "ctx", "id": "a", "text": "The king wakes."}
+    assert json.loads(lines) == {
+        "context": "ctx",
+        "domain": "general",
+        "id": "a",
+        "subtype": "document",
+        "text": "The king wakes.",
+    }
 
 
 def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Path) -> None:

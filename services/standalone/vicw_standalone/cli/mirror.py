@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vicw_ingest.erasing.choosing import KnowsTenants
     from vicw_sleep.mirror.edits import Edit
     from vicw_sleep.mirror.mirroring import Mirror
+    from vicw_sleep.mirror.proposing import Proposal
     from vicw_sleep.mirror.writing import Mirrored
 
 PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[default: VICW_MIRROR_PATH]")]
@@ -115,7 +116,8 @@ def diff_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print proposals as lines that `vicw ingest` takes: context, id, text.")
+        bool,
+        typer.Option("--json", help="Print proposals as lines that `vicw ingest` takes: the item, with its new text."),
     ] = False,
 ) -> None:
     """Show what was edited in the mirror, as changes of what is stored. Nothing is stored.
@@ -123,14 +125,22 @@ def diff_command(
     Exit code 1 if anything was edited, 2 if there is no mirror.
     """
     from vicw_sleep.mirror.edits import edits_of
+    from vicw_sleep.mirror.proposing import proposal_of
 
     settings = _settings(path, viewer, tenant, data_dir)
+
+    async def work(mirror: Mirror) -> list[tuple[Edit, Proposal | None]]:
+        return [
+            (edit, await proposal_of(mirror.graph, edit.atom, edit.after) if as_json and edit.atom else None)
+            for edit in await edits_of(mirror)
+        ]
+
     try:
-        found = _run(settings, platform, edits_of)
+        found = _run(settings, platform, work)
     except NotFoundError as error:
         fail(error.detail, code=2)
-    for edit in found:
-        _print(edit, as_json)
+    for edit, proposal in found:
+        _print(edit, proposal)
     if found:
         raise typer.Exit(1)
 
@@ -182,20 +192,17 @@ def _tell(done: Mirrored) -> None:
         err.print(f"{page} was edited; the edit is kept for `vicw mirror diff`", markup=False)
 
 
-def _print(edit: Edit, as_json: bool) -> None:
+def _print(edit: Edit, proposal: Proposal | None) -> None:
     if edit.atom is None:
         err.print(harmless(f"{edit.page}: {edit.problem}"), markup=False)
         return
-    item = edit.atom.item
-    if as_json:
-        if item.source_id is None:
-            err.print(
-                harmless(f"{edit.page}: [{edit.atom.id}] has no id of its caller's, so it cannot be updated"),
-                markup=False,
-            )
-            return
-        out.print(json.dumps({"context": item.context, "id": item.source_id, "text": edit.after}), markup=False)
+    if proposal is not None and proposal.problem:
+        err.print(harmless(f"{edit.page}: [{edit.atom.id}] {proposal.problem}"), markup=False)
         return
+    if proposal is not None:
+        out.print(json.dumps(proposal.fields), markup=False)
+        return
+    item = edit.atom.item
     aside = " (kept aside: the page was written anew since)" if edit.aside else ""
     out.print(harmless(f"[{edit.atom.id}] in {item.context}: {edit.page}{aside}"), markup=False)
     lines = (edit.atom.text.split("\n"), edit.after.split("\n"))
