@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 
 from contract.sides import Side
 from vicw_shared.comparing import compare
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
+from vicw_shared.ports import Counters, GraphTransaction
 
 _EVERYTHING = 10**6
 
@@ -26,6 +28,7 @@ async def violations_of(side: Side) -> list[str]:
     found += _homeless(nodes, edges.values())
     found += _wrongly_marked(nodes, points)
     found += _gaps(nodes.values())
+    found += await _uncounted(side, nodes.values())
     found += _broken_chains(nodes.values(), edges.values())
     return sorted(found)
 
@@ -55,6 +58,23 @@ def _gaps(nodes: Collection[Node]) -> Iterator[str]:
             if step != 1 and step - 1 not in given:
                 there = f"there is {step}, but not {step - 1}"
                 yield f"Flow {flow!r} of {context!r}: steps are not gap-free from 1: {there}"
+
+
+async def _uncounted(side: Side, nodes: Collection[Node]) -> list[str]:
+    found: list[str] = []
+    for node in (node for node in nodes if node.arrival is not None):
+        flows = [node.flow_id] if node.flow_id is not None else []
+        counters = await side.graph.write(node.tenant, node.context, partial(_counters, flows=flows))
+        given = (counters.arrival, *counters.flow_steps.values())
+        numbers = (node.arrival or 0, *([node.flow_step or 0] if flows else []))
+        if any(number > counter for number, counter in zip(numbers, given, strict=True)):
+            told = f"its counter ({node.context!r}) would give once more"
+            found.append(f"Event {node.uid} has an arrival or a step that {told}")
+    return found
+
+
+async def _counters(transaction: GraphTransaction, flows: list[str]) -> Counters:
+    return await transaction.counters(flows)
 
 
 def _broken_chains(nodes: Collection[Node], edges: Collection[Edge]) -> Iterator[str]:

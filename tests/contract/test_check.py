@@ -127,6 +127,10 @@ class Breaker:
         step = self.draw.choice([0, 4, 9])
         await self.write(lambda t: t.put_nodes([replace(event, flow_step=step)]))
 
+    async def a_counter_is_lost(self) -> None:
+        event = await self.event()
+        await self.write(lambda t: t.drop_counters([event.flow_id or ""], arrivals=self.draw.random() < 0.5))
+
     async def an_event_is_retired_and_left_in_its_chains(self) -> None:
         event = await self.event()
         await self.write(lambda t: t.put_nodes([replace(event, retired_at=AT)]))
@@ -146,6 +150,7 @@ BREAKS: Sequence[Break] = (
     Breaker.a_node_is_at_home_twice,
     Breaker.a_node_has_no_home,
     Breaker.a_step_is_left_out,
+    Breaker.a_counter_is_lost,
     Breaker.an_event_is_retired_and_left_in_its_chains,
     Breaker.an_event_happens_at_another_time,
 )

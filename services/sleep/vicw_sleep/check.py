@@ -57,8 +57,8 @@ async def check(
     progress: Progress = lambda what, done, total: None,
 ) -> Report:
     """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
-    in order, without side branches; every node of a context is in exactly one; steps are gap-free; no edge is outside
-    the registry; what was merged was so into one thing, and not in a circle.
+    in order, without side branches; every node of a context is in exactly one; steps are gap-free, and counters do not
+    give a number twice; no edge is outside the registry; what was merged was so into one thing, and not in a circle.
 
     ``vectors`` None: the store is one without, so that no point is missing, and ``indexed`` means that nothing is left
     to be done for a passage.
@@ -146,9 +146,19 @@ async def _node_violations(
             for event in page
             if event.arrival is not None and event.flow_id is not None and event.flow_step is None
         ]
+        found += [
+            f"Event {event.uid} has an arrival or a step that its counter ({event.context!r}) would give once more"
+            for event in await _uncounted(audit, page)
+        ]
         for chain in (NEXT, HAPPENED_AFTER):
             found += await _chain_violations(audit, chain, page)
     return found
+
+
+async def _uncounted(audit: GraphAudit, page: Sequence[Node]) -> list[Node]:
+    numbered = [event for event in page if event.arrival is not None]
+    behind = await audit.uncounted(numbered)
+    return [event for event in numbered if event.uid in behind]
 
 
 async def _home_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]:

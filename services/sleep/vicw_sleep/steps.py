@@ -39,7 +39,7 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
     found: list[int] = []
     more = events = 0
     for part in range(parts):
-        noted = _Noted(part, parts)
+        noted = Noted(part, parts)
         async for roots in _pages(audit, Label.CONTEXT):
             noted.add(roots)
         async for page in _pages(audit):
@@ -53,7 +53,7 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
     return (await _said(audit, set(found)) if found else []), more
 
 
-class _Noted:
+class Noted:
     """The steps in every ``parts``-th block of numbers, and in each the last one before it."""
 
     def __init__(self, part: int, parts: int) -> None:
@@ -63,7 +63,8 @@ class _Noted:
         self._firsts = array("Q")
 
     def add(self, events: Iterable[Node]) -> None:
-        for number, step, _ in _numbered(events):
+        """Note the steps of Events, and the erased ones that Contexts keep."""
+        for number, step, _ in numbered(events):
             if self._holds(number) or self._holds(number + 1):
                 self._steps.append(number)
                 if step == 1:
@@ -79,6 +80,13 @@ class _Noted:
         starts = starts[starts // _BLOCK % self._parts == self._part]
         return np.setdiff1d(starts, np.asarray(self._firsts))
 
+    def ends(self) -> NDArray[np.uint64]:
+        """Return the numbers that end a run, once all are noted."""
+        steps = np.unique(np.asarray(self._steps))
+        last = np.ones(len(steps), dtype=bool)
+        last[:-1] = steps[1:] - steps[:-1] > 1
+        return steps[last]
+
     def _holds(self, number: int) -> bool:
         return number // _BLOCK % self._parts == self._part
 
@@ -88,7 +96,7 @@ async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
     said: dict[int, str] = {}
     preceded: set[int] = set()
     async for page in _pages(audit):
-        for number, step, event in _numbered(page):
+        for number, step, event in numbered(page):
             if number in starts:
                 flow = f"Flow {event.flow_id!r} of {event.context!r}"
                 there = f"there is {step}, but not {step - 1}"
@@ -105,7 +113,7 @@ async def _pages(audit: GraphAudit, label: Label = Label.EVENT) -> AsyncIterator
         yield page
 
 
-def _numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
+def numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
     """Return the number of each step that an Event has, or stands for, or that a Context's erased ones had."""
     for event in events:
         if event.label is Label.CONTEXT:
@@ -113,12 +121,13 @@ def _numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
             continue
         if event.arrival is None or event.flow_id is None:
             continue
-        base = _base(event.tenant, event.context, event.flow_id)
+        base = base_of(event.tenant, event.context, event.flow_id)
         for first, last in steps_of([event]):
             for step in range(first, last + 1):
                 yield (base + step) % _RANGE, step, event
 
 
 @lru_cache(maxsize=1000)
-def _base(tenant: str, context: str, flow: str) -> int:
+def base_of(tenant: str, context: str, flow: str) -> int:
+    """Return the number before that of a flow's first step."""
     return UUID(flow_key(tenant, context, flow)).int % _RANGE

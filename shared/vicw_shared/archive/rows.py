@@ -120,8 +120,8 @@ class RowType[T: Row]:
             if (uid := getattr(row, name)) is not None and not _UID.fullmatch(uid):
                 return f"{name}: {uid[:50]!r} is no UUID"
         for name in self._times:
-            if (at := getattr(row, name)) is not None and at.tzinfo is None:
-                return f"{name}: is without a time zone"
+            if (at := getattr(row, name)) is not None and (problem := _flaw_of(at)):
+                return f"{name}: {problem}"
         for name in _SHARES.get(self._kind, ()):
             if (share := getattr(row, name)) is not None and not 0 <= share <= 1:
                 return f"{name}: {share} is outside [0, 1]"
@@ -136,6 +136,16 @@ def _usual(one: Any) -> object:
     if one.default is not MISSING:
         return one.default
     return one.default_factory() if one.default_factory is not MISSING else MISSING
+
+
+def _flaw_of(at: datetime) -> str | None:
+    if at.tzinfo is None:
+        return "is without a time zone"
+    try:
+        at.astimezone(UTC)
+    except OverflowError:
+        return f"{at.isoformat()} is before the year 1 or after 9999 in UTC"
+    return None
 
 
 def _plain(value: object) -> object:

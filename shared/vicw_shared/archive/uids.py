@@ -31,7 +31,18 @@ class UidIndex:
 
     def find(self, uids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of these uids, in their order; -1 for one that is not here."""
-        high, low, values = self._sort()
+        places = self.places(uids)
+        values = self._sort()[2]
+        return np.where(places < 0, -1, values[places]) if len(values) else places
+
+    def uid(self, place: int) -> str:
+        """Return the uid at a place."""
+        high, low, _ = self._sort()
+        return _uid(int(high[place]), int(low[place]))
+
+    def places(self, uids: Sequence[str]) -> NDArray[np.int64]:
+        """Return where these uids stand in the order of all, from 0; -1 for one that is not here."""
+        high, low, _ = self._sort()
         wanted = _halves(uids)
         at = np.searchsorted(high, wanted[:, 0])
         found = np.full(len(uids), -1, np.int64)
@@ -45,7 +56,7 @@ class UidIndex:
             if not len(open_):
                 return found
             hit = low[at_open] == wanted[open_, 1]
-            found[open_[hit]] = values[at_open[hit]]
+            found[open_[hit]] = at_open[hit]
             open_ = open_[~hit]
             at[open_] += 1
 
@@ -53,7 +64,7 @@ class UidIndex:
         """Return a uid that was added twice, if one was."""
         high, low, _ = self._sort()
         same = np.flatnonzero((high[1:] == high[:-1]) & (low[1:] == low[:-1]))
-        return _uid(int(high[same[0]]), int(low[same[0]])) if len(same) else None
+        return self.uid(int(same[0])) if len(same) else None
 
     def _sort(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
         if self._sorted is None:

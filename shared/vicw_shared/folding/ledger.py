@@ -42,7 +42,7 @@ class Entry:
         try:
             told = json.loads(zlib.decompress(base64.b85decode(text)))
             return cls(_node(told["item"]), tuple(map(_edge, told["edges"])), tuple(told["light"]))
-        except (zlib.error, KeyError, TypeError) as error:
+        except (zlib.error, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"no entry of a ledger: {error}") from error
 
 

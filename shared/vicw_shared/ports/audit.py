@@ -70,6 +70,10 @@ class GraphAudit(Protocol):
         """
         ...
 
+    async def uncounted(self, events: Sequence[Node]) -> set[str]:
+        """Return which of these Events (uids) have an arrival or a step that its counter would give once more."""
+        ...
+
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         """Return up to ``limit`` edges in the engine's order, those after ``after``, with the labels of their ends.
 

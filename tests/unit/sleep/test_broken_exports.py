@@ -9,6 +9,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,7 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("events.jsonl", lambda r: r.update(version="1"), "line 2: version: Input should be a valid integer"),
         ("events.jsonl", lambda r: r.update(arrival=2**63), "line 2: arrival: 9223372036854775808 has more"),
         ("events.jsonl", lambda r: r.update(created_at="2026-01-01T00:00:00"), "line 2: created_at: is without a time"),
+        ("events.jsonl", lambda r: r.update(retired_at="0001-01-01T00:00:00+23:00"), "line 2: retired_at: 0001-01-01T"),
         ("events.jsonl", lambda r: r.pop("created_at"), "line 2: created_at: Field required"),
         ("counters.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
         ("uses.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
@@ -187,6 +189,11 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("uses.jsonl", lambda r: r.update(item="x"), "line 2: item: 'x' is no UUID"),
         ("uses.jsonl", lambda r: r.update(times=0), "line 2: times: 0 is less than once"),
         ("uses.jsonl", lambda r: r.update(times=2**63), "line 2: times: 9223372036854775808 has more"),
+        (
+            "uses.jsonl",
+            lambda r: r.update(last="9999-12-31T23:00:00-23:00"),
+            "line 2: last: 9999-12-31T23:00:00-23:00 is",
+        ),
         ("uses.jsonl", lambda r: r.update(last="2026-01-01T00:00:00"), "line 2: last: is without a time zone"),
     ],
 )
@@ -279,3 +286,91 @@ def test_a_type_that_an_extension_registers_asks_for_it(export: Path) -> None:
     said = manifests.load((export / NAME).read_text("utf-8"))
     reseal(export, edge_types=(*said.edge_types, manifests.DeclaredType(name="TODO_OWNED_BY")))
     assert "TODO_OWNED_BY is not registered here. Install the extension" in refused(export)
+
+
+def keep(path: Path, name: str, kept: Callable[[dict[str, Any]], bool]) -> None:
+    rows = [row for row in rows_of(path, name) if kept(row)]
+    (path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    reseal(path)
+
+
+def line_of(path: Path, uid: str) -> int:
+    return next(line for line, row in enumerate(rows_of(path, "events.jsonl"), 1) if row["uid"] == uid)
+
+
+@pytest.mark.parametrize(("chain", "where"), [("NEXT", "in one flow"), ("HAPPENED_AFTER", "on one context's clock")])
+def test_neighbours_that_nothing_joins_are_named(export: Path, chain: str, where: str) -> None:
+    one, other = (line_of(export, uid) for uid in in_chain(export)[2:4])
+    ends = {in_chain(export)[2], in_chain(export)[3]}
+    keep(export, "edges.jsonl", lambda row: row["type"] != chain or {row["source"], row["target"]} != ends)
+    told = f"events.jsonl, line {one}: no {chain} joins it to the one that follows {where}: events.jsonl, line {other}."
+    assert told in refused(export)
+    keep(export, "edges.jsonl", lambda row: row["type"] != chain)
+    assert f"no {chain} joins it" in refused(export)
+    assert judge(ArchiveReader(export), registries().edges, chained=False).homes, "a backup comes back as it was"
+
+
+def test_a_gap_in_the_steps_and_a_flow_without_a_step_are_named(export: Path) -> None:
+    last = in_chain(export)[-1]
+    line = line_of(export, last)
+    rewrite(export, "events.jsonl", line, lambda row: row.update(flow_step=9))
+    told = f"events.jsonl, line {line}: flow_step: there is 9 in this flow, but not the one before"
+    assert told in refused(export)
+    rewrite(export, "events.jsonl", line, lambda row: row.pop("flow_step"))
+    assert f"events.jsonl, line {line}: flow_step: it has a flow, but no step in it" in refused(export)
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        (
+            lambda row: row.get("flow") is not None,
+            "counters.jsonl: context 'c' has had 6 arrivals, of which its counter",
+        ),
+        (lambda row: row.get("flow") is None, "flow_step: 6 is a step that the flow's counter (counters.jsonl) knows"),
+    ],
+)
+def test_a_counter_that_is_missing_is_named(export: Path, kept: Callable[[dict[str, Any]], bool], told: str) -> None:
+    keep(export, "counters.jsonl", kept)
+    assert told in refused(export)
+    assert judge(ArchiveReader(export), registries().edges, chained=False).homes, "a backup comes back as it was"
+
+
+@pytest.mark.parametrize("number", range(1, 3))
+def test_a_counter_that_is_behind_is_named(export: Path, number: int) -> None:
+    rewrite(export, "counters.jsonl", number, lambda row: row.update(value=5))
+    assert "counter" in refused(export)
+
+
+def test_steps_that_nobody_could_count_are_refused(export: Path) -> None:
+    for runs in ([[1, 10**12]], [[2, 1]], [[0, 1]], [["1", 2]], [3]):
+        change = partial(dict[str, Any].update, metadata={"vacated": {NOBODY: runs}})
+        rewrite(export, "contexts.jsonl", 1, change)
+        assert "contexts.jsonl, line 1: metadata: it has steps that are no runs" in refused(export)
+
+
+def test_what_belongs_to_no_context_or_to_two_is_named(export: Path) -> None:
+    homes = [row for row in rows_of(export, "edges.jsonl") if row["type"] == "BELONGS_TO"]
+    line = append(export, "edges.jsonl", homes[3] | {"id": NOBODY})
+    told = f"edges.jsonl, line {line}: source: {homes[3]['source']} belongs to a context already"
+    assert told in refused(export)
+    keep(export, "edges.jsonl", lambda row: row["type"] != "BELONGS_TO" or row["source"] != homes[3]["source"])
+    assert f"edges.jsonl: the node {homes[3]['source']} belongs to no context" in refused(export)
+
+
+def test_merges_in_a_circle_and_into_two_things_are_named(export: Path) -> None:
+    people = [row["uid"] for row in rows_of(export, "people.jsonl")][:2]
+    tag = rows_of(export, "tags.jsonl")[0]["uid"]
+    (known,) = [row for row in rows_of(export, "edges.jsonl") if row["type"] == "BELONGS_TO" and row["source"] == tag]
+
+    def merge(number: int, source: str, target: str) -> int:
+        ends = {"id": NOBODY[:-1] + str(number), "type": "MERGED_INTO", "source": source, "target": target}
+        return append(export, "edges.jsonl", known | ends)
+
+    merge(1, people[0], people[1])
+    judged(export)
+    line = merge(2, people[1], people[0])
+    told = f"edges.jsonl, line {line}: target: {people[1]} is merged into what is merged into it"
+    assert told in refused(export)
+    line = merge(2, people[0], people[0])
+    assert "is merged into" in refused(export)

@@ -1,7 +1,7 @@
-"""Whether the edges of the two chains join neighbours, and each step of a flow is one Event's alone.
+"""Whether the edges of the two chains join all neighbours, and each step of a flow is one Event's alone.
 
 Of each Event of a chain a row of numbers is kept while the nodes are read, 64 bytes; sorted, they say what follows
-what. From then on it is 16 bytes and what finds an Event, whatever the chains' lengths.
+what. From then on it is 26 bytes and what finds an Event, whatever the chains' lengths.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LAST = 2**63 - 1
 _LINES = 2**40
 _HALF = 2**64
 _WHERE = {NEXT: "in one flow", HAPPENED_AFTER: "on one context's clock"}
-_FIX = (
+FIX = (
     "Make the export again from a store that `vicw check` calls clean; `vicw restore` puts it into an empty store "
     "as it is. Nothing was imported"
 )
@@ -42,7 +42,9 @@ class Chains:
         self._uids = UidIndex()
         self._rows = array("q")
         self._count = 0
+        self._place: _Column = np.empty(0, np.int64)
         self._followers: dict[str, _Column] = {}
+        self._joined: dict[str, NDArray[np.bool_]] = {}
 
     def add(self, file: str, home: int, lines: Sequence[tuple[int, Node]]) -> None:
         """Take in lines of a file, the nodes of one home among them."""
@@ -50,6 +52,8 @@ class Chains:
             self._files.append(file)
         members = [(line, node) for line, node in lines if chain_key(HAPPENED_AFTER, node) is not None]
         for line, node in members:
+            if node.flow_id is not None and node.flow_step is None:
+                raise refusal(file, "flow_step: it has a flow, but no step in it", FIX, line=line)
             at, arrival, _, _ = clock_key(node)
             self._rows.extend((self._files.index(file) * _LINES + line, home, at, arrival, *_flow(node)))
         self._uids.add([node.uid for _, node in members], range(self._count, self._count + len(members)))
@@ -69,6 +73,8 @@ class Chains:
         self._followers[NEXT] = _followers(order[in_flow[order]], high, low)
         # Two of one arrival are nothing that a store makes: they stay as they are in the file.
         self._followers[HAPPENED_AFTER] = _followers(np.lexsort((arrival, at, home)), home)
+        self._joined = {chain: followers < 0 for chain, followers in self._followers.items()}
+        self._place = place.copy()
         self._rows = array("q")
 
     def require_neighbours(self, lines: Sequence[tuple[int, Edge]]) -> None:
@@ -81,13 +87,28 @@ class Chains:
             for number in np.flatnonzero(stray):
                 line, edge = edges[number]
                 told = f"{chain} joins {edge.source} to {edge.target}, which are not neighbours {_WHERE[chain]}"
-                raise refusal(EDGES, told, _FIX, line=line)
+                raise refusal(EDGES, told, FIX, line=line)
+            self._joined[chain][earlier] = True
+
+    def require_whole(self) -> None:
+        """Raise InvalidInputError for neighbours that no edge joined: all edges have been asked about."""
+        for chain, joined in self._joined.items():
+            if len(apart := np.flatnonzero(~joined)):
+                file, line = self._at(apart[0])
+                other, there = self._at(self._followers[chain][apart[0]])
+                told = f"no {chain} joins it to the one that follows {_WHERE[chain]}: {other}, line {there}"
+                raise refusal(file, told, FIX, line=line)
+
+    def _at(self, row: int) -> tuple[str, int]:
+        file, line = divmod(int(self._place[row]), _LINES)
+        return self._files[file], line
 
     def _twice(self, place: _Column, step: _Column, one: int, other: int) -> Exception:
-        first, second = sorted((int(place[one]), int(place[other])))
-        there = f"{self._files[first // _LINES]}, line {first % _LINES}"
-        told = f"flow_step: {step[one]} is given twice in this flow: {there} has it, too"
-        return refusal(self._files[second // _LINES], told, _FIX, line=second % _LINES)
+        self._place = place
+        first, second = sorted((one, other), key=lambda row: int(place[row]))
+        (there, line), (file, here) = self._at(first), self._at(second)
+        told = f"flow_step: {step[one]} is given twice in this flow: {there}, line {line} has it, too"
+        return refusal(file, told, FIX, line=here)
 
 
 _ENDS: dict[str, tuple[Callable[[Edge], str], Callable[[Edge], str]]] = {

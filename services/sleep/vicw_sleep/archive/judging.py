@@ -29,7 +29,9 @@ from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.ports import Step
 from vicw_shared.progress import Progress, silent
+from vicw_sleep.archive.belonging import Belonging
 from vicw_sleep.archive.chaining import Chains
+from vicw_sleep.archive.numbering import Numbers
 
 _PART = 2000
 _LABELS = tuple(Label)
@@ -68,8 +70,8 @@ def judge(
 
     Raises InvalidInputError that names the file, the line, the field and what to do: for what is not what was exported,
     for fields and values that no store has, ends of edges and contexts that are not there, edge types that are not
-    registered here or may not join such ends, edges of the two chains between what are no neighbours, steps of a flow
-    that two Events have.
+    registered here or may not join such ends, what belongs to no context or to two, and what ``vicw check`` finds wrong
+    with chains, steps, their counters and merges.
     """
     size = sum(entry.bytes for entry in reader.manifest.files.values())
     reader.verify(lambda done: progress("comparing", done, size))
@@ -92,6 +94,8 @@ class _Judge:
     total: int
     done: int = 0
     chains: Chains | None = None
+    numbers: Numbers = field(default_factory=Numbers)
+    roots: list[str] = field(default_factory=list)
 
     def _count(self, lines: int) -> None:
         self.done += lines
@@ -127,6 +131,7 @@ class _Judge:
     def _chained(self, name: str, part: Sequence[tuple[int, Node]]) -> None:
         if self.chains is None:
             return
+        self.numbers.add(name, part)
         for home, lines in groupby(part, lambda line: (line[1].tenant, line[1].context)):
             self.chains.add(name, self.judged.homes[home], list(lines))
 
@@ -141,13 +146,16 @@ class _Judge:
             if home in self.judged.homes:
                 raise refusal(name, f"context: {node.context!r} comes twice", line=line)
             self.judged.homes[home] = len(self.judged.homes)
+            self.roots.append(node.uid)
         elif home not in self.judged.homes:
             raise refusal(name, f"context: {node.context!r} of tenant {node.tenant!r} is not in the export", line=line)
         if (entry := node.metadata.get(LEDGER)) is not None and node.label is Label.CHUNK:
             try:
-                Entry.load(str(entry))
+                item = Entry.load(str(entry)).item
             except ValueError as error:
                 raise refusal(name, f"metadata.{LEDGER}: {error}", line=line) from error
+            if (item.tenant, item.context) != home:
+                raise refusal(name, f"metadata.{LEDGER}: it keeps an item of another context", line=line)
         return self.judged.homes[home] * len(_LABELS) + _LABELS.index(node.label)
 
     def edges(self) -> None:
@@ -155,6 +163,7 @@ class _Judge:
         self._types()
         tenants = list(self.judged.tenants)
         of_home = np.array([tenants.index(tenant) for tenant, _ in self.judged.homes] or [0])
+        belonging = Belonging(self.judged.uids)
         for part in batched(self.judged.reader.rows(EDGES, EDGE_ROWS), _PART):
             sources = self.judged.uids.find([edge.source for _, edge in part])
             targets = self.judged.uids.find([edge.target for _, edge in part])
@@ -164,8 +173,12 @@ class _Judge:
                 if strange:
                     raise refusal(EDGES, "target: it is another tenant's than the source", line=line)
             if self.chains is not None:
+                belonging.add(part)
                 self.chains.require_neighbours(part)
             self._count(len(part))
+        if self.chains is not None:
+            belonging.require_homes(self.roots)
+            self.chains.require_whole()
 
     def _types(self) -> None:
         known = {one.name for one in self.registry}
@@ -199,6 +212,8 @@ class _Judge:
         items = [row.item for _, row in reader.rows(UNREAD, UNREAD_ROWS)]
         for number in np.flatnonzero(self.judged.uids.find(items) < 0):
             raise refusal(UNREAD, f"item: the export has no node {items[number]}", line=int(number) + 1)
+        if self.chains is not None:
+            self.numbers.judge(reader)
         for line, receipt in reader.rows(RECEIPTS, RECEIPT_ROWS):
             if receipt.tenant not in self.judged.tenants:
                 raise refusal(RECEIPTS, f"tenant: {receipt.tenant!r} is not in the export", line=line)

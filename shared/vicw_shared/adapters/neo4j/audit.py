@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox
+from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox, records
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.keys import chain_end, place_of
+from vicw_shared.adapters.neo4j.keys import chain_end, numbers_of, place_of
 from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
 from vicw_shared.merging import MERGED_INTO
@@ -59,6 +59,13 @@ class Neo4jAudit:
         return {
             row["uid"]: Link(row["follower"], row["joined"], tuple(row["strays"]), row["misplaced"]) for row in found
         }
+
+    async def uncounted(self, events: Sequence[Node]) -> set[str]:
+        given = {event.uid: dict(numbers_of(event)) for event in events}
+        wanted = sorted({record for numbers in given.values() for record in numbers})
+        rows = await self._database.read(records.COUNTERS, records=wanted) if wanted else []
+        counted = {row["record"]: row["value"] or 0 for row in rows}
+        return {uid for uid, numbers in given.items() if any(counted.get(r, 0) < n for r, n in numbers.items())}
 
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         found: list[tuple[Edge, Label | None, Label | None]] = []

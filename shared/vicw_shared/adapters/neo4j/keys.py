@@ -5,6 +5,7 @@ A range index refuses keys over some 8,000 bytes, and a composite one adds its p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from uuid import UUID
 
@@ -196,3 +197,11 @@ def erasure_record(erasure: str, number: int | None = None) -> str:
 def receipt_record(tenant: str, key: str) -> str:
     """Return the key of a receipt's record."""
     return f"receipt:{make_uid(tenant, key)}"
+
+
+def numbers_of(node: Node) -> Iterator[tuple[str, int]]:
+    """Return the counters that a node has moved, and how far."""
+    if node.arrival is not None:
+        yield arrivals_record(node.tenant, node.context), node.arrival
+    if node.flow_id is not None and node.flow_step is not None:
+        yield steps_record(node.tenant, node.context, node.flow_id), node.flow_step

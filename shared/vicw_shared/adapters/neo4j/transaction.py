@@ -23,6 +23,7 @@ from vicw_shared.adapters.neo4j.keys import (
     chain_end,
     chain_prefix,
     item_key,
+    numbers_of,
     place,
     receipt_record,
     step_record,
@@ -253,7 +254,7 @@ class Neo4jTransaction:
     async def _count(self, placed: Sequence[Node]) -> None:
         counts: dict[str, int] = {}
         for node in placed:
-            for record, value in _numbers(node):
+            for record, value in numbers_of(node):
                 counts[record] = max(value, counts.get(record, 0))
         if counts:
             rows = [{"record": record, "value": value} for record, value in sorted(counts.items())]
@@ -287,14 +288,6 @@ def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
         kept = row["receipt"]
         return Receipt(key, kept["fingerprint"], from_us(kept["created_at"]), json.loads(kept["body"]))
     return None
-
-
-def _numbers(node: Node) -> Iterator[tuple[str, int]]:
-    """Return the counters that a node has moved, and how far."""
-    if node.arrival is not None:
-        yield arrivals_record(node.tenant, node.context), node.arrival
-    if node.flow_id is not None and node.flow_step is not None:
-        yield steps_record(node.tenant, node.context, node.flow_id), node.flow_step
 
 
 def _once(edges: Iterable[Edge]) -> list[Edge]:

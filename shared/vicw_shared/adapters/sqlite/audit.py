@@ -9,9 +9,10 @@ from itertools import batched
 from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
+from vicw_shared.adapters.sqlite.transaction import read_counters
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
-from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
+from vicw_shared.ports import MOST_STRAYS, Counters, Link, PendingPoint
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -106,6 +107,21 @@ class SqliteAudit:
 
         return await self._database.read(work)
 
+    async def uncounted(self, events: Sequence[Node]) -> set[str]:
+        found: dict[tuple[str, str], list[Node]] = {}
+        for event in events:
+            found.setdefault((event.tenant, event.context), []).append(event)
+
+        def work(connection: sqlite3.Connection) -> set[str]:
+            behind: set[str] = set()
+            for (tenant, context), group in found.items():
+                flows = sorted({event.flow_id for event in group if event.flow_id is not None})
+                counters = read_counters(connection, tenant, context, flows)
+                behind |= {event.uid for event in group if _is_behind(counters, event)}
+            return behind
+
+        return await self._database.read(work)
+
     async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
         sql = (
             "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "
@@ -141,3 +157,8 @@ def _link(connection: sqlite3.Connection, chain: str, event: Node) -> Link | Non
         elif len(strays) < MOST_STRAYS:
             strays.add(later)
     return Link(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, strays)))
+
+
+def _is_behind(counters: Counters, event: Node) -> bool:
+    steps = counters.flow_steps.get(event.flow_id, 0) if event.flow_id is not None else None
+    return counters.arrival < (event.arrival or 0) or (steps is not None and steps < (event.flow_step or 0))
