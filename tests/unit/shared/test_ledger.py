@@ -26,19 +26,19 @@ def packed(told: Any) -> str:
     return base64.b85encode(zlib.compress(json.dumps(told).encode())).decode()
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        [],
-        {},
-        {"item": "x", "edges": [], "light": []},
-        {"item": _ITEM, "edges": [], "light": []},
-        {"item": {**_ITEM, "created_at": "x"}, "edges": [], "light": []},
-        {"item": {**_ITEM, "created_at": 10**30}, "edges": [], "light": []},
-        {"item": {**_ITEM, "created_at": 5}, "edges": [5], "light": []},
-        {"item": {**_ITEM, "created_at": 5, "colour": "red"}, "edges": [], "light": []},
-    ],
-)
+_NONE: list[Any] = [
+    [],
+    {},
+    {"item": "x", "edges": [], "light": []},
+    {"item": _ITEM, "edges": [], "light": []},
+    {"item": {**_ITEM, "created_at": "x"}, "edges": [], "light": []},
+    {"item": {**_ITEM, "created_at": 10**30}, "edges": [], "light": []},
+    {"item": {**_ITEM, "created_at": 5}, "edges": [5], "light": []},
+    {"item": {**_ITEM, "created_at": 5, "colour": "red"}, "edges": [], "light": []},
+]
+
+
+@pytest.mark.parametrize("told", _NONE)
 def test_what_is_no_entry_is_refused(told: Any) -> None:
     with pytest.raises(ValueError, match=r"entry|iterable"):
         Entry.load(packed(told))
