@@ -409,9 +409,12 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
     assert (await run(side)).dreamt == 4
 
 
-@pytest.mark.parametrize("bound", [{"most": 2}, {"seconds": 0.0}])
+@pytest.mark.parametrize(
+    ("bound", "looked_at"),
+    [({"most": 2}, [2, 2, 2, 2, 0]), ({"most": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
+)
 async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
-    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any]
+    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any], looked_at: list[int]
 ) -> None:
     monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
     await tell(side, *items())
@@ -421,7 +424,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
     while not counts or done.next is not None:
         done = await run(side, start=done.next, **bound)
         counts.append(done.items)
-    assert counts == [2, 2, 2, 2, 0]
+    assert counts == looked_at
     assert len(await related(side)) == 1
     assert len([edge for edge in await dreamt(side) if edge.type == "RELATED_TO"]) == 2
 

@@ -8,7 +8,7 @@ of these may be at work, and any may die: what is added is judged again by the t
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Protocol
@@ -119,7 +119,9 @@ class Dream:
         foretold = Foretold() if dry else None
         total = sum([await self.graph.count(label) for label in _LABELS])
         try:
-            async for mark, page in pages(self.graph, start):
+            async for behind, whole in pages(self.graph, start):
+                page = whole if most is None else whole[: most - done.items]
+                mark = behind if len(page) == len(whole) else replace(behind, after=page[-1].item.uid)
                 await self._look(page, rules, done, now, foretold)
                 done.items += len(page)
                 self.progress("dreaming", done.items, total)
