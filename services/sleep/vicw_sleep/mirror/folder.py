@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -218,6 +218,10 @@ class MirrorFolder:
             return (self.path / page).read_bytes()
         except (FileNotFoundError, IsADirectoryError):
             return None
+
+    def lost(self, pages: Iterable[str]) -> list[str]:
+        """Return which of these pages are not there any more: somebody has removed them."""
+        return [page for page in pages if not os.path.lexists(self.path / page)]
 
     def intend(self, pages: Mapping[str, bytes | None]) -> None:
         """Note what is about to be written (SHA-256, None: removed), so that a death is not taken for edits."""

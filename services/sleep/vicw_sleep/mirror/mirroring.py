@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,6 +33,8 @@ _TRANSACTION = timedelta(minutes=5)
 _MOST_OF_ALL = 4
 """A synchronisation of more than a fourth of all atoms costs as much as a build."""
 _FEW = 2000
+_LISTING = -1
+"""In place of a bundle: what lists others is of none."""
 
 
 class Graph(GraphStore, StoreRecord, WholeItems, Erasures, Rounds, Protocol):
@@ -118,7 +120,8 @@ class Mirror:
         uids |= {item.uid for item in (await self.graph.owners(self.tenant, passages)).values()}
         bundles = await self._put(ledger, sorted(uids), instant)
         await in_thread(ledger.see, fresh)
-        result = await self._rewrite(folder, ledger, bundles, uids, progress)
+        lost = await in_thread(_forget_lost, folder, ledger)
+        result = await self._rewrite(folder, ledger, bundles | lost, uids, progress)
         result.atoms = ledger.count()
         return result
 
@@ -136,12 +139,12 @@ class Mirror:
         return bundles
 
     async def _rewrite(
-        self, folder: MirrorFolder, ledger: Ledger, bundles: Iterable[int], changed: set[str], progress: Progress
+        self, folder: MirrorFolder, ledger: Ledger, bundles: set[int], changed: set[str], progress: Progress
     ) -> Mirrored:
         """Write what differs: first all is rendered, then what will be written is noted, then it is written."""
         written: dict[str, bytes | None] = {}
         shelves: set[Shelf] = set()
-        for number in sorted(bundles):
+        for number in sorted(bundles - {_LISTING}):
             plan = await in_thread(planned, ledger, number, changed)
             shelves.add(plan.bundle.shelf)
             for page in plan.pages:
@@ -153,7 +156,8 @@ class Mirror:
                 ledger.drop_page(path)
             if plan.empty:
                 ledger.forget_bundle(number)
-        written |= await in_thread(listings, ledger, shelves) if shelves else {}
+        every = _LISTING in bundles
+        written |= await in_thread(listings, ledger, None if every else shelves) if every or shelves else {}
         return await in_thread(write_out, folder, ledger, written, progress)
 
     async def _sections(self, page: Page) -> Mapping[str, Section]:
@@ -197,3 +201,12 @@ class Mirror:
         # an engine's clock that is ahead: what follows once it is right would lie before it.
         newest = min(last.at, instant) if last is not None else until
         return fresh, max(until, instant - _TRANSACTION, newest)
+
+
+def _forget_lost(folder: MirrorFolder, ledger: Ledger) -> set[int]:
+    """Have pages written anew that somebody has removed; return their bundles, _LISTING for those that list others."""
+    bundles = {path: bundle for path, _, bundle in ledger.pages()}
+    lost = folder.lost(bundles)
+    for path in lost:
+        ledger.drop_page(path)
+    return {_LISTING if (bundle := bundles[path]) is None else bundle for path in lost}

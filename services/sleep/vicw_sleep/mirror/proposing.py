@@ -33,6 +33,8 @@ async def proposal_of(graph: GraphStore, atom: Atom, text: str) -> Proposal:
     item = atom.item
     if item.source_id is None:
         return Proposal(problem="has no id of its caller's, so it cannot be updated")
+    if not text.strip():
+        return Proposal(problem="has no text any more: `vicw retract` takes an item back")
     page = page_uid(item.tenant, item.context, item.source_id)
     if any(node.retired_at is None for node in (await graph.nodes(item.tenant, [page])).values()):
         return Proposal(problem="is a file of a knowledge folder: edit it there")

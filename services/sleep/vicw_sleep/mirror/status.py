@@ -17,13 +17,14 @@ from vicw_sleep.mirror.standing import why_anew
 class Status:
     """What a mirror has: ``waiting`` changes of passages are not in it yet, so many pages were ``edited``.
 
-    ``anew``: why a run builds it anew, as a sentence; "": it follows.
+    ``lost`` pages are not there. ``anew``: why a run builds it anew, as a sentence; "": it follows.
     """
 
     atoms: int
     pages: int
     waiting: int
     edited: int
+    lost: int
     anew: str
 
 
@@ -36,12 +37,13 @@ async def status_of(mirror: Mirror) -> Status | None:
             return None
         intended, anew = folder.intended(), why_anew(folder, found, wanted)
         if not is_usable(folder.path):
-            return Status(0, 0, 0, 0, anew)
+            return Status(0, 0, 0, 0, 0, anew)
         with closing(Ledger(folder.path, reading=True)) as ledger:
             pages = ledger.pages()
             edited = await in_thread(_edited, folder, pages, intended or {})
             waiting = len(await mirror.unseen(ledger))
-            return Status(ledger.count(), len(pages), waiting, edited, anew)
+            lost = len(await in_thread(folder.lost, [path for path, _, _ in pages]))
+            return Status(ledger.count(), len(pages), waiting, edited, lost, anew)
 
 
 def _edited(folder: MirrorFolder, pages: list[tuple[str, bytes, int | None]], intended: dict[str, bytes]) -> int:

@@ -100,12 +100,13 @@ def status_command(
     for line, count in (
         ("changes are not in it yet", found.waiting),
         ("edited pages (`vicw mirror diff`)", found.edited),
+        ("pages are missing; the next run writes them", found.lost),
     ):
         if count:
             out.print(f"{count} {line}", markup=False)
     if found.anew:
         out.print(harmless(found.anew), markup=False, soft_wrap=True)
-    if found.waiting or found.anew:
+    if found.waiting or found.lost or found.anew:
         raise typer.Exit(1)
 
 

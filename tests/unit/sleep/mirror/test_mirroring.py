@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from memory import Memory, open_memory
 from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
 from vicw_shared.clock import now
+from vicw_sleep.mirror.status import status_of
 
 
 @pytest.fixture
@@ -132,3 +134,20 @@ async def test_a_run_without_changes_writes_nothing(memory: Memory, tmp_path: Pa
     done = await mirror.sync()
     assert (done.built, done.pages, done.removed, done.atoms) == (False, 0, 0, 1)
     assert {file: file.stat().st_mtime_ns for file in (tmp_path / "m").rglob("*.md")} == before
+
+
+async def test_a_page_that_was_removed_is_written_anew(memory: Memory, tmp_path: Path) -> None:
+    await memory.ingest({"id": "a", "text": "One.", "tags": ["x"]}, {"id": "b", "text": "Two.", "source": "s.md"})
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    before = pages(tmp_path / "m")
+    assert len(before) > 4
+    for name in before:
+        (tmp_path / "m" / name).unlink()
+        found = await status_of(mirror)
+        assert found is not None and (found.lost, found.edited) == (1, 0)
+        assert (await mirror.sync()).pages == 1
+        assert pages(tmp_path / "m") == before
+    shutil.rmtree(next(path for path in (tmp_path / "m").iterdir() if path.name.startswith("@")))
+    await mirror.sync()
+    assert pages(tmp_path / "m") == before

@@ -12,6 +12,7 @@ from vicw_shared.clock import EPOCH
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import PAGE
 from vicw_shared.ports import WholeItem
+from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.edits import edits_of
 from vicw_sleep.mirror.proposing import Proposal, proposal_of
 
@@ -82,6 +83,16 @@ async def test_an_edit_that_is_taken_changes_nothing_but_the_text(store: Path, t
             assert told(after[name]) == told(before[name]), "but for the text, and what is made of it"
         assert {whole.item.source_id: whole.about for whole in await whole_items(memory, Label.EVENT)} == about
         assert found["a"].fields["user"] == "u-1"
+
+
+async def test_a_text_that_was_emptied_is_not_proposed(store: Path, tmp_path: Path) -> None:
+    async with open_memory(store, vectors=False) as memory:
+        await memory.ingest(NOTE)
+        mirror = mirror_of(memory, tmp_path / "m")
+        (whole,) = await whole_items(memory, Label.ENTITY)
+        atom = atom_of(whole)
+        assert atom is not None
+        assert "`vicw retract`" in (await proposal_of(mirror.graph, atom, " \n")).problem
 
 
 async def test_what_has_no_id_and_a_page_of_a_folder_are_not_proposed(store: Path, tmp_path: Path) -> None:
