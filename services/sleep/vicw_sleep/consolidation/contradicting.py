@@ -2,18 +2,19 @@
 
 What a line leaves out costs nothing, since that is told beside it. What it turns round would stand in the archive as
 somebody's words. Words tell of a denial that is gone or new, of a cause that became the effect, of *failed* where the
-source has *passed*; a lie in other words they do not. A line that is doubted for nothing costs no more than its
-brevity: the source's own sentences take its place.
+source has *passed*, of a statement that was a question, a guess or hearsay; a lie in other words they do not. A line
+that is doubted for nothing costs no more than its brevity: the source's own sentences take its place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain, permutations
 from typing import NamedTuple
 
 from vicw_shared import sparse
+from vicw_shared.text import fold
 from vicw_sleep.consolidation.checking import invented, said_in
 from vicw_sleep.consolidation.facts import NOT, Kind
 from vicw_sleep.consolidation.material import Material
@@ -24,7 +25,8 @@ _EMPTY = frozenset(
         "was were be been being have has had having will would shall should can could may might must to of in on at by "
         "for with from and or but so if as than then there here just very really also too not no never nobody nothing "
         "none nowhere neither nor without cannot longer t s d m ll re ve don doesn didn isn aren wasn weren won wouldn "
-        "shouldn couldn can hasn haven hadn mustn ain because since due thus hence therefore"
+        "shouldn couldn can hasn haven hadn mustn ain dont doesnt didnt isnt arent wasnt werent wont wouldnt couldnt "
+        "cant hasnt havent hadnt aint hardly scarcely because since due thus hence therefore"
     )
 )
 """Words that say nothing of what a sentence is about."""
@@ -34,6 +36,13 @@ _ON = re.compile(
     r"\b(?:therefore|thus|hence|led to|leads to|caus(?:es|ed|ing)|as a result|so that|that is why|that's why)\b",
     re.IGNORECASE,
 )
+_ASKING = re.compile(r"\?|\b(?:ask|wonder|whether|question|inquir|curious|want(?:s|ed)? to know)", re.IGNORECASE)
+_UNSURE = re.compile(
+    r"\bmay\b|(?i:\b(?:if|unless|whether|might|maybe|perhaps|possibl[ey]|probably|would|could|should|hop(?:e[sd]?|ing)"
+    r"|wish(?:es|ed)?|plan(?:s|ned|ning)?|think(?:s|ing)?|thought|believe[sd]?|guess(?:es|ed)?|suppose[sd]?|sa(?:y|ys|id)"
+    r"|tells?|told|claim(?:s|ed)?|heard|apparently|allegedly|according)\b)"
+)
+"""A condition, a guess, a wish, or what somebody else says."""
 _OPPOSITES = """pass fail; win lose; buy sell; open close; start stop; begin end; accept refuse; accept reject; approve
 reject; approve deny; allow forbid; allow deny; love hate; like dislike; increase decrease; rise fall; raise lower;
 enable disable; add remove; install uninstall; arrive leave; push pull; dead alive; hot cold; good bad; better worse;
@@ -46,6 +55,7 @@ decrypt; faster slower; larger smaller; higher lower; earlier later; correct wro
 known unknown; found lost; remember forget; remembered forgot; join leave; joined left; public private; agreed refused;
 innocent guilty; well ill"""
 
+_CLOSING = " )]!\"'\N{RIGHT DOUBLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 _OWN = 0.5
 """Share of the words of a sentence that its source has, at least: a paraphrase has some of its own, a sermon more."""
 _OPPOSITE = tuple((mine, its) for pair in _OPPOSITES.split(";") for mine, its in permutations(sparse.stems(pair)))
@@ -71,7 +81,8 @@ def strays(line: str, place: int, sources: Sequence[Material]) -> str:
     somebody would be told to have said what another did.
     """
     own, *others = (
-        _words(f"{one.head} {one.text}") for one in (sources[place], *sources[:place], *sources[place + 1 :])
+        _words(f"{one.head} {one.called} {one.text}")
+        for one in (sources[place], *sources[:place], *sources[place + 1 :])
     )
     for said in map(_words, said_in(line)):
         if len(said & own) < _OWN * len(said):
@@ -82,20 +93,38 @@ def strays(line: str, place: int, sources: Sequence[Material]) -> str:
 
 
 def contradiction(source: Material, line: str) -> str:
-    """Return what a line of one source says otherwise than that does, in words; empty: nothing of the kind.
-
-    A sentence about a Macro-Event has to agree with one line of its summary: each is somebody's.
-    """
-    units = source.text.split("\n") if source.event.is_macro else [source.text]
+    """Return what a line of one source says otherwise than that does, in words; empty: nothing of the kind."""
+    if source.event.is_macro:
+        return _misquotation(source, line)
     heads = [head for head in (source.event.speaker, source.event.title) if head]
+    return next(filter(None, (_doubt(said, source.text, heads, source.named) for said in said_in(line))), "")
+
+
+def _misquotation(macro: Material, line: str) -> str:
+    """Compare a line with that line of a Macro-Event's summary that has most of its words: each is somebody's."""
+    units = [(_said_by(unit), unit) for unit in macro.text.split("\n")]
+    heads = {head for head, _ in units if head}
+    named = {*macro.named, *heads}
+    speaker = ""
     for said in said_in(line):
-        doubts = [_doubt(said, unit, heads, source.named) for unit in units]
+        shared = [len(_words(said) & _words(unit)) for _, unit in units]
+        closest = [unit for unit, words in zip(units, shared, strict=True) if words == max(shared)]
+        doubts = [_doubt(said, unit, [], named) for _, unit in closest]
         if all(doubts):
             return doubts[0]
+        speaker = _said_by(said) if _said_by(said) in heads else speaker
+        if len(heads) > 1 and not any(head == speaker or fold(head) in fold(said) for head, _ in closest):
+            return "it does not tell who says it"
     return ""
 
 
-def _doubt(said: str, unit: str, heads: Sequence[str], named: Sequence[str]) -> str:
+def _said_by(line: str) -> str:
+    """Return who says a line of a summary, without what it is called; empty: it does not tell."""
+    head, colon, _ = line.partition(": ")
+    return head.partition(" (")[0] if colon else ""
+
+
+def _doubt(said: str, unit: str, heads: Sequence[str], named: Collection[str]) -> str:
     for added in invented(said, "\n".join([unit, *heads]), named):
         if added.kind is not Kind.NEGATION:  # judged below
             return f"it tells {added.kind} {added.key!r}, which its source does not"
@@ -106,7 +135,25 @@ def _doubt(said: str, unit: str, heads: Sequence[str], named: Sequence[str]) -> 
     for one, other in _OPPOSITE:
         if one in mine - its and other in its - mine:
             return f"it says {one!r} where its source says {other!r}"
-    return "it takes the effect for the cause" if any(_turned(said, sentence) for sentence in said_in(unit)) else ""
+    if any(_turned(said, sentence) for sentence in said_in(unit)):
+        return "it takes the effect for the cause"
+    return _assertion(said, unit)
+
+
+def _assertion(said: str, unit: str) -> str:
+    """Compare a sentence with those of the source that have most of its words: what they ask, or leave open, it may
+    not state.
+    """
+    mine = _words(said)
+    theirs = {sentence: len(mine & _words(sentence)) for sentence in said_in(unit)}
+    closest = [sentence for sentence, shared in theirs.items() if shared and shared == max(theirs.values())]
+    if not closest:
+        return ""
+    if all(sentence.rstrip(_CLOSING).endswith("?") for sentence in closest) and _ASKING.search(said) is None:
+        return "it states what its source asks"
+    if all(map(_UNSURE.search, closest)) and _UNSURE.search(said) is None and _ASKING.search(said) is None:
+        return "it states for certain what its source does not"
+    return ""
 
 
 def _denial(clause: _Clause, theirs: Sequence[_Clause]) -> str:

@@ -97,7 +97,7 @@ class Drafter:
         fold = Fold(
             tuple(one.event for one in sources),
             tuple(passage for one in sources for passage in one.passages),
-            tuple(cut_lines(summary, self.chunk_chars)),
+            tuple(cut_lines(summary, self.chunk_chars, {one.head for one in sources})),
             title_of(sources),
         )
         facts = missing(sources, told, summary)

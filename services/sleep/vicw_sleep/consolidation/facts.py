@@ -46,10 +46,13 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 NOT = re.compile(
-    r"\b(?:not|never|no longer|nobody|nothing|nowhere|none|neither|nor|without|cannot)\b"
-    r"|\w+n['\N{RIGHT SINGLE QUOTATION MARK}]t\b",
+    r"\b(?:not|never|no longer|no one|nobody|nothing|nowhere|none|neither|nor|without|cannot|hardly|scarcely)\b"
+    r"|\bno(?= (?!doubt\b|matter\b|problem|wonder\b|worries\b)\w)"
+    r"|\w+n['\N{RIGHT SINGLE QUOTATION MARK}]t\b"
+    r"|\b(?:ai|are|ca|could|did|do|does|had|has|have|is|was|were|wo|would)nt\b",
     re.IGNORECASE,
 )
+"""What denies what stands behind it; chats leave out apostrophes. That of *no, we did* denies what was asked."""
 _CAUSE = re.compile(
     r"\b(?:because|since|therefore|due to|caus(?:e|es|ed|ing)|as a result|thus|hence|led to|leads to|so that"
     r"|in order to|thanks to|that is why|that's why|owing to)\b",

@@ -38,8 +38,13 @@ class Material:
 
     @property
     def head(self) -> str:
-        """Who says it, or what it is called; the lines of a Macro-Event say that themselves."""
-        return "" if self.event.is_macro else self.event.title or self.event.speaker or ""
+        """Who says it, or what it is called if nobody does; the lines of a Macro-Event say that themselves."""
+        return "" if self.event.is_macro else self.event.speaker or self.event.title or ""
+
+    @property
+    def called(self) -> str:
+        """What it is called beside who says it: the turns of one chat may all be called as the chat is."""
+        return self.event.title or "" if self.event.speaker and not self.event.is_macro else ""
 
     @property
     def at(self) -> datetime:

@@ -16,6 +16,7 @@ from vicw_shared.language.sentences import sentences
 from vicw_shared.text import fold
 from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
 from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.wording import heads_of
 
 _LISTED = frozenset({Kind.NAME, Kind.NUMBER, Kind.DATE})
 """Facts that a list can tell. What is denied, and what causes what, takes a sentence."""
@@ -25,10 +26,11 @@ _SHORT = 20
 _MARKS = 6
 """Characters of a line beside its sentences."""
 _FILLER = re.compile(
-    r"(?:haha|lol|thanks?|thank you|ok(?:ay)?|yes|yeah|sure|great|cool|wow|bye|hi|hello|hey)\b[^.?!]{0,20}[.?!]*",
-    re.IGNORECASE,
+    r"(?i:haha|lol|thanks?|thank you|ok(?:ay)?|great|cool|wow|bye|hi|hello|hey)\b"
+    r"(?:[ ,]+(?:(?i:thanks?|so|very|a|lot|much|again|there|all|guys?|man|bye|hi|hey|haha|cool|great|wow)|[A-Z]\w+))*"
+    r"\W*"
 )
-"""Sentences that tell nothing, and are left out."""
+"""Sentences that tell nothing but whom they greet, and are left out. *Yes, I did* answers something."""
 
 
 @dataclass(slots=True)
@@ -81,14 +83,14 @@ def summarise(
     begun: Sequence[str] = (),
     lost: Collection[Fact] = (),
 ) -> str:
-    """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``;
-    of a summary its lines that are left.
+    """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``,
+    with what it is called (``heads_of``); of a summary its lines that are left.
 
     ``told`` are all sentences of the sources. What does not fit is missing: the check will say so. ``begun`` is what
     somebody else says for each source: then only what that has ``lost`` is told beside it.
     """
     chosen = [Told(place, -1, line) for place, line in enumerate(begun) if line]
-    room = most - sum(len(source.head) + _MARKS for source in sources) - sum(len(one.text) + 1 for one in chosen)
+    room = most - sum(len(head) + _MARKS for head in heads_of(sources)) - sum(len(one.text) + 1 for one in chosen)
     left: dict[Fact, int] = {}
     for one in told:
         for fact in one.as_told():
@@ -139,11 +141,14 @@ def _cost(left: Mapping[Fact, int]) -> int:
 
 
 def _lines(sources: Sequence[Material], chosen: Sequence[Told], left: Mapping[Fact, int]) -> Iterator[str]:
+    told: list[tuple[Material, list[str]]] = []
     for place, source in enumerate(sources):
         kept = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == place]
         listed = [fact.key for fact, where in left.items() if where == place and fact.kind in _LISTED]
         if listed:
             kept.append(f"[{', '.join(dict.fromkeys(listed))}]")
         if kept:
-            said = ("\n" if source.event.is_macro else " ").join(kept)
-            yield f"{source.head}: {said}" if source.head else said
+            told.append((source, kept))
+    for (source, kept), head in zip(told, heads_of([source for source, _ in told]), strict=True):
+        said = ("\n" if source.event.is_macro else " ").join(kept)
+        yield f"{head}: {said}" if head else said

@@ -1,22 +1,36 @@
-"""How a summary is cut into passages, and what a Macro-Event is called."""
+"""How the lines of a summary begin, how it is cut into passages, and what a Macro-Event is called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from vicw_shared.language.sentences import sentences
 from vicw_sleep.consolidation.material import Material
 
 _TITLE_CHARS = 60
 
 
-def cut_lines(text: str, size: int) -> Iterator[str]:
-    """Yield passages of whole lines, of ``size`` characters at most; a longer line is cut at words.
+def heads_of(sources: Sequence[Material]) -> list[str]:
+    """Return how the line of each source begins: who says it, and what it is called unless the one before is, too."""
+    before = ["", *(source.called for source in sources)]
+    return [
+        f"{source.head} ({source.called})" if source.called and source.called != last else source.head
+        for source, last in zip(sources, before, strict=False)
+    ]
+
+
+def cut_lines(text: str, size: int, heads: Collection[str] = ()) -> Iterator[str]:
+    """Yield passages of whole lines, of ``size`` characters at most; a longer line is cut behind a sentence, or a word.
+
+    Where it goes on it begins with the one of ``heads`` that it begins with: each line may be read by itself one day.
 
     >>> list(cut_lines("ab\\ncd\\nefghij kl", 6))
     ['ab\\ncd', 'efghij', 'kl']
+    >>> list(cut_lines("Ana: We met. We did not go.", 24, ["Ana"]))
+    ['Ana: We met.', 'Ana: We did not go.']
     """
     held: list[str] = []
-    for line in (part for whole in text.split("\n") for part in _cut(whole, size)):
+    for line in (part for whole in text.split("\n") for part in _cut(whole, size, _head(whole, heads))):
         if held and len("\n".join([*held, line])) > size:
             yield "\n".join(held)
             held = []
@@ -25,12 +39,20 @@ def cut_lines(text: str, size: int) -> Iterator[str]:
         yield "\n".join(held)
 
 
-def _cut(line: str, size: int) -> Iterator[str]:
+def _head(line: str, heads: Collection[str]) -> str:
+    found = [head for head in heads if head and line.startswith((f"{head}: ", f"{head} ("))]
+    return f"{max(found, key=len)}: " if found else ""
+
+
+def _cut(line: str, size: int, head: str) -> Iterator[str]:
+    head = head if 2 * len(head) < size else ""
     while len(line) > size:
-        end = line.rfind(" ", 1, size + 1)
+        ends = [span.end for span in sentences(line) if len(head) < span.end <= size]
+        end = max(ends, default=0) or line.rfind(" ", len(head) + 1, size + 1)
         end = end if end > 0 else size
-        yield line[:end]
-        line = line[end:].lstrip()
+        yield line[:end].rstrip()
+        rest = line[end:].lstrip()
+        line = f"{head}{rest}" if rest else ""
     if line:
         yield line
 

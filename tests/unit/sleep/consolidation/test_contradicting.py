@@ -13,6 +13,8 @@ from vicw_sleep.consolidation.contradicting import contradiction, strays
 BOAT = "We did not sell the red boat in Porto, though Carla liked it a lot."
 REPAIRED = "I did repair the boat. I did not paint it, since there was no paint left."
 DEBT = "I owe Carla 40 crowns for the tickets."
+NO = "He has no allergies to penicillin."
+OPEN = "Do we sell the boat? I might move to Rome. Ben says that Carla took the money."
 TESTS = "Well, all 3 tests passed this morning, and the deploy started at 10:30 because the freeze was over."
 
 
@@ -32,6 +34,12 @@ TESTS = "Well, all 3 tests passed this morning, and the deploy started at 10:30 
         (REPAIRED, "Did not paint the boat."),
         ("I did not like the hotel, but the food in Porto was great.", "Food in Porto was great."),
         (BOAT, ""),
+        (NO, "No allergies."),
+        (NO, "Does not have allergies to penicillin."),
+        (OPEN, "Asked whether we sell the boat."),
+        (OPEN, "Might move to Rome."),
+        (OPEN, "Do we sell the boat?"),
+        (OPEN, "Ben claims that Carla took the money."),
     ],
 )
 def test_what_says_the_same_stands(source: str, line: str) -> None:
@@ -52,6 +60,13 @@ def test_what_says_the_same_stands(source: str, line: str) -> None:
         (TESTS, "The freeze was over because the deploy started.", "effect for the cause"),
         (TESTS, "The deploy led to the freeze being over.", "effect for the cause"),
         (TESTS, "3 tests passed on Friday.", "date 'friday'"),
+        (NO, "He has allergies to penicillin.", "does not deny"),
+        ("I dont eat meat and I cant come.", "I eat meat.", "does not deny"),
+        ("She hardly ever drinks.", "She drinks.", "does not deny"),
+        ("We have two sons.", "We have no sons.", "denies what"),
+        (OPEN, "We sell the boat.", "states what its source asks"),
+        (OPEN, "I move to Rome.", "for certain"),
+        (OPEN, "Carla took the money.", "for certain"),
     ],
 )
 def test_what_is_turned_round_is_found_out(source: str, line: str, told: str) -> None:
@@ -64,6 +79,18 @@ def test_a_summary_is_agreed_with_line_by_line() -> None:
     assert macro.event.is_macro
     assert contradiction(macro, "Ana: I owe Carla 40. Ben: I owe Dora 90.") == ""
     assert "number" in contradiction(macro, "Ana: I owe Carla 90. Ben: I owe Dora 40.")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Ben: I owe Carla 40 crowns.", "Ana: I lost my keys.", "Lost the keys in the bus.", "Ana: I owe. I lost my keys."],
+)
+def test_what_somebody_says_in_a_summary_is_nobody_elses(line: str) -> None:
+    summary = materials.said(0, "Ana: I owe Carla 40 crowns.\nBen (Lost): I lost my keys in the bus.", speaker=None)
+    macro = replace(summary, event=replace(summary.event, version=OF_NOBODY))
+    assert contradiction(macro, "Ana: I owe Carla 40. Ben: I lost my keys.") == ""
+    assert contradiction(macro, "Ana owes Carla 40 crowns. Ben lost his keys.") == ""
+    assert contradiction(macro, line) != ""
 
 
 def test_a_line_that_another_source_says_or_nobody_is_not_its_own() -> None:

@@ -44,6 +44,8 @@ def lost_of(sources: Sequence[Material], summary: str) -> list[Fact]:
         ("He never eats fish.", {(Kind.NEGATION, "eat fish")}),
         ("I don't like it.", {(Kind.NEGATION, "like it")}),
         ("Nothing special here", {(Kind.NEGATION, "special here")}),
+        ("He has no allergies.", {(Kind.NEGATION, "allergi")}),
+        ("i dont eat fish", {(Kind.NEGATION, "eat fish")}),
     ],
 )
 def test_facts_are_read_off_a_sentence(sentence: str, facts: set[tuple[Kind, str]]) -> None:
@@ -74,6 +76,34 @@ def test_with_room_enough_all_is_said_that_says_anything() -> None:
     assert "lovely evening" in summary
     assert "Haha" not in summary
     assert summary.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    "answer", ["Yes, I did.", "Thanks, I'm pregnant.", "Sure, take my car.", "Wow, he died.", "No."]
+)
+def test_what_answers_or_tells_is_no_pleasantry(answer: str) -> None:
+    assert answer in short([said(0, "Did you sign?"), said(1, f"{answer} The sea was calm.", speaker="Ben")], most=1200)
+    assert (
+        short([said(0, "Hey there! Thanks so much. Wow, cool!"), said(1, "It rains.")], most=1200) == "Ana: It rains."
+    )
+
+
+def test_a_line_begins_with_who_says_it_whatever_its_chat_is_called() -> None:
+    turns = [
+        said(0, "May I eat nuts?", speaker="user", title="Trip to Rome"),
+        said(1, "You may.", speaker="assistant", title="Trip to Rome"),
+        said(2, "We left.", speaker=None, title="Diary"),
+    ]
+    assert short(turns, most=1200) == "user (Trip to Rome): May I eat nuts?\nassistant: You may.\nDiary: We left."
+    assert title_of(turns) == "user, assistant, Diary: May I eat nuts?"
+
+
+def test_of_a_long_line_each_passage_tells_who_says_it_and_ends_with_a_sentence() -> None:
+    line = f"Ana (Rome): {' '.join(f'We did not go to place {n}.' for n in range(20))}"
+    first, *rest = cut_lines(f"Ben: Where?\n{line}", 200, ["Ben", "Ana"])
+    assert first == "Ben: Where?"
+    assert [part[:10] for part in rest] == ["Ana (Rome)", *["Ana: We di"] * (len(rest) - 1)]
+    assert all(part.endswith(".") and len(part) <= 200 for part in rest)
 
 
 def test_names_that_find_no_room_are_listed() -> None:
