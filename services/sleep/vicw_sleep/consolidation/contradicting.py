@@ -9,7 +9,7 @@ that is doubted for nothing costs no more than its brevity: the source's own sen
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from itertools import chain, permutations
 from typing import NamedTuple
 
@@ -55,6 +55,14 @@ decrypt; faster slower; larger smaller; higher lower; earlier later; correct wro
 known unknown; found lost; remember forget; remembered forgot; join leave; joined left; public private; agreed refused;
 innocent guilty; well ill"""
 
+_NO = re.compile(r"\W*(?:no|nope|nah)\s*[^\w\s]", re.IGNORECASE)
+_DENYING = frozenset(
+    sparse.stems(
+        "true truth untrue false wrong fake mistaken lie lied lying liar deny denied refuse decline fail lack doubt "
+        "hoax pretend impossible unlikely contrary opposite instead stop avoid forget absence nonsense"
+    )
+)
+"""Words that deny what stands beside them."""
 _CLOSING = " )]!\"'\N{RIGHT DOUBLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 _OWN = 0.5
 """Share of the words of a sentence that its source has, at least: a paraphrase has some of its own, a sermon more."""
@@ -131,13 +139,21 @@ def _doubt(said: str, unit: str, heads: Sequence[str], named: Collection[str]) -
     theirs = [clause for sentence in said_in(unit) for clause in _clauses(sentence)]
     if doubt := next(filter(None, (_denial(clause, theirs) for clause in _clauses(said))), ""):
         return doubt
-    mine, its = _words(said), _words(unit)
-    for one, other in _OPPOSITE:
-        if one in mine - its and other in its - mine:
-            return f"it says {one!r} where its source says {other!r}"
+    said_no = _NO.match(said) and not any(map(_NO.match, said_in(unit)))
+    if said_no or len(NOT.findall(said)) > len(NOT.findall(unit)):
+        return "it denies what its source does not"
+    if doubt := _opposite(_words(said), _words(unit)):
+        return doubt
     if any(_turned(said, sentence) for sentence in said_in(unit)):
         return "it takes the effect for the cause"
     return _assertion(said, unit)
+
+
+def _opposite(mine: Set[str], its: Set[str]) -> str:
+    for one, other in _OPPOSITE:
+        if one in mine - its and other in its - mine:
+            return f"it says {one!r} where its source says {other!r}"
+    return next((f"it says {word!r}, which its source does not" for word in sorted(mine & _DENYING - its)), "")
 
 
 def _assertion(said: str, unit: str) -> str:
@@ -160,13 +176,15 @@ def _denial(clause: _Clause, theirs: Sequence[_Clause]) -> str:
     """Compare a clause with those of the source that have most of its words."""
     most = max((len(clause.words & one.words) for one in theirs), default=0)
     closest = [one for one in theirs if most and len(clause.words & one.words) == most]
+    if closest and all(one.words & _DENYING for one in closest) and not clause.words & _DENYING:
+        return "it does not deny what its source denies"
     if not clause.denied:
         return "it does not deny what its source denies" if any(clause.words & one.denied for one in closest) else ""
     affirmed = frozenset().union(*(one.affirmed for one in theirs))
     denied = frozenset().union(*(one.denied for one in theirs))
     # A word of its own may say what is denied in another form, but none that the source says itself.
     another_form = any(one.denied and not clause.denied & one.affirmed for one in closest)
-    if clause.heads & affirmed - denied or (closest and not another_form):
+    if clause.heads & affirmed - denied or not another_form:
         return "it denies what its source does not"
     return ""
 
