@@ -42,10 +42,11 @@ class _Answer(BaseModel):
 
 
 class Author:
-    """Has the model say it."""
+    """Has the model say it. It lasts a turn, in which the log hears once of what is often so."""
 
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
+        self._logged: set[str] = set()
 
     async def lines(self, sources: Sequence[Material], *, most: int) -> list[str] | None:
         """Return a line for each source ("": nothing is left of it), of ``most`` characters all told.
@@ -58,13 +59,28 @@ class Author:
             WRITTEN.labels("away").inc()
             return None
         lines = _parsed(answer, len(sources))
-        lines = _agreeing(lines, sources) if lines is not None else None
+        lines = self._agreeing(lines, sources) if lines is not None else None
         reason = _useless(lines, sources, most)
         WRITTEN.labels("useless" if reason else "written").inc()
         if reason:
-            _log.info("an answer of the language model is no summary", reason=reason, finish=answer.finish.value)
+            self._log("an answer of the language model is no summary", reason=reason, finish=answer.finish.value)
             return None
         return lines
+
+    def _agreeing(self, lines: Sequence[str], sources: Sequence[Material]) -> list[str]:
+        """Return the lines without those that say otherwise than their source: its own sentences take their place."""
+        kept = list(lines)
+        for place, (line, source) in enumerate(zip(lines, sources, strict=True)):
+            if doubt := strays(line, place, sources) or contradiction(source, line):
+                told = "a line of the language model is not what its source says"
+                self._log(told, uid=source.event.uid, reason=doubt)
+                kept[place] = ""
+        return kept
+
+    def _log(self, event: str, **told: str) -> None:
+        log = _log.debug if event in self._logged else _log.info
+        log(event, **told)
+        self._logged.add(event)
 
 
 _SCHEMA: dict[str, object] = {
@@ -104,16 +120,6 @@ def _parsed(answer: Completion, count: int) -> list[str] | None:
         said = "".join(char if char.isprintable() else " " for char in line.text)
         lines[line.n - 1] = " ".join(f"{lines[line.n - 1]} {said}".split())
     return lines
-
-
-def _agreeing(lines: Sequence[str], sources: Sequence[Material]) -> list[str]:
-    """Return the lines without those that say otherwise than their source: its own sentences take their place."""
-    kept = list(lines)
-    for place, (line, source) in enumerate(zip(lines, sources, strict=True)):
-        if doubt := strays(line, place, sources) or contradiction(source, line):
-            _log.info("a line of the language model is not what its source says", uid=source.event.uid, reason=doubt)
-            kept[place] = ""
-    return kept
 
 
 def _useless(lines: Sequence[str] | None, sources: Sequence[Material], most: int) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
+import structlog
 
 from chat_server import Reply, chatting, failed, said
 from unit.sleep.consolidation import materials
@@ -93,6 +94,16 @@ async def test_a_line_that_says_what_another_source_does_is_dropped_alone() -> N
 @pytest.mark.parametrize("reply", [failed(500), failed(401), failed(429)], ids=["500", "401", "429"])
 async def test_a_model_that_is_away_is_asked_once(reply: Reply) -> None:
     assert await written(reply, times=3) == [None, None, None, ["1"]]
+
+
+async def test_the_log_hears_once_a_turn_of_answers_that_are_of_no_use() -> None:
+    with structlog.testing.capture_logs() as logs:
+        await written(answer("We shipped on 15 March."), times=20)
+    told = [entry["event"] for entry in logs if entry["log_level"] == "info"]
+    assert sorted(told) == [
+        "a line of the language model is not what its source says",
+        "an answer of the language model is no summary",
+    ]
 
 
 async def test_a_text_that_is_refused_keeps_no_other_from_being_asked_about() -> None:
