@@ -239,8 +239,8 @@ async def _why_gone(transaction: GraphTransaction, step: Step) -> str:
     """Say where the Macro-Event of a step is: what one stands for that was folded again keeps its first passage."""
     proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)
     owners = await transaction.nodes([proof.source for proof in proofs])
-    if any(owner.is_macro for owner in owners.values()):
-        return f"What step {step.id!r} made has been folded again. Undo that step first"
+    if macro := next((owner for owner in owners.values() if owner.is_macro), None):
+        return f"What step {step.id!r} made has been folded again by step {_step_id(macro.uid)!r}. Undo that one first"
     return (
         f"What step {step.id!r} made is there no more: its Events came back when one of them was changed or erased. "
         "There is nothing to undo"
