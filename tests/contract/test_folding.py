@@ -260,6 +260,34 @@ async def test_a_folded_item_that_changes_comes_back_first_and_the_others_as_the
     }
 
 
+_LONG = "The telescope of the old observatory in Porto was sold to Ben last Friday."
+
+
+async def test_a_folded_item_may_change_though_its_words_stay(side: Side) -> None:
+    await tell(side, [turn(n, _LONG if n == 4 else _TEXTS[n], speaker="Ana") for n in range(5)])
+    macro = await fold(side, await draft(side, await thread(side)))
+    await side.graph.requeue([macro.qdrant_id or ""])
+    await sound(side)
+    assert await status(side, turn(4, _LONG, speaker="Ana", tags=["sold"])) == ["updated"]
+    await sound(side)
+    assert [event.version for event in await thread(side)] == [1, 1, 1, 1, 2]
+    assert not [edge for edge in (await side.edges()).values() if edge.type == "DERIVED_FROM"]
+
+
+async def test_who_repeats_what_comes_back_is_linked_to_it(side: Side) -> None:
+    await tell(side, [turn(n, _LONG if n == 2 else _TEXTS[n]) for n in range(5)])
+    events = await thread(side)
+    macro = await fold(side, await draft(side, events))
+    await side.graph.requeue([macro.qdrant_id or ""])
+    await sound(side)
+    said = {"id": "9", "text": _LONG, "speaker": "assistant", "flow_id": "f"}
+    again = {"context": "c", "extract": "rules", "items": [turn(3, "Ben has left."), said]}
+    response = await side.ingest(again, "t", None)
+    assert [item.status.value for item in response.items] == ["updated", "linked"]
+    assert [source.uid for source in response.items[1].sources] == [events[2].uid]
+    await sound(side)
+
+
 async def test_a_folded_item_that_is_taken_back_comes_back_first(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(6)])
     first = await fold(side, await draft(side, (await thread(side))[:3]))

@@ -95,7 +95,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         drafts = draft_items(command.request, domain, command.chunk_chars, linking.rests)
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
     latest, unfolded = await latest_versions(transaction, command.registry, command.now, hashes)
-    linking = linking.judge(drafts, latest)
+    linking = (await linking.after(unfolded.items, transaction)).judge(drafts, latest)
     fresh = linking.keep(draft for draft in drafts if not _unchanged(draft, latest))
     if command.session:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)

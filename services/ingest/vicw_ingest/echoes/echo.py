@@ -44,6 +44,16 @@ class Echo:
             return None if self.rest is None else replace(self, sources=())
         return replace(self, sources=sources)
 
+    def moved(self, back: Mapping[str | None, Node]) -> Echo:
+        """Return it with items that are folded no more, by their ids, in place of what stood for them."""
+        sources = tuple(
+            replace(source, item=back[source.item.source_id])
+            if source.item.is_macro and source.item.source_id in back
+            else source
+            for source in self.sources
+        )
+        return replace(self, sources=sources)
+
 
 type Echoes = Mapping[int, Echo]
 """Echoes by the index of their item in the request."""

@@ -40,6 +40,12 @@ class Linking:
         left = {index: echo.only(live) for index, echo in echoes.items()}
         return cls({index: echo for index, echo in left.items() if echo is not None})
 
+    async def after(self, back: Sequence[Node], transaction: GraphTransaction) -> Linking:
+        """Return it after items were brought ``back``: they are the sources, and no more what stood for them."""
+        items = {item.source_id: item for item in back if item.source_id is not None}
+        moved = {index: echo.moved(items) for index, echo in self.echoes.items()}
+        return await Linking.of(moved, transaction) if back else self
+
     @property
     def rests(self) -> dict[int, str]:
         """What is kept of the texts that repeat an answer, by their items' indexes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -51,7 +51,7 @@ class Memories:
         chunks = [uid for uid, node in nodes.items() if node.label is Label.CHUNK]
         refs = await graph.owners(tenant, chunks) if chunks else {}
         items = await graph.nodes(tenant, list({ref.uid for ref in refs.values()}))
-        owners = {chunk: items[ref.uid] for chunk, ref in refs.items() if ref.uid in items}
+        owners = {chunk: _owner(items[ref.uid], nodes[chunk]) for chunk, ref in refs.items() if ref.uid in items}
         owners |= {uid: node for uid, node in nodes.items() if node.label is not Label.CHUNK}
         private = [item.uid for item in owners.values() if item.sensitivity is not Sensitivity.PUBLIC]
         longer = [uid for uid, node in nodes.items() if node.label is not Label.CHUNK]
@@ -90,6 +90,13 @@ class Memories:
             return True
         about = self.about.get(source.uid, frozenset())
         return source.sensitivity is item.sensitivity and about.issuperset(map(fold, item.about))
+
+
+def _owner(item: Node, passage: Node) -> Node:
+    """Return the item of a passage: of one that is folded what stands for it, with its own id, speaker and time."""
+    if not item.is_macro:
+        return item
+    return replace(item, source_id=passage.source_id, speaker=passage.speaker, timestamp=passage.timestamp)
 
 
 async def _subjects(graph: GraphStore, tenant: str, items: Sequence[str]) -> dict[str, frozenset[str]]:
