@@ -44,15 +44,14 @@ class Echo:
             return None if self.rest is None else replace(self, sources=())
         return replace(self, sources=sources)
 
-    def moved(self, back: Mapping[str | None, Node]) -> Echo:
+    def moved(self, back: Mapping[str, Node]) -> Echo:
         """Return it with items that are folded no more, by their ids, in place of what stood for them."""
-        sources = tuple(
-            replace(source, item=back[source.item.source_id])
-            if source.item.is_macro and source.item.source_id in back
-            else source
-            for source in self.sources
-        )
-        return replace(self, sources=sources)
+        return replace(self, sources=tuple(_moved(source, back) for source in self.sources))
+
+
+def _moved(source: Source, back: Mapping[str, Node]) -> Source:
+    item = back.get(source.item.source_id or "") if source.item.is_macro else None
+    return source if item is None else replace(source, item=item)
 
 
 type Echoes = Mapping[int, Echo]
