@@ -458,3 +458,20 @@ async def test_what_was_not_erased_though_it_is_noted_is_found(side: Side) -> No
     note = sealed(note_of(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
     assert isinstance(marks := note.body["marks"], dict)
     assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
+
+
+async def test_what_comes_again_during_the_search_is_no_remains(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
+    erasing = eraser(side)
+    erasure = await erasing.begin(await choose_items(side.graph, "t", ["1"], None))
+    await erasing.run(erasure)
+    edge_page = side.graph.edge_page
+
+    async def come_again(**how: Any) -> Any:
+        monkeypatch.undo()
+        await tell(side, [turn(1, _SECRET)])
+        return await edge_page(**how)
+
+    monkeypatch.setattr(side.graph, "edge_page", come_again)
+    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert "Quirin" in await everything(side)

@@ -66,11 +66,7 @@ class Remains:
 
 async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
     """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
-    for label in Label:
-        after: str | None = None
-        while page := await graph.page(label, after=after, limit=_PAGE):
-            after = page[-1].uid
-            await asyncio.to_thread(_look_at_nodes, page, remains)
+    await _look_at_all_nodes(graph, remains)
     last: Edge | None = None
     while edges := await graph.edge_page(after=last, limit=_PAGE):
         last = edges[-1][0]
@@ -79,6 +75,16 @@ async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Re
     await _look_at_records(graph, remains)
     for store in vectors:
         await _look_at_points(store, remains)
+    if remains.left():  # what was sent again during the look was told of before it was seen
+        await _look_at_all_nodes(graph, remains)
+
+
+async def _look_at_all_nodes(graph: Graph, remains: Remains) -> None:
+    for label in Label:
+        after: str | None = None
+        while page := await graph.page(label, after=after, limit=_PAGE):
+            after = page[-1].uid
+            await asyncio.to_thread(_look_at_nodes, page, remains)
 
 
 def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
