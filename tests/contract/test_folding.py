@@ -304,6 +304,23 @@ async def test_a_folded_item_that_is_taken_back_comes_back_first(side: Side) -> 
     await sound(side)
 
 
+async def test_what_is_told_late_comes_between_those_it_happened_between(side: Side) -> None:
+    await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
+    first = await fold(side, await draft(side, (await thread(side))[:3]))
+    higher = await fold(side, await draft(side, (await thread(side))[:3], "All of it."))
+    last = await fold(side, await draft(side, (await thread(side))[1:4], "The rest."))
+    await side.graph.requeue([one.qdrant_id or "" for one in (first, higher, last)])
+    await sound(side)
+    between = (START + timedelta(minutes=1, seconds=30)).isoformat()
+    earlier = (START - timedelta(days=1)).isoformat()
+    late = [turn(8, "Cleo came late.", timestamp=between), turn(9, "It was dark.", timestamp=earlier)]
+    assert await status(side, *late) == ["created", "created"]
+    await sound(side)
+    *events, end = await thread(side)
+    assert [event.source_id for event in events] == ["9", "0", "1", "8", "2", "3", "4"]
+    assert end.uid == last.uid, "what nothing came between stays as it is"
+
+
 _STEP = (
     st.builds(
         lambda request, texts: (

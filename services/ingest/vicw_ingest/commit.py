@@ -25,7 +25,7 @@ from vicw_ingest.privacy.screening import Masked
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.stages import ingesting
 from vicw_ingest.supersession import Supersession
-from vicw_ingest.unfolding import latest_versions
+from vicw_ingest.unfolding import latest_versions, make_way
 from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
@@ -101,6 +101,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)
     nodes = await _place_nodes(command, transaction, fresh, latest)
     plan, links = await _write(command, transaction, fresh, nodes, latest, root, linking)
+    between = await make_way(transaction, command.registry, command.now, list(nodes.values()), plan.edges)
     unread = command.unread - linking.held
     await transaction.put_unread([nodes[index].uid for index in sorted(unread & nodes.keys())])
     stored = Stored(nodes, latest, plan.made, links, unread, command.masked, linking)
@@ -113,7 +114,8 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     )
     await remember(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
-    return Committed(response, tuple(touched | {item.uid for item in unfolded.items}), unfolded.gone)
+    touched |= {item.uid for item in (*unfolded.items, *between.items)}
+    return Committed(response, tuple(touched), (*unfolded.gone, *between.gone))
 
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:

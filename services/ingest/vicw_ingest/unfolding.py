@@ -1,7 +1,9 @@
-"""Items that a Macro-Event stands for, when somebody sends them again, changes them or takes them back (decision 0025).
+"""Items that a Macro-Event stands for, when somebody sends them again, changes them, takes them back, or tells later
+what came between them (decision 0025).
 
 What is sent again as it was is known. Before one changes, its Macro-Event becomes its items again: then it changes as
-every item does, and the sleep cycle may fold the rest anew.
+every item does, and the sleep cycle may fold the rest anew. So it does when something is stored that belongs between
+its items: it stands where the last of them stood, before which all would come that came after the first.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from datetime import datetime
 
 from vicw_shared.folding.ledger import entries_of
 from vicw_shared.folding.unfold import Unfolded, Unfolder
-from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.ports import GraphTransaction
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.chain import NEXT, next_key
+from vicw_shared.ports import Direction, GraphTransaction
 
 
 async def latest_versions(
@@ -35,6 +38,35 @@ async def latest_versions(
     latest = await transaction.items(list(hashes))
     still = await _folded(transaction, [key for key in folded if key not in changing], latest)
     return {**latest, **still}, done
+
+
+async def make_way(
+    transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, nodes: Sequence[Node], edges: Sequence[Edge]
+) -> Unfolded:
+    """Bring back what Macro-Events stand for that some of these ``nodes`` have come between, stored with ``edges``."""
+    late = {node.uid: node for node in nodes}
+    follow = [(e.source, e.target) for e in edges if e.type == NEXT and e.source in late and e.target not in late]
+    found = await transaction.nodes(sorted({target for _, target in follow})) if follow else {}
+    waiting = [(late[source], found[target]) for source, target in follow if target in found]
+    items: dict[str, Node] = {}
+    gone: list[str] = []
+    while waiting:
+        event, macro = waiting.pop()
+        if not macro.is_macro or not await _begins_before(transaction, macro, event):
+            continue
+        done = await Unfolder(transaction, registry, now).unfold(macro)
+        items.pop(macro.uid, None)
+        items |= {item.uid: item for item in done.items}
+        gone += done.gone
+        waiting += [(event, item) for item in done.items if next_key(item) > next_key(event)]
+    return Unfolded(tuple(items.values()), tuple(gone))
+
+
+async def _begins_before(transaction: GraphTransaction, macro: Node, event: Node) -> bool:
+    """Tell whether the first of what a Macro-Event stands for comes before an Event of its flow."""
+    proofs = await transaction.edges([macro.uid], ["EVIDENCED_BY"], Direction.OUT)
+    passages = await transaction.nodes([proof.target for proof in proofs])
+    return any(next_key(entry.item) < next_key(event) for entry in entries_of(list(passages.values())).values())
 
 
 async def _folded(transaction: GraphTransaction, ids: Sequence[str], latest: Mapping[str, Node]) -> dict[str, Node]:
