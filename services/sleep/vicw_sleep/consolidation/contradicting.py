@@ -63,6 +63,11 @@ _DENYING = frozenset(
     )
 )
 """Words that deny what stands beside them."""
+_PERSONS = (
+    re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE),
+    re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE),
+)
+"""Who speaks, and who is spoken to."""
 _CLOSING = " )]!\"'\N{RIGHT DOUBLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 _OWN = 0.5
 """Share of the words of a sentence that its source has, at least: a paraphrase has some of its own, a sermon more."""
@@ -136,17 +141,31 @@ def _doubt(said: str, unit: str, heads: Sequence[str], named: Collection[str]) -
     for added in invented(said, "\n".join([unit, *heads]), named):
         if added.kind is not Kind.NEGATION:  # judged below
             return f"it tells {added.kind} {added.key!r}, which its source does not"
+    return (
+        _denied(said, unit)
+        or _spoken(said, unit)
+        or _opposite(_words(said), _words(unit))
+        or _turned_round(said, unit)
+        or _assertion(said, unit)
+    )
+
+
+def _denied(said: str, unit: str) -> str:
     theirs = [clause for sentence in said_in(unit) for clause in _clauses(sentence)]
-    if doubt := next(filter(None, (_denial(clause, theirs) for clause in _clauses(said))), ""):
-        return doubt
     said_no = _NO.match(said) and not any(map(_NO.match, said_in(unit)))
     if said_no or len(NOT.findall(said)) > len(NOT.findall(unit)):
         return "it denies what its source does not"
-    if doubt := _opposite(_words(said), _words(unit)):
-        return doubt
-    if any(_turned(said, sentence) for sentence in said_in(unit)):
-        return "it takes the effect for the cause"
-    return _assertion(said, unit)
+    return next(filter(None, (_denial(clause, theirs) for clause in _clauses(said))), "")
+
+
+def _spoken(said: str, unit: str) -> str:
+    wrong = any(person.search(said) and not person.search(unit) for person in _PERSONS)
+    return "it speaks of somebody else" if wrong else ""
+
+
+def _turned_round(said: str, unit: str) -> str:
+    turned = any(_turned(said, sentence) for sentence in said_in(unit))
+    return "it takes the effect for the cause" if turned else ""
 
 
 def _opposite(mine: Set[str], its: Set[str]) -> str:

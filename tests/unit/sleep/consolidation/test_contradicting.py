@@ -64,6 +64,8 @@ def test_what_says_the_same_stands(source: str, line: str) -> None:
         ("I dont eat meat and I cant come.", "I eat meat.", "does not deny"),
         ("She hardly ever drinks.", "She drinks.", "does not deny"),
         ("We have two sons.", "We have no sons.", "denies what"),
+        (DEBT, "You owe Carla 40 crowns.", "somebody else"),
+        ("Did you sell the boat?", "Did I sell the boat?", "somebody else"),
         (DEBT, "It is false that I owe Carla 40 crowns.", "says 'fals'"),
         (DEBT, "It is not true that: I owe Carla 40 crowns.", "denies what"),
         (DEBT, "I never said: I owe Carla 40 crowns.", "denies what"),
