@@ -41,9 +41,13 @@ def new_key() -> int:
 
 
 def spellings(text: str) -> set[bytes]:
-    """Return the bytes as which a text may be written here: plain, in JSON, folded, as the stems that indexes have."""
-    quoted = (json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))
-    return {one.encode() for one in (text, *quoted, fold(text), " ".join(sparse.stems(text)))}
+    """Return the bytes as which a text may be written here: plain, in JSON, folded, as the stems that indexes have.
+
+    Names and summaries have its words in one line.
+    """
+    plain = {text, " ".join(text.split())}
+    quoted = {json.dumps(one, ensure_ascii=narrow)[1:-1] for one in plain for narrow in (True, False)}
+    return {one.encode() for one in (*plain, *quoted, fold(text), " ".join(sparse.stems(text)))}
 
 
 def id_spellings(uid: str) -> set[bytes]:

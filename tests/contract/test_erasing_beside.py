@@ -101,3 +101,11 @@ async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Si
 
 async def told(side: Side, text: str) -> list[Node]:
     return [node for node in (await side.nodes()).values() if node.text == text]
+
+
+async def test_what_others_say_in_lines_that_break_is_no_remains(side: Side) -> None:
+    for context in ("c", "d"):
+        said = "The king closed the harbour because\nthe Beast had swallowed\nseven Ships of Norway."
+        await tell(side, [turn(0, said)], context=context)
+    await erase(side, await choose_context(side.graph, "t", "d"))
+    assert "the Beast had swallowed seven Ships of Norway" in [node.name for node in (await side.nodes()).values()]
