@@ -109,3 +109,12 @@ async def test_what_others_say_in_lines_that_break_is_no_remains(side: Side) -> 
         await tell(side, [turn(0, said)], context=context)
     await erase(side, await choose_context(side.graph, "t", "d"))
     assert "the Beast had swallowed seven Ships of Norway" in [node.name for node in (await side.nodes()).values()]
+
+
+async def test_code_that_stands_in_another_context_too_is_no_remains(side: Side) -> None:
+    code = "class Lighthouse:\n    def switch_lamp(self):\n        self.lamp = not self.lamp"
+    for context in ("c", "d"):
+        item = {"id": "1", "text": code, "subtype": "code", "name": "lighthouse.py"}
+        await ingest(side, {"context": context, "domain": "coding", "items": [item]}, "t", None)
+    await erase(side, await choose_context(side.graph, "t", "d"))
+    assert "Lighthouse.switch_lamp" in [node.name for node in (await side.nodes()).values()]

@@ -24,6 +24,7 @@ from vicw_shared.steps import step_pages
 _PAGE = 500
 _APART = b"\0"
 _POINT = "point"
+_NAMED_ALIKE = frozenset({SLOT, "class", "function", "method"})
 _OURS = frozenset({"uid", "qdrant_id", "metadata"})
 
 
@@ -116,8 +117,11 @@ def _know_again(there: Sequence[Node], remains: Remains) -> None:
 
 
 def _says(node: Node) -> bool:
-    """Tell whether a node has words of its own: what is said of a thing is named alike wherever it is said of one."""
-    return node.label is Label.CHUNK or node.content_hash is not None or node.subtype == SLOT
+    """Tell whether a node has words of its own.
+
+    What is said of a thing, and what stands in a class, is named alike wherever it is said of one, or stands in one.
+    """
+    return node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _NAMED_ALIKE
 
 
 async def _look_at_records(graph: Graph, remains: Remains) -> None:
