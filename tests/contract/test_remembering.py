@@ -74,6 +74,14 @@ async def test_nothing_is_read_twice(graph: Graph) -> None:
     assert counted.asked[3:] == ["expand"], "what more there is, or what comes first of equals, the graph knows"
 
 
+async def test_edges_of_one_weight_come_in_the_same_order_wherever_they_are_stored(graph: Graph) -> None:
+    edges = [edge("MENTIONS", "a", f"n{number}") for number in range(20)]
+    random.Random(7).shuffle(edges)
+    await put(graph, [node("a", Label.EVENT), *(node(f"n{number}") for number in range(20))], edges)
+    found = await remembered(graph).expand("t", [A], [("MENTIONS", Direction.OUT)], 50)
+    assert [one.edge.id for one in found] == sorted(one.id for one in edges)
+
+
 async def test_names_are_looked_up_once(graph: Graph) -> None:
     await put(graph, [node("Ana")])
     counted = Counted(graph)

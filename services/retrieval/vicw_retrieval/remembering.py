@@ -44,9 +44,12 @@ class _Place[T]:
 
 @dataclass(slots=True)
 class _Hops[T]:
-    """What was read of edges, by tenant and node; ``weight`` tells that of an edge."""
+    """What was read of edges, by tenant and node; ``order`` tells which comes first.
 
-    weight: Callable[[T], float]
+    By more than its weight, which many share: answers of two stores that hold the same are the same.
+    """
+
+    order: Callable[[T], tuple[object, ...]]
     _places: dict[tuple[str, str], _Place[T]] = field(default_factory=dict)
 
     def lacking(self, tenant: str, uids: Iterable[str], spreads: Set[Spread], limit: int) -> list[str]:
@@ -81,10 +84,7 @@ class _Hops[T]:
             for spread, (_, found) in self._places[tenant, uid].found.items():
                 if spread in led:
                     led[spread] += found
-        return [one for of_spread in led.values() for one in sorted(of_spread, key=self._lightness)]
-
-    def _lightness(self, one: T) -> float:
-        return -self.weight(one)
+        return [one for of_spread in led.values() for one in sorted(of_spread, key=self.order)]
 
 
 class _Remembered:
@@ -97,8 +97,8 @@ class _Remembered:
         self._texts: dict[tuple[str, str], str] = {}
         self._owners: dict[tuple[str, str], ItemRef] = {}
         self._names: dict[tuple[str, tuple[str, ...] | None, NameQuery], dict[str, list[Node]]] = {}
-        self._hops = _Hops[Neighbour](lambda one: one.edge.weight)
-        self._leads = _Hops[Lead](lambda one: one.weight)
+        self._hops = _Hops[Neighbour](lambda one: (-one.edge.weight, one.edge.created_at, one.edge.id))
+        self._leads = _Hops[Lead](lambda one: (-one.weight, one.uid))
 
     def __getattr__(self, operation: str) -> Any:
         return getattr(self._graph, operation)
