@@ -29,6 +29,7 @@ from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.turn import turn as take_turn
 from vicw_sleep.consolidation.walking import Bookmark
+from vicw_sleep.reconcile import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 RULES = Rules(before=LATER, cohesion=0.0)
@@ -329,6 +330,24 @@ async def test_a_vector_store_that_is_away_keeps_everything_as_it_was(
         with pytest.raises(UnavailableError):
             await run(side)
     assert await side.nodes() == nodes
+
+
+async def test_a_comparison_of_the_stores_meanwhile_costs_no_summary_its_points(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its points are there before the graph knows of them: until then they are nobody's."""
+    await tell(side, turns(5))
+    await sound(side)
+    real = type(side.vectors).upsert
+
+    async def before_it_is_stored(self: Any, points: Sequence[Point]) -> None:
+        monkeypatch.undo()
+        await real(self, points)
+        assert (await reconcile(side.graph, side.graph, side.vectors)).orphaned == 1
+
+    monkeypatch.setattr(type(side.vectors), "upsert", before_it_is_stored)
+    assert (await run(side)).macros == 1
+    await sound(side)
 
 
 async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,23 @@ async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -
     assert [said for said in (await side.check()).violations if said.startswith(("Point", "Chunk"))] == []
 
 
+async def test_a_point_whose_passage_is_stored_between_two_looks_is_made_anew(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (point, *_) = sorted(await side.payloads())
+    real = type(side.graph).known
+
+    async def too_early(self: Any, uids: Sequence[str]) -> set[str]:
+        monkeypatch.undo()
+        return await real(self, uids) - {point}
+
+    monkeypatch.setattr(type(side.graph), "known", too_early)
+    assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING
+    assert point not in await side.payloads()
+    await side.indexer.drain()
+    assert (await side.check()).violations == []
+
+
 async def test_what_waits_to_be_rewritten_is_neither_a_violation_nor_queued_again(side: Side) -> None:
     await ingest(side, {"id": "m0", "text": "a volcano"})
     (retired,) = await side.graph.queued(sorted(await side.payloads()))

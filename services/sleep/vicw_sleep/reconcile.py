@@ -3,8 +3,9 @@
 Its points may be too few or too many after a crash, or older than the graph: a volume was restored, power was lost, a
 worker wrote after it had lost its claim. Payloads decide what a search may see, so they are compared, too.
 
-In pieces, so that a run is as long as it is told to be, and beside everything else: a point is written after its
-passage is, and what is found wanting is looked at once more, for somebody may be at work on it.
+In pieces, so that a run is as long as it is told to be, and beside everything else: what is found wanting is looked at
+once more, for somebody may be at work on it. A point is written after its passage is, but for those of a summary that
+consolidation is about to store: whichever of the two is the later one notices that such a point was removed.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ async def reconcile(
             missing, stale = missing + lacking, stale + len(found) - lacking
         else:
             rebuilt = place.lost_at
-            removed, place = await _drop_orphans(audit, vectors, place, dry=dry)
+            removed, place = await _drop_orphans(outbox, audit, vectors, place, dry=dry)
             orphaned += removed
         pages = pages - 1 if pages is not None else None
     if not dry:
@@ -126,11 +127,15 @@ async def _lack(
 
 
 async def _drop_orphans(
-    audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool
 ) -> tuple[int, Place | None]:
     page, orphans = await orphaned(audit, vectors, after=place.after)
     if not page:
         return 0, None
+    stored: set[str] = set()
     if orphans and not dry:
         await vectors.delete(orphans)
-    return len(orphans), replace(place, after=page[-1])
+        stored = await audit.known(orphans)
+        if stored:  # by now
+            await outbox.requeue(sorted(stored))
+    return len(orphans) - len(stored), replace(place, after=page[-1])

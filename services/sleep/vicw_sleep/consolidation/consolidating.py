@@ -32,10 +32,12 @@ from vicw_shared.ports import (
     Growths,
     Lane,
     Outcome,
+    Point,
     SleepLog,
     Step,
     UnreadItems,
     Uses,
+    VectorStore,
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
@@ -206,12 +208,14 @@ class Consolidation:
     async def _fold(self, draft: Draft, now: datetime) -> None:
         fold = draft.fold
         macro = fold.macro
+        written: list[tuple[VectorStore, list[Point]]] = []
         for place, index in enumerate(await self.indexes.writing()):
             if index.model.has_vectors:
                 rows = draft.rows if place == 0 else None
                 rows = rows if rows is not None else await index.embedder.embed(texts_of(fold), Lane.BULK)
                 points = [point_of(one, row) for one, row in zip(pending_of(fold), rows, strict=True)]
                 await index.vectors.upsert(points)
+                written.append((index.vectors, points))
 
         async def work(transaction: GraphTransaction) -> None:
             await Folder(transaction, self.registry, now).fold(fold)
@@ -224,6 +228,10 @@ class Consolidation:
             if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # nobody else has just made it
                 await self._discard([passage.uid for passage in fold.summary])
             raise
+        for vectors, points in written:  # a comparison of the stores took them for nobody's, if it came in between
+            there = await vectors.present([point.id for point in points])
+            if lost := [point for point in points if point.id not in there]:
+                await vectors.upsert(lost)
 
     async def _refuse(self, fold: Fold, reason: str, now: datetime) -> None:
         REFUSED.inc()
