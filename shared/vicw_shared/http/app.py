@@ -15,7 +15,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram,
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.http import problems
 from vicw_shared.http.bodies import Bodies
 from vicw_shared.http.gate import Asker, Gate, documented
@@ -35,6 +35,7 @@ PROBES = "probes"
 _log = structlog.get_logger()
 _CLIENT_GONE = 499
 _PROBE_SECONDS = 5.0
+_STOPPED = "it is being stopped. What it has stored stays; send the request again"
 REQUESTS = Counter("vicw_http_requests_total", "HTTP requests answered", ["method", "route", "status"])
 SECONDS = Histogram("vicw_http_request_seconds", "Time to answer an HTTP request", ["method", "route"], buckets=BOUNDS)
 
@@ -183,6 +184,10 @@ class _Edge:
             await problems.respond(error)(scope, receive, sending)
         except ClientDisconnect:
             status = _CLIENT_GONE
+        except asyncio.CancelledError:  # the server ends, and this takes longer than it waits for
+            if status is not None:
+                raise
+            await problems.respond(UnavailableError("server", _STOPPED))(scope, receive, sending)
         except Exception as error:
             # Not left to Starlette, which would answer outside of us, without the request id.
             _log.error("unexpected error", exc_info=error)
