@@ -20,6 +20,8 @@ class Nightly(StrEnum):
     RECONCILE = "reconcile"
 
 
+BY_DAY = "consolidation of a context"
+"""What comes when enough has arrived, as its rounds are noted."""
 SETTING = {
     Nightly.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",
     Nightly.DREAM: "VICW_DREAM_SCHEDULE",

@@ -33,6 +33,7 @@ from vicw_shared.ports import (
     Lane,
     Outcome,
     Point,
+    Rounds,
     SleepLog,
     Step,
     UnreadItems,
@@ -61,7 +62,7 @@ type Told = Callable[[Flow, Fold | None, str], None]
 """Is told of each batch: what it is folded into, or why it is not."""
 
 
-class Graph(GraphStore, SleepLog, Uses, Growths, Protocol):
+class Graph(GraphStore, SleepLog, Uses, Growths, Rounds, Protocol):
     """What consolidation needs of a graph."""
 
 

@@ -12,10 +12,12 @@ import structlog
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import Growth, Rounds
+from vicw_shared.rounds import noted
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import LEAST, Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.consolidation.walking import Bookmark, ContextRef
+from vicw_sleep.nights import BY_DAY
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
 
@@ -94,7 +96,16 @@ async def catch_up(
     if errand is None:
         return CaughtUp(None)
     grown = errand.grown
-    done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
+    async with noted(consolidation.graph, BY_DAY, first=left is None) as round_:
+        done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
+        caught = await _caught_up(consolidation, settings, grown, done)
+        round_.failed, round_.more = done is None, caught.next is not None
+    return caught
+
+
+async def _caught_up(
+    consolidation: Consolidation, settings: ConsolidationSettings, grown: Growth, done: Consolidated | None
+) -> CaughtUp:
     if done is not None and done.next is not None:
         return CaughtUp(Errand(grown, done.next))
     if done is not None and done.changed:

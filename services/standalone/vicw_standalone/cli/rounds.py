@@ -18,7 +18,7 @@ _BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 
 def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
     """Yield a line for each task that has a schedule, then for whatever else has left a note."""
-    from vicw_sleep.nights import schedules
+    from vicw_sleep.nights import BY_DAY, schedules
 
     noted = {one.task: one for one in rounds}
     for task, schedule in schedules(settings, at).items():
@@ -29,12 +29,16 @@ def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterat
             when = "never by itself"
         else:
             when = f"next at {_minute(at + rest)}"
-        known = noted.pop(task, None)
-        yield f"{task}: {when}" + (f"; {_progress(known, at)}" if known is not None else "")
+        yield f"{task}: {when}{_told(noted.pop(task, None), at)}"
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
-        yield f"consolidation of a context: at once when {items} items, and a 20th of all, are new in it"
+        when = f"at once when {items} items, and a 20th of all, are new in it"
+        yield f"{BY_DAY}: {when}{_told(noted.pop(BY_DAY, None), at)}"
     for other, one in noted.items():
         yield f"{other}: {_progress(one, at)}"
+
+
+def _told(one: Round | None, at: datetime) -> str:
+    return f"; {_progress(one, at)}" if one is not None else ""
 
 
 def _progress(one: Round, at: datetime) -> str:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from vicw_shared.ports import Growth
+from vicw_shared.ports import Flow, Growth, Round
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.consolidating import Consolidated
 from vicw_sleep.consolidation.turn import CaughtUp, catch_up
+from vicw_sleep.consolidation.walking import Bookmark
+from vicw_sleep.nights import BY_DAY
 
 GROWN = Growth("t", "c", 12)
 
@@ -20,10 +22,17 @@ class Consolidation:
     def __init__(self, done: Consolidated) -> None:
         self.graph = self
         self.noted: list[Growth] = []
+        self.rounds_noted: list[Round] = []
         self._done = done
 
     async def run(self, *_: object, **__: object) -> Consolidated:
         return self._done
+
+    async def rounds(self) -> list[Round]:
+        return self.rounds_noted[-1:]
+
+    async def note_round(self, round_: Round) -> None:
+        self.rounds_noted.append(round_)
 
     async def grown(self, *_: object, **__: object) -> list[Growth]:
         return [] if self.noted else [GROWN]
@@ -37,3 +46,15 @@ async def test_what_changed_meanwhile_is_looked_at_again(changed: int) -> None:
     consolidation: Any = Consolidation(Consolidated(macros=1, changed=changed))
     assert await catch_up(consolidation, ConsolidationSettings(interactions=6)) == CaughtUp(None)
     assert consolidation.noted == ([] if changed else [GROWN])
+
+
+async def test_how_far_it_is_is_noted_where_something_has_grown() -> None:
+    consolidation: Any = Consolidation(Consolidated(macros=1, next=Bookmark(Flow("t", "c", "f"))))
+    caught = await catch_up(consolidation, ConsolidationSettings(interactions=6))
+    (begun, first) = consolidation.rounds_noted
+    assert (begun.task, begun.turns, first.turns, first.over) == (BY_DAY, 0, 1, False)
+    consolidation._done = Consolidated(macros=1)
+    await catch_up(consolidation, ConsolidationSettings(interactions=6), caught.next)
+    assert (consolidation.rounds_noted[-1].turns, consolidation.rounds_noted[-1].over) == (2, True)
+    await catch_up(consolidation, ConsolidationSettings(interactions=6))
+    assert len(consolidation.rounds_noted) == 4, "nothing has grown since"
