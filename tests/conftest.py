@@ -21,6 +21,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["servers.plugin"]
 
 
+@pytest.fixture(autouse=True)
+def nobody_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No comparison of the stores waits for a consolidation that is at work: in a test it knows of it."""
+    monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", 0.0)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Path]:
     """A data directory, in memory where that can be had."""

@@ -5,11 +5,13 @@ worker wrote after it had lost its claim. Payloads decide what a search may see,
 
 In pieces, so that a run is as long as it is told to be, and beside everything else: what is found wanting is looked at
 once more, for somebody may be at work on it. A point is written after its passage is, but for those of a summary that
-consolidation is about to store: whichever of the two is the later one notices that such a point was removed.
+consolidation is about to store: that is waited for, and whichever of the two is the later one notices where such a
+point was removed all the same.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,6 +22,8 @@ from prometheus_client import Counter
 from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
 from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned, unindexed
 
+AT_WORK_SECONDS = 5.0
+"""How long a point may be of no passage yet: consolidation rests between its steps, four seconds at most."""
 _MISSING = {Kind.NO_POINT, Kind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
 STALE = Counter("vicw_reconcile_stale_total", "Points that were not what the graph says, and that were queued again")
@@ -132,6 +136,9 @@ async def _drop_orphans(
     page, orphans = await orphaned(audit, vectors, after=place.after)
     if not page:
         return 0, None
+    if orphans:
+        await asyncio.sleep(AT_WORK_SECONDS)
+        orphans = sorted(await vectors.present(orphans) - await audit.known(orphans))
     stored: set[str] = set()
     if orphans and not dry:
         await vectors.delete(orphans)
