@@ -57,10 +57,10 @@ async def test_an_item_is_erased_and_proven_beside_a_mirror(
     monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
     monkeypatch.setenv("VICW_MIRROR_TENANT", "t")
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
-    dry = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], True, True, None)
+    _, dry = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], True, True, None)
     assert dry == []
     assert "vermilion" in await everything(side), "nothing went"
-    (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
+    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
     assert ended.proof.holds, ended.proof
     assert ended.proof.read > 0, "the mirror was made, and searched"
     assert "vermilion" not in await everything(side)
@@ -79,15 +79,15 @@ async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(
     monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
     monkeypatch.setenv("VICW_MIRROR_TENANT", "t")
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
-    (first,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
+    _, (first,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
     assert first.proof.holds
     await tell(side, [turn(2, f"Again: {_SECRET[:60]} above the door.")])
     (mirror / "my own notes.txt").write_text(f"I recall: {_SECRET[:60]}")
-    (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["2"], None), [], False, True, None)
+    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["2"], None), [], False, True, None)
     assert ended.proof.places == [str(mirror / "my own notes.txt")]
     assert len({note.erasure for note in await side.graph.erasures()}) == 1, "it is not over"
     (mirror / "my own notes.txt").unlink()
-    (again,) = await forget._on_platform(None, [], False, True, None)
+    _, (again,) = await forget._on_platform(None, [], False, True, None)
     assert again.proof.holds
     assert await side.graph.erasures() == []
 
@@ -116,7 +116,9 @@ async def test_workers_that_follow_late_are_waited_for(side: Side, monkeypatch: 
     monkeypatch.setattr(Opened, "wake", wake)
     async with asyncio.TaskGroup() as group:
         group.create_task(follow())
-        (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+        _, (ended,) = await forget._on_platform(
+            lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None
+        )
     assert ended.proof.holds, ended.proof
     await sound(side)
 
@@ -131,12 +133,12 @@ async def test_workers_that_do_not_follow_are_told_of(
 
     monkeypatch.setattr(Opened, "wake", wake)
     monkeypatch.setattr("vicw_standalone.forgetting.platform._WAIT_SECONDS", 0.2)
-    (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
     assert not ended.proof.holds
     forget._tell(ended)
     assert f"{ended.proof.waiting} passages wait for an ingest worker" in capsys.readouterr().out
     await side.indexer.drain()
-    (again,) = await forget._on_platform(None, [], False, True, None)
+    _, (again,) = await forget._on_platform(None, [], False, True, None)
     assert again.proof.holds
 
 
@@ -165,6 +167,8 @@ async def test_who_writes_to_the_mirror_is_waited_for(
     async with asyncio.TaskGroup() as group:
         group.create_task(write())
         await writing.wait()
-        (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
+        _, (ended,) = await forget._on_platform(
+            lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None
+        )
     assert ended.proof.holds, ended.proof
     assert ended.proof.read > 0

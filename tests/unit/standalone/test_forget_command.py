@@ -211,7 +211,10 @@ def test_copies_that_have_it_are_searched_again_without_being_named(
     (backup,) = backups.iterdir()
     assert vicw(store, "forget", "item", "s", "-y", "--copies", backups).exit_code == 1
     again = vicw(store, "forget", *words)
-    assert (again.exit_code, f"a copy has it: {backup}" in again.stdout) == (1, True), again.output
+    assert again.exit_code == (1 if words == ("resume",) else 0), again.output
+    told = again.stdout.index(f"a copy has it: {backup}")
+    if words != ("resume",):
+        assert 0 <= again.stdout.index("an erasure that was begun before:") < told, "its own is proven"
     shutil.rmtree(backups)
     done = vicw(store, "forget", "resume", "--copies", backups)
     assert done.exit_code == 0, done.output

@@ -142,51 +142,60 @@ def _forget(
     if len(folders) > _MOST_FOLDERS:
         fail(f"{len(folders)} folders: name {_MOST_FOLDERS} at most, or one above", code=2)
     work = _on_platform if platform else _on_directory
-    ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir))
+    begun, ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir))
     for one in ended:
+        if begun is not None and one.erasure != begun:
+            out.print("an erasure that was begun before:")
         _tell(one)
-    if not all(one.proof.holds for one in ended):
+    own = [one for one in ended if one.erasure == begun and not one.proof.empty]
+    if not all(one.proof.holds for one in own or ended):  # where nothing went, it may have gone before
         raise typer.Exit(1)
 
 
 async def _on_directory(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
-) -> list[Ended]:
+) -> tuple[str | None, list[Ended]]:
     from vicw_ingest.erasing.noting import note_copies
     from vicw_standalone.forgetting import embedded
 
     settings = read_settings(data_dir=data_dir)
+    begun: str | None = None
     done: dict[str, Done] = {}
     try:
         async with embedded.opened(settings) as (standalone, eraser):
             await _check_folders(eraser, copies)
-            if choose is not None and not await _begin(choose, standalone.graph, eraser, dry_run, yes):
-                return []
+            if choose is not None:
+                begun = await _begin(choose, standalone.graph, eraser, dry_run, yes)
+                if begun is None:
+                    return None, []
             for erasure in await eraser.pending():
                 await note_copies(standalone.graph, erasure, [*map(str, copies)])
                 done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
     except DataDirError as error:
         fail(f"{error.detail}. Nothing was erased; stop the server first", code=2)
-    return await embedded.end(settings, done) if done else []
+    return begun, await embedded.end(settings, done) if done else []
 
 
 async def _on_platform(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
-) -> list[Ended]:
+) -> tuple[str | None, list[Ended]]:
     from vicw_ingest.erasing.noting import note_copies
     from vicw_sleep.settings import Settings as SleepSettings
     from vicw_standalone.forgetting import platform
 
     settings = SleepSettings.read()
+    begun: str | None = None
     done: dict[str, Done] = {}
     async with platform.opened(settings) as (wiring, eraser):
         await _check_folders(eraser, copies)
-        if choose is not None and not await _begin(choose, wiring.engines.graph, eraser, dry_run, yes):
-            return []
+        if choose is not None:
+            begun = await _begin(choose, wiring.engines.graph, eraser, dry_run, yes)
+            if begun is None:
+                return None, []
         for erasure in await eraser.pending():
             await note_copies(wiring.engines.graph, erasure, [*map(str, copies)])
             done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
-        return await platform.end(settings, wiring, done)
+        return begun, await platform.end(settings, wiring, done)
 
 
 async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
@@ -199,8 +208,8 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
             fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
 
 
-async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> bool:
-    """Say what is to go, and note it if it is wanted; return whether it is."""
+async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> str | None:
+    """Say what is to go, and note it if it is wanted; return the erasure's uid then."""
     chosen = await choose(graph)
     if chosen.people and chosen.mentioned and not chosen.count:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
@@ -208,12 +217,11 @@ async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, ye
         fail(f"nothing was erased: nothing is said by or about {names}. {told}", code=2)
     out.print(harmless(_said(chosen)), markup=False)
     if dry_run:
-        return False
+        return None
     if not yes and not typer.confirm("Erase this for good? It cannot be undone", err=True):
         err.print("nothing was erased")
-        return False
-    await eraser.begin(chosen)
-    return True
+        return None
+    return await eraser.begin(chosen)
 
 
 def _said(chosen: Chosen) -> str:
