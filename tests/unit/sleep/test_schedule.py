@@ -36,6 +36,11 @@ def test_it_says_how_long_it_is_to_the_next_time_in_any_zone() -> None:
     assert nightly().rest(BEGAN + 40 * HOUR) == timedelta(0), "it is due"
 
 
+def test_a_day_and_a_weekday_both_have_to_be_right() -> None:
+    schedule = Schedule(SETTING[Nightly.CONSOLIDATION], "0 3 13 * fri", BEGAN)
+    assert schedule.rest(BEGAN) == datetime(2026, 2, 13, 3, tzinfo=UTC) - BEGAN
+
+
 def test_a_clock_that_jumps_neither_holds_it_up_nor_makes_it_run_for_ever() -> None:
     schedule = nightly()
     assert schedule.due(BEGAN + timedelta(days=400)), "once, however many nights there were"
