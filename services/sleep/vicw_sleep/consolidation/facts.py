@@ -45,14 +45,22 @@ _DATE = re.compile(
     r"|(?:last|next) (?:week|month|year|summer|winter|spring|autumn|fall))\b",
     re.IGNORECASE,
 )
-NOT = re.compile(
-    r"\b(?:not|never|no longer|no one|nobody|nothing|nowhere|none|neither|nor|without|cannot|hardly|scarcely)\b"
-    r"|\bno(?= (?!doubt\b|matter\b|problem|wonder\b|worries\b)\w)"
+_PLAIN_NOT = (
+    r"\b(?:not|never|no longer|no one|nobody|nothing|nowhere|none|neither|nor|without|cannot)\b"
     r"|\w+n['\N{RIGHT SINGLE QUOTATION MARK}]t\b"
-    r"|\b(?:ai|are|ca|could|did|do|does|had|has|have|is|was|were|wo|would)nt\b",
+    r"|\b(?:ai|are|ca|could|did|do|does|had|has|have|is|was|were|wo|would)nt\b"
+)
+"""Chats leave out apostrophes."""
+_NO = r"no(?= (?!doubts?\b|matter\b|prob|wonder\b|worries\b|sooner\b|more\b|less\b|see\b|talk\b|chat\b)\w)"
+"""That of *no, we did* denies what was asked."""
+NOT = re.compile(rf"{_PLAIN_NOT}|\b(?:hardly|scarcely)\b|\b{_NO}", re.IGNORECASE)
+"""What denies what stands behind it."""
+_NOT_TO_LOSE = re.compile(
+    rf"{_PLAIN_NOT}|\bhardly (?:ever|any|anyone|anybody)\b|(?:^|[.!?;])\W*{_NO}"
+    rf"|\b(?:ha(?:ve|s|d|ving)|is|are|was|were|been?|got|with|eats?|drinks?|takes?|needs?|wants?|uses?) {_NO}",
     re.IGNORECASE,
 )
-"""What denies what stands behind it; chats leave out apostrophes. That of *no, we did* denies what was asked."""
+"""Of *no* what somebody is, has or takes, and what begins so: *paid no heed* of a story is not worth a sentence."""
 _CAUSE = re.compile(
     r"\b(?:because|since|therefore|due to|caus(?:e|es|ed|ing)|as a result|thus|hence|led to|leads to|so that"
     r"|in order to|thanks to|that is why|that's why|owing to)\b",
@@ -105,7 +113,8 @@ def _plain_facts(sentence: str) -> frozenset[Fact]:
     found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
     found |= {Fact(Kind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
     found |= {Fact(Kind.NAME, name) for name in _names(sentence)}
-    found |= {Fact(Kind.NEGATION, key) for match in NOT.finditer(sentence) if (key := _denied(sentence, match.end()))}
+    denials = (_denied(sentence, match.end()) for match in _NOT_TO_LOSE.finditer(sentence))
+    found |= {Fact(Kind.NEGATION, key) for key in denials if key}
     return frozenset(found)
 
 

@@ -46,10 +46,17 @@ def lost_of(sources: Sequence[Material], summary: str) -> list[Fact]:
         ("Nothing special here", {(Kind.NEGATION, "special here")}),
         ("He has no allergies.", {(Kind.NEGATION, "allergi")}),
         ("i dont eat fish", {(Kind.NEGATION, "eat fish")}),
+        ("No sugar for me.", {(Kind.NEGATION, "sugar for me")}),
+        ("She hardly ever drinks.", {(Kind.NEGATION, "drink")}),
     ],
 )
 def test_facts_are_read_off_a_sentence(sentence: str, facts: set[tuple[Kind, str]]) -> None:
     assert {Fact(*fact) for fact in facts} <= facts_of(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["He paid no heed to her.", "No, we met.", "Long time no see!", "No doubt."])
+def test_what_denies_nothing_that_matters_is_no_fact(sentence: str) -> None:
+    assert facts_of(sentence) == set()
 
 
 def test_names_that_the_graph_knows_are_facts_in_any_casing() -> None:
