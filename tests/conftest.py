@@ -21,10 +21,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["servers.plugin"]
 
 
-@pytest.fixture(autouse=True)
-def nobody_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No comparison of the stores waits for a consolidation that is at work: in a test it knows of it."""
-    monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", 0.0)
+@pytest.fixture(scope="session", autouse=True)
+def nobody_at_work() -> Iterator[None]:
+    """No comparison of the stores waits for a consolidation that is at work: in a test it knows of it.
+
+    For all tests at once: a patch of each would be undone last, and what a test breaks stay so until its stores close.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", 0.0)
+        yield
 
 
 @pytest.fixture

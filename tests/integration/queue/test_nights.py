@@ -14,6 +14,7 @@ from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, FORGET, make_celery
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
+from vicw_sleep.nights import BY_DAY
 
 pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()
@@ -54,7 +55,8 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
     await until(lambda: folded(9), 60)
 
     async def over() -> bool:
-        return [(one.task, one.turns > 1) for one in await graph.rounds() if one.over] == [("consolidation", True)]
+        through = {one.task: one.turns > 1 for one in await graph.rounds() if one.over}
+        return through == {"consolidation": True, BY_DAY: True}
 
     await until(over, 20)
 
