@@ -65,6 +65,11 @@ class Reconciled:
     next: Place | None
     rebuilt: datetime | None = None
 
+    @property
+    def found(self) -> dict[str, int]:
+        """What did not agree, by what was wrong: as the log tells it."""
+        return {"missing": self.missing, "stale": self.stale, "orphaned": self.orphaned}
+
 
 async def reconcile(
     outbox: Outbox,
@@ -74,10 +79,12 @@ async def reconcile(
     start: Place | None = None,
     pages: int | None = None,
     dry: bool = False,
+    alone: bool = False,
 ) -> Reconciled:
     """Queue passages that have no point, or another than the graph says; remove points that have no passage.
 
     At most ``pages`` of a thousand are compared. Idempotent; any number may run at once. ``dry``: it is only counted.
+    ``alone``: nobody else works on the stores, so that nobody is waited for.
     """
     place: Place | None = start or Place()
     rebuilt: datetime | None = None
@@ -89,7 +96,7 @@ async def reconcile(
             missing, stale = missing + lacking, stale + len(found) - lacking
         else:
             rebuilt = place.lost_at
-            removed, place = await _drop_orphans(outbox, audit, vectors, place, dry=dry)
+            removed, place = await _drop_orphans(outbox, audit, vectors, place, dry=dry, alone=alone)
             orphaned += removed
         pages = pages - 1 if pages is not None else None
     if not dry:
@@ -131,12 +138,12 @@ async def _lack(
 
 
 async def _drop_orphans(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool, alone: bool
 ) -> tuple[int, Place | None]:
     page, orphans = await orphaned(audit, vectors, after=place.after)
     if not page:
         return 0, None
-    if orphans:
+    if orphans and not alone:
         await asyncio.sleep(AT_WORK_SECONDS)
         orphans = sorted(await vectors.present(orphans) - await audit.known(orphans))
     stored: set[str] = set()

@@ -12,7 +12,6 @@ share_metrics()  # before any other import brings Prometheus' client along
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import Any, Protocol
 
@@ -101,9 +100,8 @@ def reconcile(
     def work(chain: str) -> int | None:
         start = Place(Side(side), after, from_us(lost_at))
         done, lacking = _runtime.run(self.request, partial(_reconcile, start=start, first=of is None))
-        if done.missing or done.stale or done.orphaned or done.next is None:
-            told = {"missing": done.missing, "stale": done.stale, "orphaned": done.orphaned}
-            _log.info("reconciled", **told, all=done.next is None)
+        if any(done.found.values()) or done.next is None:
+            _log.info("reconciled", **done.found, all=done.next is None)
         if (place := done.next) is not None:
             left = {"side": place.side.value, "after": place.after, "lost_at": to_us(place.lost_at), "of": chain}
             if send(app, RECONCILE, expires=SECONDS, kwargs=left):
@@ -221,7 +219,7 @@ async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reco
     """Return what was found, and whether the index is still known to lack something."""
     graph, indexes = wiring.engines.graph, wiring.engines.indexes  # what mends gives way to nobody
     if first:
-        before = now() - timedelta(hours=_settings.ingest.receipt_hours)
+        before = _settings.ingest.receipts_before(now())
         if forgotten := await forget_receipts(graph, before, seconds=_FORGET_SECONDS):
             _log.info("forgot old receipts", receipts=forgotten)
         await wiring.engines.restore_index()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
@@ -51,14 +50,12 @@ def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Itera
 async def compare(standalone: Standalone) -> AsyncIterator[None]:
     """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
     settings, graph, indexes = standalone.settings, standalone.asleep.graph, standalone.indexes
-    before = now() - timedelta(hours=settings.ingest.receipt_hours)
-    await forget_receipts(graph, before, seconds=TURN_SECONDS)
+    await forget_receipts(graph, settings.ingest.receipts_before(now()), seconds=TURN_SECONDS)
     place = Place()
     while _is_whole(indexes):
         done = await reconcile(graph, graph, indexes.reading.vectors, start=place, pages=settings.sleep.reconcile_pages)
-        if done.missing or done.stale or done.orphaned:
-            told = {"missing": done.missing, "stale": done.stale, "orphaned": done.orphaned}
-            _log.warning("the stores did not agree; the vectors are mended", **told)
+        if any(done.found.values()):
+            _log.warning("the stores did not agree; the vectors are mended", **done.found)
         if done.next is None:
             return
         place = done.next

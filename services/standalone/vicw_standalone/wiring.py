@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from datetime import timedelta
 
 import structlog
 
@@ -108,7 +107,7 @@ class Standalone:
         self._stack.push_async_callback(self._close_folders)
         await self.indexes.open()
         await self._agree_on_points()
-        before = now() - timedelta(hours=self.settings.ingest.receipt_hours)
+        before = self.settings.ingest.receipts_before(now())
         with contextlib.suppress(StorageFullError):  # to forget takes room, too, at first
             await forget_receipts(self.graph, before, seconds=_FORGET_SECONDS)
         if (change := self.indexes.models.change) is not None:
@@ -199,14 +198,9 @@ class Standalone:
     async def _agree_on_points(self) -> None:
         folder = self._folder()
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
-            result = await reconcile(self.graph, self.graph, folder)
+            result = await reconcile(self.graph, self.graph, folder, alone=True)
             folder.agreed()
-            _log.info(
-                "compared the stores after an unclean end",
-                missing=result.missing,
-                stale=result.stale,
-                orphaned=result.orphaned,
-            )
+            _log.info("compared the stores after an unclean end", **result.found)
 
     def _folder(self) -> EdgeVectorStore | None:
         """Return the folder of the index in use; None: there are no vectors."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -221,6 +222,10 @@ class IngestSettings(BaseSettings):
     bridges: int = Field(
         50, ge=0, description="Bridges of one type that a page has at most, the surest; 0 draws none at all"
     )
+
+    def receipts_before(self, instant: datetime) -> datetime:
+        """Return until when a receipt was created that is forgotten at an instant."""
+        return instant - timedelta(hours=self.receipt_hours)
 
     @property
     def max_backlog_of_tenant(self) -> int:

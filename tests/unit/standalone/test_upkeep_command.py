@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from vicw_shared.folding.fold import MAKER
 from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step
 from vicw_shared.settings import SleepSettings
 from vicw_shared.ties import DREAM, RESOLVE
+from vicw_shared.uids import make_uid
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.cli import app
 from vicw_standalone.cli.sleep import Task
@@ -62,7 +64,7 @@ def check(store: Path) -> int:
     return CliRunner().invoke(app, ["check", "--data-dir", str(store)]).exit_code
 
 
-def test_stores_that_disagree_are_told_of_and_mended(filled: Path) -> None:
+def test_stores_that_disagree_are_told_of_and_mended(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean = sleep(filled, "reconcile")
     assert clean.exit_code == 0, clean.output
     nothing = "0 points are missing, 0 are not what the graph says: indexed anew\n0 points are of no passage: removed\n"
@@ -75,9 +77,27 @@ def test_stores_that_disagree_are_told_of_and_mended(filled: Path) -> None:
             "would be indexed anew", "would be removed"
         )
     assert check(filled) == 1
+    monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", None)  # who waits, fails: nobody else is at work
     assert sleep(filled, "reconcile").stdout == told.format("indexed anew", "removed")
     assert check(filled) == 0
     assert sleep(filled, "reconcile").stdout == nothing
+
+
+async def test_who_opens_a_store_after_a_kill_waits_for_nobody(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = tmp_path / "killed"
+    async with open_memory(store) as memory:
+        vectors = memory.standalone.vectors
+        await memory.ingest({"id": "stays", "text": "The harbour is old."})
+        await memory.standalone.indexer.drain()
+        (dense, *_) = (await vectors.dense(await vectors.ids(after=None, limit=1))).values()
+        nobody = Point(make_uid("nobody"), dense, None, {"label": "Chunk", "tenant": "default"})
+        await vectors.upsert([nobody])
+        shutil.copytree(store, killed)
+    monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", None)  # who waits, fails
+    async with open_memory(killed) as memory:
+        assert nobody.id not in await memory.standalone.vectors.ids(after=None, limit=9)
 
 
 @pytest.mark.parametrize("paused", [False, True])

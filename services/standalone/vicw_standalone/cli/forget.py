@@ -164,10 +164,8 @@ async def _on_directory(
     try:
         async with embedded.opened(settings) as (standalone, eraser):
             await _check_folders(eraser, copies)
-            if choose is not None:
-                begun = await _begin(choose, standalone.graph, eraser, dry_run, yes)
-                if begun is None:
-                    return None, []
+            if choose is not None and (begun := await _begin(choose, standalone.graph, eraser, dry_run, yes)) is None:
+                return None, []
             for erasure in await eraser.pending():
                 await note_copies(standalone.graph, erasure, [*map(str, copies)])
                 done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
@@ -188,12 +186,11 @@ async def _on_platform(
     done: dict[str, Done] = {}
     async with platform.opened(settings) as (wiring, eraser):
         await _check_folders(eraser, copies)
-        if choose is not None:
-            begun = await _begin(choose, wiring.engines.graph, eraser, dry_run, yes)
-            if begun is None:
-                return None, []
+        graph = wiring.engines.graph
+        if choose is not None and (begun := await _begin(choose, graph, eraser, dry_run, yes)) is None:
+            return None, []
         for erasure in await eraser.pending():
-            await note_copies(wiring.engines.graph, erasure, [*map(str, copies)])
+            await note_copies(graph, erasure, [*map(str, copies)])
             done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
         return begun, await platform.end(settings, wiring, done)
 

@@ -18,12 +18,12 @@ _BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 
 def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
     """Yield a line for each task that has a schedule, then for whatever else has left a note."""
-    from vicw_sleep.nights import BY_DAY, schedules
+    from vicw_sleep.nights import BY_DAY, Nightly, schedules
 
     noted = {one.task: one for one in rounds}
     for task, schedule in schedules(settings, at).items():
         rest = schedule.rest(at)
-        if settings.sleep.paused and task != "reconcile":
+        if settings.sleep.paused and task is not Nightly.RECONCILE:
             when = "paused (VICW_SLEEP_PAUSED)"
         elif rest is None or (task in _BY_VECTORS and settings.storage.embedder == "none"):
             when = "never by itself"

@@ -53,7 +53,7 @@ def reconcile(
         if index.model != sleeper.indexes.models.used:
             raise UnavailableError("embedding", sleeper.indexes.behind or "the model in use has just changed")
         with progress_bar("comparing") as progress:
-            done = await _compare(sleeper, progress, dry=dry_run)
+            done = await _compare(sleeper, progress, dry=dry_run, alone=not platform)
         queued, removed = ("would be indexed anew", "would be removed") if dry_run else ("indexed anew", "removed")
         out.print(f"{done.missing} points are missing, {done.stale} are not what the graph says: {queued}")
         out.print(f"{done.orphaned} points are of no passage: {removed}")
@@ -61,7 +61,7 @@ def reconcile(
     run_asleep(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
 
 
-async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool) -> Reconciled:
+async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bool) -> Reconciled:
     from vicw_sleep.disagreement import PAGE
     from vicw_sleep.reconcile import Place, Reconciled
     from vicw_sleep.reconcile import reconcile as compare
@@ -73,7 +73,7 @@ async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool) -> Reconc
         place = found.next
         pages = pages + 1 if place.side == side else 1
         side = place.side
-        more = await compare(graph, graph, vectors, start=place, pages=1, dry=dry)
+        more = await compare(graph, graph, vectors, start=place, pages=1, dry=dry, alone=alone)
         found = Reconciled(
             found.missing + more.missing, found.stale + more.stale, found.orphaned + more.orphaned, more.next
         )
