@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -397,22 +397,31 @@ async def test_what_is_not_there_is_said(side: Side) -> None:
             await choose_person(side.graph, name, "Ben", None)
 
 
+async def _erase_the_secret(side: Side) -> None:
+    erasing = eraser(side)
+    await erasing.run(await erasing.begin(await choose_items(side.graph, "t", ["1"], None)))
+
+
+async def _index(side: Side, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[object]]) -> None:
+    """Index what is pending; while the first of it is embedded, something else is done."""
+    embed = side.embedder.embed
+
+    async def interrupted(texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        monkeypatch.undo()
+        await meanwhile()
+        return await embed(texts, lane)
+
+    monkeypatch.setattr(side.embedder, "embed", interrupted)
+    await side.indexer.drain()
+
+
 async def test_what_is_erased_while_it_is_being_indexed_leaves_no_point(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, [turn(0, "Ben left.")])
     points = await side.points()
     await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
-    embed = side.embedder.embed
-
-    async def erase_meanwhile(texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
-        monkeypatch.undo()
-        erasing = eraser(side)
-        await erasing.run(await erasing.begin(await choose_items(side.graph, "t", ["1"], None)))
-        return await embed(texts, lane)
-
-    monkeypatch.setattr(side.embedder, "embed", erase_meanwhile)
-    await side.indexer.drain()
+    await _index(side, monkeypatch, lambda: _erase_the_secret(side))
     assert await side.points() == points
     await sound(side)
 
@@ -421,17 +430,12 @@ async def test_what_is_erased_and_sent_anew_while_it_is_being_indexed_is_what_it
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
-    embed = side.embedder.embed
 
-    async def erase_meanwhile(texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
-        monkeypatch.undo()
-        erasing = eraser(side)
-        await erasing.run(await erasing.begin(await choose_items(side.graph, "t", ["1"], None)))
+    async def erase_and_send_anew() -> None:
+        await _erase_the_secret(side)
         await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, "Ben left.")]}, "t", None)
-        return await embed(texts, lane)
 
-    monkeypatch.setattr(side.embedder, "embed", erase_meanwhile)
-    await side.indexer.drain()
+    await _index(side, monkeypatch, erase_and_send_anew)
     assert "Quirin" not in await everything(side)
     await sound(side)
 

@@ -49,13 +49,23 @@ class Opened:
     async def close(self) -> None: ...
 
 
-async def test_an_item_is_erased_and_proven_beside_a_mirror(
-    side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the settings name for a mirror of the tenant: empty."""
+    path = tmp_path / "mirror"
+    path.mkdir()
+    monkeypatch.setenv("VICW_MIRROR_PATH", str(path))
     monkeypatch.setenv("VICW_MIRROR_TENANT", "t")
+    return path
+
+
+def _bytes_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+async def test_an_item_is_erased_and_proven_beside_a_mirror(
+    side: Side, mirror: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     _, dry = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], True, True, None)
     assert dry == []
@@ -64,20 +74,14 @@ async def test_an_item_is_erased_and_proven_beside_a_mirror(
     assert ended.proof.holds, ended.proof
     assert ended.proof.read > 0, "the mirror was made, and searched"
     assert "vermilion" not in await everything(side)
-    pages = b"".join(path.read_bytes() for path in mirror.rglob("*") if path.is_file())
+    pages = _bytes_in(mirror)
     assert b"Ben left" in pages
     assert b"vermilion" not in pages
     assert await side.graph.erasures() == []
     await sound(side)
 
 
-async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(
-    side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
-    monkeypatch.setenv("VICW_MIRROR_TENANT", "t")
+async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(side: Side, mirror: Path) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     _, (first,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
     assert first.proof.holds
@@ -143,12 +147,8 @@ async def test_workers_that_do_not_follow_are_told_of(
 
 
 async def test_who_writes_to_the_mirror_is_waited_for(
-    side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    side: Side, mirror: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    monkeypatch.setenv("VICW_MIRROR_PATH", str(mirror))
-    monkeypatch.setenv("VICW_MIRROR_TENANT", "t")
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
 
     writing, erased = asyncio.Event(), asyncio.Event()
