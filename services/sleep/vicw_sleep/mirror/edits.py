@@ -11,7 +11,8 @@ from difflib import SequenceMatcher
 from vicw_shared.errors import NotFoundError
 from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
-from vicw_sleep.mirror.folder import EDITS, MirrorFolder
+from vicw_sleep.mirror.folder import MirrorFolder
+from vicw_sleep.mirror.leaving import EDITS, page_of
 from vicw_sleep.mirror.ledger import Ledger
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.rendering import RULE, Page, parts_of, section_of, text_in
@@ -64,12 +65,12 @@ def _changed(folder: MirrorFolder, ledger: Ledger) -> list[tuple[str, bool, str]
 
 
 async def _edits(mirror: Mirror, ledger: Ledger, path: str, aside: bool, text: str) -> list[Edit]:
-    page = ledger.page(path)
+    page = ledger.page(page_of(path) if aside else path)
     if page is None:
         return [Edit(path, aside, _NO_BASE if aside else _OUTSIDE)]
     whole = await mirror.graph.whole(mirror.tenant, [uid for _, _, uid in page.places])
     atoms = {atom.item.uid: atom for atom in map(atom_of, whole) if atom is not None}
-    return _compared(page, atoms, path, aside, text.replace("\r\n", "\n"), ledger.sha256(path))
+    return _compared(page, atoms, path, aside, text.replace("\r\n", "\n"), ledger.sha256(page.path))
 
 
 def _compared(page: Page, atoms: dict[str, Atom], path: str, aside: bool, text: str, known: bytes | None) -> list[Edit]:

@@ -11,21 +11,25 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vicw_shared.errors import ConflictError, SettingsError, StorageFullError, UnavailableError
-from vicw_sleep.mirror.ledger import LEDGER, Ledger, is_usable
+from vicw_sleep.mirror.leaving import (
+    INTENT,
+    MARKER,
+    STAGING,
+    intended_in,
+    is_hardly_begun,
+    leave,
+    name_aside,
+    remove,
+)
+from vicw_sleep.mirror.ledger import LEDGER
 
-MARKER = ".vicw-mirror.json"
-INTENT = ".vicw-mirror.intent.json"
-EDITS = ".vicw-edits"
-"""Where pages that somebody has edited go before they are written anew."""
 SETTING = "VICW_MIRROR_PATH"
 _FORMAT = 1
-_STAGING = ".vicw-staging"
-_OURS = {MARKER, INTENT, LEDGER, f"{LEDGER}-journal", f"{INTENT}.new"}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _AT_FDCWD, _EXCHANGE = -100, 2
 
@@ -131,37 +135,43 @@ class MirrorFolder:
         """Return an empty folder beside the mirror to build the next one in."""
         self.finish()
         self.building.mkdir(mode=0o700)
-        _write(self.building / MARKER, json.dumps(asdict(marker) | {"whole": False}).encode())
+        _mark(self.building, asdict(marker) | {"whole": False})
         return self.building
 
-    def swap(self, marker: Marker) -> None:
+    def swap(self, marker: Marker) -> list[str]:
         """Put what was built in the mirror's place, in one step where the system can, and remove what was there.
 
-        Files in it that are not ours move along: settings of a reader, notes, edits.
+        Files in it that are not ours move along: settings of a reader, notes, edits. Returns the pages that were edited
+        while this went on.
         """
-        _write(self.building / MARKER, json.dumps(asdict(marker)).encode())
+        _mark(self.building, asdict(marker))
         os.sync()  # a file for each would take minutes
         if not self.path.exists():
             self.building.rename(self.path)
+            return []
+        if _exchanged(self.building, self.path):
+            self.building.rename(self._old)
         else:
-            if _exchanged(self.building, self.path):
-                self.building.rename(self._old)
-            else:
-                self.path.rename(self._old)
-                self.building.rename(self.path)
-            self.finish()
+            self.path.rename(self._old)
+            self.building.rename(self.path)
+        return self.finish()
 
-    def finish(self) -> None:
-        """Remove what is left of a build or a swap, once what is not ours has moved into the mirror."""
+    def finish(self) -> list[str]:
+        """Remove what is left of a build or a swap, once what is not ours has moved into the mirror.
+
+        Returns the pages of which an edit was put aside.
+        """
+        edited: list[str] = []
         for left in (self._old, self.building):
             if not os.path.lexists(left):
                 continue
             found = None if left.is_symlink() else _marker(left)
-            if found is None and (not left.is_dir() or left.is_symlink() or any(left.iterdir())):
+            if found is None and (left.is_symlink() or not is_hardly_begun(left)):
                 raise self._refused(f"has {left} beside it, which VICW did not make", f"Move {left} away")
             if found is not None and found.whole and self.path.is_dir():
-                _move_foreign(left, self.path)
-            shutil.rmtree(left)
+                edited += leave(left, self.path)
+            remove(left)
+        return edited
 
     def write(self, page: str, content: bytes, *, into: Path | None = None) -> bytes:
         """Write a file of the mirror, or of a folder beside it; return its SHA-256."""
@@ -175,7 +185,7 @@ class MirrorFolder:
     @contextmanager
     def staged(self, pages: Mapping[str, bytes | None]) -> Iterator[dict[str, Path]]:
         """Write what pages will be; yield where each waits to be put in its ``place``. What still waits then goes."""
-        staging = self.path / _STAGING
+        staging = self.path / STAGING
         shutil.rmtree(staging, ignore_errors=True)
         try:
             staging.mkdir()
@@ -208,7 +218,8 @@ class MirrorFolder:
         current = self.read(page)
         if current is None or known is None or hashlib.sha256(current).digest() == known:
             return False
-        self.write(f"{EDITS}/{page}", current)
+        if (name := name_aside(self.path, page, current)) is not None:
+            self.write(name, current)
         return True
 
     def read(self, page: str) -> bytes | None:
@@ -231,13 +242,7 @@ class MirrorFolder:
 
     def intended(self) -> dict[str, bytes] | None:
         """Return what was about to be written when somebody died; None: nobody did."""
-        try:
-            told = json.loads((self.path / INTENT).read_bytes())
-            return {page: bytes.fromhex(sha) for page, sha in told.items() if sha}
-        except FileNotFoundError:
-            return None
-        except ValueError:
-            return {}
+        return intended_in(self.path)
 
     def settled(self) -> None:
         """Forget what was intended: it is done."""
@@ -262,6 +267,12 @@ def _marker(folder: Path) -> Marker | None:
         return None
 
 
+def _mark(folder: Path, told: Mapping[str, object]) -> None:
+    """Mark a folder in one step: without its marker, or with half of it, nobody would know it for a mirror."""
+    _write(folder / f"{MARKER}.new", json.dumps(told).encode())
+    (folder / f"{MARKER}.new").replace(folder / MARKER)
+
+
 def _write(target: Path, content: bytes) -> None:
     with target.open("wb") as file:
         file.write(content)
@@ -273,31 +284,3 @@ def _exchanged(one: Path, other: Path) -> bool:
     if rename is None:
         return False
     return rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0
-
-
-def _move_foreign(left: Path, into: Path) -> None:
-    """Move what we did not write from a mirror to the one that took its place; what is there already stays there."""
-    ours = set(_OURS)
-    if known := is_usable(left):
-        with closing(Ledger(left, reading=True)) as ledger:
-            ours |= {path for path, _, _ in ledger.pages()}
-    for folder, folders, files in os.walk(left):
-        here = Path(folder).relative_to(left)
-        folders[:] = [
-            name
-            for name in folders
-            if name != _STAGING and not _moved(left, into, here / name, whole=not name.startswith(("@", "#")))
-        ]
-        for name in files:
-            # Without a ledger nobody knows whose a page is; one of ours that stayed might show what is private by now.
-            if (known or not name.endswith(".md")) and (here / name).as_posix() not in ours:
-                _moved(left, into, here / name, whole=True)
-
-
-def _moved(left: Path, into: Path, name: Path, *, whole: bool) -> bool:
-    """Move a file, or a folder none of which is ours; return whether it is in its place."""
-    if not whole or os.path.lexists(into / name):
-        return False
-    (into / name).parent.mkdir(parents=True, exist_ok=True)
-    (left / name).rename(into / name)
-    return True

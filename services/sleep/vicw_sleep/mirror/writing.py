@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
 from vicw_shared.progress import Progress
 from vicw_sleep.mirror.atoms import Atom, Bundle, Shelf
-from vicw_sleep.mirror.folder import EDITS, Marker, MirrorFolder
+from vicw_sleep.mirror.folder import Marker, MirrorFolder
+from vicw_sleep.mirror.leaving import name_aside, remove
 from vicw_sleep.mirror.ledger import Ledger, is_usable
 from vicw_sleep.mirror.paging import paginate
 from vicw_sleep.mirror.rendering import (
@@ -98,8 +98,7 @@ class Building:
         self.ledger.commit()
         self.close_files()
         edited = self._keep_edits()
-        self._folder.swap(self._marker)
-        return edited
+        return sorted({*edited, *self._folder.swap(self._marker)})
 
     def _keep_edits(self) -> list[str]:
         if not is_usable(self._folder.path):
@@ -109,7 +108,8 @@ class Building:
             for path, known, _ in ledger.pages():
                 current = self._folder.read(path)
                 if current is not None and _sha256(current) not in {known, intended.get(path)}:
-                    self._folder.write(f"{EDITS}/{path}", current, into=self._path)
+                    if (name := name_aside(self._folder.path, path, current)) is not None:
+                        self._folder.write(name, current, into=self._path)
                     edited.append(path)
         return edited
 
@@ -126,7 +126,8 @@ class Building:
     def close(self) -> None:
         """Close, and remove what was not swapped in."""
         self.close_files()
-        shutil.rmtree(self._path, ignore_errors=True)
+        with suppress(OSError):
+            remove(self._path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ def write_out(folder: MirrorFolder, ledger: Ledger, pages: Mapping[str, bytes | 
     """Write pages, None: remove, into the mirror, then keep what the ledger has noted of them.
 
     All is written beside the pages before the first of them is replaced, so a disk that is full changes none. What
-    somebody has edited is put aside.
+    somebody has edited is put aside, at the last moment once more: many pages take their time.
     """
     done = Mirrored(built=False)
     if pages:
@@ -196,6 +197,8 @@ def write_out(folder: MirrorFolder, ledger: Ledger, pages: Mapping[str, bytes | 
             done.edited = [path for path in pages if folder.keep_edit(path, before.sha256(path))]
             folder.intend({path: _sha256(content) if content is not None else None for path, content in pages.items()})
             for number, path in enumerate(pages):
+                if folder.keep_edit(path, before.sha256(path)) and path not in done.edited:
+                    done.edited.append(path)
                 if (new := staged.get(path)) is not None:
                     folder.place(new, path)
                     done.pages += 1

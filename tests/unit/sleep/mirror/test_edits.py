@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from memory import Memory, open_memory
-from unit.sleep.mirror.folders import everything, mirror_of
+from unit.sleep.mirror.folders import everything, mirror_of, pages
 from vicw_shared.errors import NotFoundError
 from vicw_sleep.mirror.edits import Edit, edits_of
+from vicw_sleep.mirror.folder import MirrorFolder
 
 TEXT = "The king takes the amulet.\n# and more [[x]]\nHe leaves."
 
@@ -97,6 +98,54 @@ async def test_an_edit_is_kept_aside_before_its_page_is_written_anew(memory: Mem
     assert [(edit.aside, edit.after) for edit in edits] == [(True, "The queen goes.")]
     await mirror.build()
     assert [e.after for e in await edits_of(mirror) if e.atom and e.atom.id == "b"] == ["The queen goes."], "still kept"
+
+
+@pytest.mark.parametrize("way", ["sync", "build"])
+async def test_each_edit_of_a_page_is_kept(memory: Memory, tmp_path: Path, way: str) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    for number, does in enumerate(("goes", "flies")):
+        change(tmp_path / "m", ("The queen stays.", f"The queen {does}."))
+        await memory.ingest({"id": f"d{number}", "text": "It rains.", "source": "ch.md"})
+        assert len((await getattr(mirror, way)()).edited) == 1
+    edits = [edit for edit in await edits_of(mirror) if edit.atom and edit.atom.id == "b"]
+    assert sorted((edit.after, edit.aside) for edit in edits) == [
+        ("The queen flies.", True),
+        ("The queen goes.", True),
+    ]
+
+
+async def test_an_edit_that_is_saved_while_a_mirror_is_swapped_is_kept(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(tmp_path / "m", ("The queen stays.", "The queen goes."))
+    monkeypatch.setattr("os.sync", lambda: change(tmp_path / "m", ("The queen goes.", "The queen flies.")))
+    assert len((await mirror.build()).edited) == 1
+    assert "The queen stays." in "".join(pages(tmp_path / "m").values())
+    edits = [edit for edit in await edits_of(mirror) if edit.atom and edit.atom.id == "b"]
+    assert {edit.after for edit in edits} == {"The queen goes.", "The queen flies."}
+
+
+async def test_an_edit_that_is_saved_while_other_pages_are_written_is_kept(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    place = MirrorFolder.place
+
+    def editing(self: MirrorFolder, new: Path, name: str) -> None:
+        place(self, new, name)
+        if "/ch.md" in name:
+            other = page(tmp_path / "m", "other.md")
+            other.write_text(other.read_text("utf-8").replace("Far away.", "Near."), "utf-8")
+
+    monkeypatch.setattr(MirrorFolder, "place", editing)
+    for number, source in enumerate(("ch.md", "other.md")):
+        await memory.ingest({"id": f"d{number}", "text": "It rains.", "source": source})
+    assert len((await mirror.sync()).edited) == 1
+    assert [edit.after for edit in await edits_of(mirror) if edit.atom and edit.atom.id == "c"] == ["Near."]
 
 
 async def test_a_page_of_which_the_store_has_other_texts_by_now_is_named(memory: Memory, tmp_path: Path) -> None:

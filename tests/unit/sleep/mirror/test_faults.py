@@ -18,7 +18,8 @@ from memory import Memory, open_memory
 from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
 from vicw_shared.errors import ConflictError, SettingsError, StorageFullError
 from vicw_sleep.mirror import folder as on_disk
-from vicw_sleep.mirror.folder import MARKER, MirrorFolder
+from vicw_sleep.mirror.folder import MirrorFolder
+from vicw_sleep.mirror.leaving import MARKER
 from vicw_sleep.mirror.ledger import LEDGER
 
 
@@ -204,11 +205,19 @@ elif where == "place":
     folder.MirrorFolder.place = dying(folder.MirrorFolder.place)
 elif where == "exchange":
     folder._exchanged = dying(folder._exchanged)
+elif where == "removing":
+    remove = folder.remove
+    def removing(left):
+        os.unlink = dying(os.unlink)
+        remove(left)
+    folder.remove = removing
+elif where == "marking":
+    Path.replace = dying(Path.replace)
 elif where == "two renames":
     folder._exchanged = lambda *_: False
     Path.rename = dying(Path.rename)
 else:
-    folder._move_foreign = dying(folder._move_foreign)
+    folder.leave = dying(folder.leave)
 
 async def main():
     graph = SqliteGraphStore(DataDir(Path(store)), EdgeRegistry.with_core_types(), beside=True)
@@ -227,6 +236,8 @@ asyncio.run(main())
         ("build", "two renames", 0),
         ("build", "two renames", 1),
         ("build", "moving", 0),
+        *(("build", "removing", n) for n in (1, 4)),
+        *(("build", "marking", n) for n in (0, 1)),
         *(("sync", "write", n) for n in (0, 2)),
         *(("sync", "place", n) for n in (0, 1, 2)),
     ],
@@ -267,7 +278,8 @@ async def test_a_death_leaves_a_whole_mirror_or_one_that_is_mended(
 async def test_a_mirror_whose_ledger_is_lost_is_built_anew(memory: Memory, tmp_path: Path, loss: str) -> None:
     mirror, ledger = mirror_of(memory, tmp_path / "m"), tmp_path / "m" / LEDGER
     await mirror.build()
-    (tmp_path / "m/picture.png").write_bytes(b"mine")
+    for name in ("picture.png", "my note.md", "@ctx/my note.md", "@ctx/#t0/beside.md"):
+        (tmp_path / "m" / name).write_bytes(b"mine\n")
     await memory.retract("i0")
     if loss == "gone":
         ledger.unlink()
@@ -275,5 +287,7 @@ async def test_a_mirror_whose_ledger_is_lost_is_built_anew(memory: Memory, tmp_p
         ledger.write_bytes(b"no database" * 1000)
     assert (await mirror.sync()).built
     assert "word0 " not in everything(tmp_path / "m")
-    assert (tmp_path / "m/picture.png").read_bytes() == b"mine"
+    for name in ("picture.png", "my note.md", "@ctx/my note.md", "@ctx/#t0/beside.md"):
+        assert (tmp_path / "m" / name).read_bytes() == b"mine\n"
+        (tmp_path / "m" / name).unlink()
     assert_consistent(tmp_path / "m")
