@@ -23,6 +23,8 @@ from vicw_shared.archive.rows import Row, RowType
 from vicw_shared.errors import ConflictError, DataDirError, StorageFullError
 
 _LOCK = ".lock"
+_LITTER = frozenset({_LOCK, ".DS_Store", "Thumbs.db", "desktop.ini"})
+"""What a desktop leaves in a folder that somebody looks into is nobody's."""
 _FULL = {28, 122}  # ENOSPC, EDQUOT
 
 type Place = dict[str, tuple[int, int]]
@@ -42,6 +44,7 @@ class ArchiveWriter:
         if not self.path.name:
             raise ConflictError(f"{path} is the root of a disk. Name a folder of its own")
         self._partial = self.path.with_name(f".{self.path.name}.partial")
+        self._aside = self.path.with_name(f".{self.path.name}.replaced")
         self._lock: int | None = None
         self._files: dict[str, IO[bytes]] = {}
         self._rows: dict[str, int] = {}
@@ -49,10 +52,15 @@ class ArchiveWriter:
     def __enter__(self) -> Self:
         """Begin. Raises ConflictError for a folder that is somebody else's, or being written; DataDirError."""
         require_free(self.path)
+        for beside in (self._partial, self._aside):
+            if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_dir() or _foreign_in(beside)):
+                raise ConflictError(f"{beside} is in the way, and no half of an export: move it away")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(mode=0o700, exist_ok=True)
             self._take()
+            if not self.path.exists() and is_archive(self._aside):
+                self._aside.rename(self.path)  # a death in the middle of a move
             for left in self._partial.iterdir():
                 if left.is_dir():
                     shutil.rmtree(left)
@@ -159,14 +167,13 @@ class ArchiveWriter:
         assert self._lock is not None
         _sync(self._partial / EMBEDDINGS)
         _sync(self._partial)
-        aside = self.path.with_name(f".{self.path.name}.replaced")
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(self._aside, ignore_errors=True)
         if self.path.exists():
-            self.path.rename(aside)
+            self.path.rename(self._aside)
         self._partial.rename(self.path)
         (self.path / _LOCK).unlink()  # not before: another process would begin in what is moved
         _sync(self.path.parent)
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(self._aside, ignore_errors=True)
         os.close(self._lock)
         self._lock = None
 
@@ -181,8 +188,17 @@ def require_free(path: Path) -> None:
     """Raise ConflictError unless there is nothing at ``path``, an empty folder, or an export."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise ConflictError(f"{path} is no folder: name another place for the export")
+    if path.is_mount():
+        raise ConflictError(
+            f"{path} is where a volume is mounted, which cannot be replaced: name a folder inside of it"
+        )
     if path.exists() and any(path.iterdir()) and not is_archive(path):
         raise ConflictError(f"{path} holds other files: name a folder that is new, empty, or an earlier export")
+    if foreign := _foreign_in(path):
+        raise ConflictError(
+            f"{path} is an earlier export, and holds {foreign}, too, which would be gone: move that away, or name "
+            "another folder"
+        )
 
 
 def is_archive(path: Path) -> bool:
@@ -192,6 +208,16 @@ def is_archive(path: Path) -> bool:
             return f'"format": "{manifests.FORMAT}"'.encode() in file.read(1000)
     except OSError:
         return False
+
+
+def _foreign_in(path: Path) -> str:
+    """Return the name of something in a folder that no export has, "" if there is nothing like that."""
+    for one in path.rglob("*"):
+        name = one.relative_to(path).as_posix()
+        is_folder = name == EMBEDDINGS and one.is_dir() and not one.is_symlink()
+        if not is_folder and one.name not in _LITTER and not manifests.is_name(name):
+            return name
+    return ""
 
 
 def _write_header(file: IO[bytes], rows: int, size: int) -> None:

@@ -54,6 +54,56 @@ def test_what_a_killed_one_left_is_removed(tmp_path: Path) -> None:
     assert not (tmp_path / "e/edges.jsonl").exists()
 
 
+def test_what_is_no_export_s_is_not_removed_with_one(tmp_path: Path) -> None:
+    with ArchiveWriter(tmp_path / "e") as writer:
+        writer.finish(manifest(), 4)
+    (tmp_path / "e/.DS_Store").touch()
+    with ArchiveWriter(tmp_path / "e") as writer:
+        writer.finish(manifest(), 4)
+    for name in ("e/.git", ".e.partial", ".e.replaced"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "letter").write_text("dear")
+        with pytest.raises(ConflictError, match=r"move (that|it) away"), ArchiveWriter(tmp_path / "e"):
+            pass
+        assert (tmp_path / name / "letter").read_text() == "dear"
+        (tmp_path / name).rename(tmp_path / "away")
+        (tmp_path / name).symlink_to(tmp_path / "away")
+        with pytest.raises(ConflictError), ArchiveWriter(tmp_path / "e"):
+            pass
+        assert (tmp_path / "away/letter").read_text() == "dear"
+        (tmp_path / name).unlink()
+        (tmp_path / "away/letter").unlink()
+        (tmp_path / "away").rmdir()
+
+
+def test_a_death_in_the_middle_of_a_move_takes_no_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ArchiveWriter(tmp_path / "e") as writer:
+        writer.write("counters.jsonl", COUNTERS, [row(1)])
+        writer.finish(manifest(), 4)
+    rename = Path.rename
+
+    def dying(self: Path, target: Path) -> Path:
+        if self.name == ".e.partial":
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", dying)
+        with pytest.raises(KeyboardInterrupt), ArchiveWriter(tmp_path / "e") as writer:
+            writer.finish(manifest(), 4)
+    assert not (tmp_path / "e").exists()
+    with pytest.raises(KeyError), ArchiveWriter(tmp_path / "e"):
+        raise KeyError
+    assert [one.value for _, one in ArchiveReader(tmp_path / "e").rows("counters.jsonl", COUNTERS)] == [1]
+
+
+def test_where_a_volume_is_mounted_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "e").mkdir()
+    monkeypatch.setattr(Path, "is_mount", lambda self: self.name == "e")
+    with pytest.raises(ConflictError, match="name a folder inside of it"), ArchiveWriter(tmp_path / "e"):
+        pass
+
+
 def test_what_was_written_since_a_place_is_forgotten(tmp_path: Path) -> None:
     ids = [str(UUID(int=n)) for n in range(9)]
     rows = np.eye(9, 4, dtype=np.float32)
