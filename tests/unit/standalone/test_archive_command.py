@@ -161,6 +161,20 @@ def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatc
     assert [path for path in filled.iterdir() if path.name.startswith("replaced-")]
 
 
+def test_a_backup_stays_though_others_are_of_a_clock_that_was_ahead(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = iter(f"vicw-{year}0101T000000Z" for year in (2030, 2031, 2026))
+    monkeypatch.setattr("vicw_standalone.archiving.backups.name_at", lambda at: next(names))
+    for keep in ("3", "3", "2"):
+        done = vicw("backup", "--to", tmp_path / "backups", "--keep", keep, "--data-dir", filled)
+        assert done.exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "backups").iterdir()) == [
+        "vicw-20260101T000000Z",
+        "vicw-20310101T000000Z",
+    ]
+
+
 def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
     other = tmp_path / "other"

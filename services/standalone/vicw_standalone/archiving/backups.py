@@ -43,11 +43,14 @@ def pack(backup: Path) -> Path:
     return packed
 
 
-def prune(folder: Path, keep: int) -> list[Path]:
-    """Remove all backups of a folder but the latest ``keep``; return what went. Other files are left alone."""
-    found = [path for path in sorted(folder.iterdir()) if _NAME.fullmatch(path.name)]
+def prune(made: Path, keep: int) -> list[Path]:
+    """Remove all backups beside one but the latest ``keep``; return what went. Other files are left alone.
+
+    The one that was ``made`` stays, whatever its name says: the clock may have been put back.
+    """
+    found = [path for path in sorted(made.parent.iterdir()) if _NAME.fullmatch(path.name) and path != made]
     ours = [path for path in found if path.name.endswith(PACKED) or is_archive(path)]
-    gone = ours[:-keep]
+    gone = ours[: max(0, len(ours) - keep + 1)]
     for path in gone:
         if path.is_dir():
             shutil.rmtree(path)

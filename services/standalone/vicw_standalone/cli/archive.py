@@ -93,7 +93,7 @@ def backup_command(
     if compress:
         path = pack(path)
     _say_export(manifest, path)
-    for gone in prune(to, keep) if keep is not None else []:
+    for gone in prune(path, keep) if keep is not None else []:
         out.print(f"removed {gone}", markup=False)
 
 
