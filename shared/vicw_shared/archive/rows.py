@@ -6,6 +6,7 @@ Fields of a node that have their usual value are left out. Instants are ISO 8601
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -107,7 +108,10 @@ class RowType[T: Row]:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise refusal(file, f"{where or 'the line'}: {first['msg']}", line=number) from error
-        told = json.loads(line)
+        try:
+            told = json.loads(line, parse_constant=_refused, parse_float=_finite)
+        except ValueError as error:
+            raise refusal(file, f"the line: {error}", line=number) from error
         if unknown := sorted(told.keys() - self._names):
             raise refusal(file, f"{unknown[0]!r} is no field that this program knows", line=number)
         if problem := self._flaw(row):
@@ -129,6 +133,16 @@ class RowType[T: Row]:
             if (count := getattr(row, name)) is not None and not -_MOST <= count < _MOST:
                 return f"{name}: {count} has more than 64 bits"
         return None
+
+
+def _refused(constant: str) -> float:
+    """Refuse what is no JSON, and would not be read again once it is stored."""
+    raise ValueError(f"{constant} is no number")
+
+
+def _finite(text: str) -> float:
+    """Return a number. Raises ValueError for one that no store can keep."""
+    return number if math.isfinite(number := float(text)) else _refused(text[:50])
 
 
 def _usual(one: Any) -> object:

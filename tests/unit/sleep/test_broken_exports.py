@@ -271,6 +271,33 @@ def test_a_node_that_comes_twice_is_named(export: Path) -> None:
     assert f"the node {json.loads(lines[0])['uid']} comes twice" in refused(export)
 
 
+def test_an_edge_that_comes_twice_is_named(export: Path) -> None:
+    first, *others = rows_of(export, "edges.jsonl")
+    other = next(row for row in others if row["type"] == first["type"])
+    line = append(export, "edges.jsonl", other | {"id": first["id"]})
+    assert f"edges.jsonl, line {line}: id: the edge {first['id']} comes twice" in refused(export)
+
+
+def test_edges_whose_ids_end_alike_are_two(export: Path) -> None:
+    first, *others = rows_of(export, "edges.jsonl")
+    line = next(n for n, row in enumerate(others, 2) if row["type"] == first["type"])
+    rewrite(export, "edges.jsonl", line, lambda row: row.update(id=f"{NOBODY[:19]}{first['id'][19:]}"))
+    judged(export)
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize(
+    ("name", "told"), [("edges.jsonl", "properties"), ("events.jsonl", "metadata"), ("receipts.jsonl", "body")]
+)
+def test_what_is_no_number_is_named(export: Path, name: str, told: str, number: str) -> None:
+    first, *others = (export / name).read_text("utf-8").splitlines()
+    row = json.loads(first)
+    row[told] = {"a": ["HERE"]}
+    (export / name).write_text("\n".join([json.dumps(row).replace('"HERE"', number), *others]) + "\n", "utf-8")
+    reseal(export)
+    assert f"{name}, line 1: the line: {number} is no number" in refused(export)
+
+
 def test_vectors_that_are_none_are_named(export: Path) -> None:
     vectors = np.load(export / "embeddings/chunks.npy")
     for spoilt, told in ((vectors * 2, "row 0 is no unit vector"), (vectors[:-1], "which is not the ids'")):

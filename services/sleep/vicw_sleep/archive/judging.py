@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import batched, groupby, pairwise
@@ -163,11 +164,12 @@ class _Judge:
         self._types()
         tenants = list(self.judged.tenants)
         of_home = np.array([tenants.index(tenant) for tenant, _ in self.judged.homes] or [0])
-        belonging = Belonging(self.judged.uids)
+        belonging, ids = Belonging(self.judged.uids), array("Q")
         for part in batched(self.judged.reader.rows(EDGES, EDGE_ROWS), _PART):
             sources = self.judged.uids.find([edge.source for _, edge in part])
             targets = self.judged.uids.find([edge.target for _, edge in part])
             apart = of_home[sources // len(_LABELS)] != of_home[targets // len(_LABELS)]
+            ids.extend(_end(edge) for _, edge in part)
             for (line, edge), source, target, strange in zip(part, sources, targets, apart, strict=True):
                 self._edge(line, edge, int(source), int(target))
                 if strange:
@@ -176,9 +178,24 @@ class _Judge:
                 belonging.add(part)
                 self.chains.require_neighbours(part)
             self._count(len(part))
+        self._once(np.asarray(ids))
         if self.chains is not None:
             belonging.require_homes(self.roots)
             self.chains.require_whole()
+
+    def _once(self, ends: NDArray[np.uint64]) -> None:
+        """Refuse an edge that comes twice: of two the store would have one. ``ends`` are of the ids, eight bytes each.
+
+        Those of two different edges may be the same, if hardly ever: so whole ids are compared then.
+        """
+        ends.sort()
+        twice = set(ends[1:][ends[1:] == ends[:-1]].tolist())
+        seen: set[str] = set()
+        for line, edge in self.judged.reader.rows(EDGES, EDGE_ROWS) if twice else ():
+            if _end(edge) in twice:
+                if edge.id in seen:
+                    raise refusal(EDGES, f"id: the edge {edge.id} comes twice", line=line)
+                seen.add(edge.id)
 
     def _types(self) -> None:
         known = {one.name for one in self.registry}
@@ -256,6 +273,11 @@ class _Judge:
                 if len(wrong):
                     raise refusal(f"embeddings/{collection}.npy", f"row {start + wrong[0]} is no unit vector")
                 self._count(end - start)
+
+
+def _end(edge: Edge) -> int:
+    """Return the last 64 bits of an edge's id."""
+    return int(edge.id[19:].replace("-", ""), 16)
 
 
 def _found(uids: UidIndex, name: str, ids: list[str]) -> NDArray[np.int64]:
