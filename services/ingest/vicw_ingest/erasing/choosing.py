@@ -16,11 +16,12 @@ from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import Direction, Erasures, GraphArchive, GraphStore, GraphTransaction, Spread
+from vicw_shared.ports import Direction, Erasures, GraphArchive, GraphAudit, GraphStore, GraphTransaction, Spread
 from vicw_shared.text import fold
 from vicw_shared.uids import chunk_uid, is_uid
 
 _ALL = 1_000_000
+_PAGE = 1000
 _ONE: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
 """How somebody's other names and users are found."""
 _OWN: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("ABOUT", Direction.IN), ("STATED_BY", Direction.IN))
@@ -32,6 +33,10 @@ _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
 
 class KnowsTenants(GraphStore, GraphArchive, Erasures, Protocol):
     """A graph that can be asked whose memory it has, and whose is being erased."""
+
+
+class KnowsThePast(GraphStore, GraphAudit, Protocol):
+    """A graph that can be gone through for what is of the past: no index has its names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +75,11 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
         if len(places) > 1:
             raise ConflictError(f"{given!r} is an item of {', '.join(map(repr, places))}: name one with --context")
         found.setdefault(places[0], []).extend(node.uid for node in known)
-    return Chosen(tenant, found)
+    return Chosen(tenant, {place: list(dict.fromkeys(uids)) for place, uids in found.items()})
 
 
 async def choose_person(
-    graph: GraphStore,
+    graph: KnowsThePast,
     tenant: str,
     name: str,
     context: str | None,
@@ -84,6 +89,7 @@ async def choose_person(
 ) -> Chosen:
     """Choose what somebody said and what is about them, whatever names they have; ``name`` may be a uid.
 
+    That may all be of the past: retracted, over, or told otherwise since.
     Who is called so in several contexts may be several people: then one has to be named, or ``everywhere``. Raises
     NotFoundError where nobody is called so, ConflictError where several are, with their uids.
     """
@@ -145,14 +151,9 @@ async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[
     return found
 
 
-async def _people(graph: GraphStore, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
+async def _people(graph: KnowsThePast, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
     """Return the nodes of a person: all that it is called, and the users that it is."""
-    contexts = [context] if context is not None else None
-    if is_uid(name):
-        called = list((await graph.nodes(tenant, [name])).values())
-    else:
-        called = (await graph.named(tenant, [fold(name)], contexts=contexts)).get(fold(name), [])
-    called = [node for node in called if node.label is Label.ENTITY and node.content_hash is None]
+    called = [node for node in await _called(graph, tenant, name, context) if _may_be_somebody(node)]
     if not called:
         raise NotFoundError(f"Nobody is called {name!r} in {_of(tenant, context)}")
     one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
@@ -166,6 +167,25 @@ async def _people(graph: GraphStore, tenant: str, name: str, context: str | None
         told = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (called[0], *others))
         raise ConflictError(f"Several things are called {name!r}: {told}. Give a uid, --context, or --everywhere")
     return list(one.values())
+
+
+async def _called(graph: KnowsThePast, tenant: str, name: str, context: str | None) -> list[Node]:
+    """Return all that is, or once was, called so; the present first."""
+    if is_uid(name):
+        return list((await graph.nodes(tenant, [name])).values())
+    folded, contexts = fold(name), [context] if context is not None else None
+    found = (await graph.named(tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
+    after: str | None = None
+    while page := await graph.page(Label.ENTITY, after=after, limit=_PAGE):
+        after = page[-1].uid
+        past = [node for node in page if node.retired_at is not None and node.tenant == tenant]
+        past = [node for node in past if context in {None, node.context}]
+        found += [node for node in past if folded in map(fold, (node.name, *node.aliases))]
+    return found
+
+
+def _may_be_somebody(node: Node) -> bool:
+    return node.label is Label.ENTITY and node.content_hash is None
 
 
 async def _ends(graph: GraphStore, tenant: str, uids: Sequence[str], spreads: Sequence[Spread]) -> list[Node]:

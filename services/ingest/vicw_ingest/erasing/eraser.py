@@ -44,6 +44,7 @@ from vicw_shared.ports import (
     ErasureNote,
     Erasures,
     GraphArchive,
+    GraphAudit,
     GraphStore,
     GraphTransaction,
     Outcome,
@@ -60,7 +61,7 @@ _NODES = 500
 _RECORDS = 500
 
 
-class Graph(GraphStore, GraphArchive, SleepLog, Erasures, Protocol):
+class Graph(GraphStore, GraphArchive, GraphAudit, SleepLog, Erasures, Protocol):
     """What an erasure needs of a graph."""
 
 

@@ -1,0 +1,60 @@
+"""People who are erased: in however many contexts, and of whom all is of the past; on every pair of stores."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from contract.sides import START, Side
+from contract.test_erasing import erase, everything, ingest
+from contract.test_erasing import side as side
+from contract.test_folding import tell, turn
+from vicw_ingest.erasing.choosing import choose_person
+from vicw_shared.errors import ConflictError
+
+_NAME = "Quirin Zeltner"
+_TEXT = "I hid the vermilion lockbox in the old granary."
+
+
+async def test_everywhere_is_in_all_contexts_however_many_know_the_name(side: Side) -> None:
+    for number in range(24):
+        item = {"id": "a", "text": f"I was in room {number}.", "speaker": _NAME}
+        await side.ingest({"context": f"c{number}", "items": [item]}, "t", None)
+    await side.indexer.drain()
+    chosen = await choose_person(side.graph, "t", _NAME, None, everywhere=True)
+    assert (chosen.count, len(chosen.items)) == (24, 24)
+    await erase(side, chosen)
+    assert "Zeltner" not in await everything(side)
+
+
+@pytest.mark.parametrize("how", ["retracted", "over", "told otherwise"])
+async def test_who_is_of_the_past_is_erased_by_name(side: Side, how: str) -> None:
+    ends = {"expires_at": (START + timedelta(minutes=30)).isoformat()} if how == "over" else {}
+    await tell(side, [turn(0, "Ben left.", speaker="Ben"), turn(1, _TEXT, speaker=_NAME, **ends)])
+    if how == "retracted":
+        await side.retract({"context": "c", "ids": ["1"]}, "t")
+    elif how == "over":
+        assert await side.expire() == 1
+    else:
+        await tell(side, [turn(1, "Ben came back.", speaker="Ben")])
+    await side.indexer.drain()
+    assert await side.graph.named("t", [_NAME.casefold()]) == {}, "answers do not know the name any more"
+    chosen = await choose_person(side.graph, "t", _NAME.upper(), None)
+    assert chosen.count == 1
+    await erase(side, chosen)
+    told = await everything(side)
+    assert "Zeltner" not in told
+    assert "vermilion" not in told
+    assert "Ben left." in told
+
+
+async def test_namesakes_of_the_past_are_not_mixed_up(side: Side) -> None:
+    for context in ("c", "d"):
+        await ingest(side, {"context": context, "items": [{"id": "1", "text": _TEXT, "speaker": _NAME}]}, "t", None)
+    await ingest(side, {"context": "d", "items": [{"id": "1", "text": _TEXT, "speaker": _NAME}]}, "u", None)
+    await side.retract({"context": "d", "ids": ["1"]}, "t")
+    with pytest.raises(ConflictError, match="Several things are called"):
+        await choose_person(side.graph, "t", _NAME, None)
+    assert (await choose_person(side.graph, "t", _NAME, "d")).items.keys() == {"d"}
+    assert (await choose_person(side.graph, "t", _NAME, None, everywhere=True)).items.keys() == {"c", "d"}
