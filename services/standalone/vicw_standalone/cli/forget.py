@@ -237,8 +237,12 @@ def _tell(ended: Ended) -> None:
     out.print(f"erased: {went}; {done.receipts} kept answers, {done.steps} steps of the log")
     for place in proof.places:
         out.print(f"left in {harmless(place)}", markup=False)
+    if proof.searched is not None:
+        out.print(f"copies searched: {proof.searched}")
     for copy in proof.copies:
         out.print(f"a copy has it: {copy}", markup=False)
+    for told in proof.unreadable:
+        out.print(harmless(told), markup=False)
     for folder in proof.missing:
         out.print(f"{folder} is not there any more: that counts as removed", markup=False)
     if proof.holds and proof.empty:

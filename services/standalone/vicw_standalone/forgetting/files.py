@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -13,10 +14,17 @@ from vicw_sleep.remains import Remains
 from vicw_standalone.archiving.backups import PACKED
 
 _BLOCK = 2**22
+_STORE = "graph.sqlite3"
+_PARTIAL = ".partial"
+"""How the name of an export or a backup ends while it is written."""
 _REPLACED = "replaced-"
 """How a folder begins in which a restore keeps what it has replaced."""
 _NOT_READ = frozenset({"models"})
 """Folders of a data directory that hold nothing of what was stored."""
+
+
+class UnreadableError(Exception):
+    """A copy that is broken, or that may not be read: nobody knows what it has. Names it, and why."""
 
 
 def look_through_files(root: Path, remains: Remains, *, without: Callable[[Path], bool] = lambda path: False) -> int:
@@ -40,21 +48,61 @@ def look_through_store(data_dir: Path, remains: Remains) -> int:
 
 
 def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
-    """Return the exports and backups in these folders, or that are these, and what restores have put aside."""
+    """Return the exports and backups in these folders, however deep, or that are these, and what restores put aside.
+
+    A copied data directory is one, too, and so is what a death has left of an export.
+    """
     found = [path for path in (data_dir.iterdir() if data_dir is not None else ()) if path.name.startswith(_REPLACED)]
     for folder in folders:
-        inside = [folder, *(folder.iterdir() if folder.is_dir() else ())]
-        found += [path for path in inside if path.name.endswith(PACKED) or (path.is_dir() and is_archive(path))]
+        found += _copies(folder)
     return sorted(set(found))
 
 
 def look_through_copy(copy: Path, remains: Remains) -> None:
-    """Look through an export or a backup, packed or not; whatever is found is found in the copy as a whole."""
-    if not copy.name.endswith(PACKED):
-        for path in _files(copy):
-            with path.open("rb") as file:
-                _look(str(copy), file, remains)
+    """Look through an export or a backup, packed or not; whatever is found is found in the copy as a whole.
+
+    Raises UnreadableError.
+    """
+    try:
+        if copy.is_dir():
+            for folder, _, names in copy.walk(on_error=_refuse):
+                for path in (folder / name for name in sorted(names)):
+                    if path.is_file() and not path.is_symlink():
+                        with path.open("rb") as file:
+                            _look(str(copy), file, remains)
+        else:
+            _look_through_packed(copy, remains)
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
+        raise UnreadableError(f"{copy} cannot be read: {error}") from error
+
+
+def _copies(path: Path) -> Iterator[Path]:
+    if _is_copy(path):
+        yield path
         return
+    try:
+        inside = sorted(path.iterdir()) if path.is_dir() else []
+    except OSError:
+        inside = [path]  # what it has nobody knows
+    for one in inside:
+        if one == path or (one.is_symlink() and _is_copy(one)):
+            yield one
+        elif not one.is_symlink():
+            yield from _copies(one)
+
+
+def _is_copy(path: Path) -> bool:
+    whole = path.name.removesuffix(_PARTIAL)
+    if not path.is_dir():
+        return whole.endswith(PACKED)
+    return whole != path.name or is_archive(path) or (path / _STORE).exists()
+
+
+def _refuse(error: OSError) -> None:
+    raise error
+
+
+def _look_through_packed(copy: Path, remains: Remains) -> None:
     with tarfile.open(copy, "r:gz") as tar:
         for member in tar:
             if (packed := tar.extractfile(member)) is not None:

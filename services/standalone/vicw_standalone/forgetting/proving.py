@@ -9,20 +9,24 @@ from pathlib import Path
 from vicw_ingest.erasing.eraser import Done
 from vicw_shared.fingerprints import Fingerprints
 from vicw_sleep.remains import Remains
-from vicw_standalone.forgetting.files import copies_in, look_through_copy
+from vicw_standalone.forgetting.files import UnreadableError, copies_in, look_through_copy
 
 
 @dataclass(slots=True)
 class Proof:
     """What a search has found: ``places`` of the stores where something is left, and ``copies`` that have it.
 
-    ``read`` bytes of files were looked through. ``missing`` folders of copies are not there any more. ``empty``: there
-    was nothing to look for, since nothing went. ``waiting`` passages are not what the graph says of them yet.
+    ``read`` bytes of files were looked through, and so many copies ``searched`` (None: no folder was named);
+    ``unreadable`` says of copies why they could not be. ``missing`` folders of copies are not there any more.
+    ``empty``: there was nothing to look for, since nothing went. ``waiting`` passages are not what the graph says of
+    them yet.
     """
 
     places: list[str] = field(default_factory=list)
     copies: list[Path] = field(default_factory=list)
     read: int = 0
+    searched: int | None = None
+    unreadable: list[str] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     empty: bool = False
     waiting: int = 0
@@ -30,7 +34,7 @@ class Proof:
     @property
     def holds(self) -> bool:
         """Whether nothing is left anywhere."""
-        return not self.places and not self.copies
+        return not self.places and not self.copies and not self.unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,17 @@ type Search = Callable[[Remains], Awaitable[int]]
 async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> Proof:
     """Search the stores, then every copy in these folders by itself; a folder that is not there has none."""
     remains = Remains.of(fingerprints)
-    read = await search(remains)
-    copies: list[Path] = []
-    missing = [folder for folder in folders if not folder.exists()]
-    for copy in copies_in([folder for folder in folders if folder not in missing], data_dir):
+    proof = Proof(read=await search(remains), empty=not fingerprints.marks)
+    proof.places = remains.left()
+    proof.missing = [folder for folder in folders if not folder.exists()]
+    copies = copies_in([folder for folder in folders if folder not in proof.missing], data_dir)
+    for copy in copies:
         found = Remains(remains.finder, said=remains.said)
-        look_through_copy(copy, found)
+        try:
+            look_through_copy(copy, found)
+        except UnreadableError as error:
+            proof.unreadable.append(str(error))
         if found.left():
-            copies.append(copy)
-    return Proof(remains.left(), copies, read, missing, not fingerprints.marks)
+            proof.copies.append(copy)
+    proof.searched = len(copies) if folders else None
+    return proof

@@ -1,0 +1,59 @@
+"""``vicw forget --copies``: exports and backups are searched wherever in the folder they are, and however broken."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from unit.standalone.test_forget_command import uids as uids
+from unit.standalone.test_forget_command import vicw
+
+
+def _backup(store: Path, folder: Path, *how: str) -> Path:
+    assert vicw(store, "backup", "--to", folder, *how).exit_code == 0
+    (backup,) = folder.iterdir()
+    return backup
+
+
+def _half(store: Path, folder: Path) -> Path:
+    """Leave what a kill leaves of an export: no manifest, under another name."""
+    assert vicw(store, "export", "--to", folder / "export").exit_code == 0
+    half = (folder / "export").rename(folder / ".export.partial")
+    (half / "manifest.json").unlink()
+    return half
+
+
+def test_a_copy_is_found_wherever_and_whatever_it_is(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copies"
+    made = [
+        _backup(store, folder / "2026" / "may"),
+        _backup(store, folder / "2026" / "june", "--compress"),
+        _half(store, folder),
+        Path(shutil.copytree(store, folder / "copied")),
+    ]
+    done = vicw(store, "forget", "item", "s", "-y", "--copies", folder)
+    assert done.exit_code == 1, done.output
+    told = "\n".join(f"a copy has it: {copy}" for copy in sorted(made))
+    assert f"copies searched: 4\n{told}\nnot proven" in done.stdout
+    folder.rename(tmp_path / "elsewhere")
+    folder.mkdir()
+    again = vicw(store, "forget", "resume")
+    assert again.exit_code == 0, again.output
+    assert "copies searched: 0\nproven: nothing is left" in again.stdout
+
+
+def test_a_copy_that_cannot_be_read_may_have_it(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    backup = _backup(store, tmp_path / "backups", "--compress")
+    broken.mkdir()
+    names = [".vicw-20260501T000000Z.tar.gz.partial", "vicw-20260501T000000Z.tar.gz"]
+    for name in names:
+        (broken / name).write_bytes(backup.read_bytes()[:500])
+    done = vicw(store, "forget", "item", "s", "-y", "--copies", broken)
+    assert done.exit_code == 1
+    for name in names:
+        assert f"\n{broken / name} cannot be read: " in done.stdout, done.output
+    assert "not proven" in done.stdout
+    assert vicw(store, "forget", "item", "n1", "-y").exit_code == 0, "others are proven"
+    shutil.rmtree(broken)
+    assert "proven: nothing is left" in vicw(store, "forget", "resume").stdout
