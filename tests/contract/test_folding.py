@@ -232,6 +232,16 @@ async def status(side: Side, *turns: dict[str, Any]) -> list[str]:
     return [item.status.value for item in response.items]
 
 
+async def test_nothing_is_folded_whose_passages_are_not_all_there(side: Side) -> None:
+    await tell(side, [turn(n, " ".join(_TEXTS)) for n in range(3)])
+    what = await draft(side, await thread(side))
+    assert len(what.passages) > 3
+    nodes, edges = await side.nodes(), await side.edges()
+    with pytest.raises(ChangedError, match="1 of its passages were not read"):
+        await fold(side, replace(what, passages=what.passages[1:]))
+    assert (await side.nodes(), await side.edges()) == (nodes, edges)
+
+
 async def test_a_folded_item_that_is_sent_again_is_known(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     events = await thread(side)

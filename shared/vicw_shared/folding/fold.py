@@ -154,6 +154,7 @@ class Folder:
         await self._require_unchanged(what)
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         await self._require_all(uids, edges)
+        _require_proofs(what, edges)
         dreamt = by_dreams(edges)
         await forget(self.transaction, dreamt, self.now)
         edges = [edge for edge in edges if edge not in dreamt]
@@ -208,6 +209,14 @@ class Folder:
         ties, root = Ties(self.registry, self.now), context_uid(macro.tenant, macro.context)
         homes = [ties.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
         return [*homes, *(ties.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
+
+
+def _require_proofs(what: Fold, edges: Sequence[Edge]) -> None:
+    """Raise ChangedError if a passage was not read: it would not be found as its item's, nor keep what that was."""
+    sources, read = ({node.uid for node in nodes} for nodes in (what.sources, what.passages))
+    proofs = {edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source in sources}
+    if proofs - read:
+        raise ChangedError(f"{len(proofs - read)} of its passages were not read")
 
 
 def _plain(node: Node | None) -> Node | None:

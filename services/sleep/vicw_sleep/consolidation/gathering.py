@@ -12,7 +12,8 @@ from vicw_shared.ports import Direction, GraphStore, Neighbour, UnreadItems, Use
 from vicw_sleep.consolidation.material import Material
 
 _AT_ONCE = 200
-_MOST_PASSAGES = 1000
+MOST_PASSAGES = 1000
+"""Passages that an Event may have, or a Macro-Event stand on: what has more is left, nobody reads all of it at once."""
 _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
@@ -22,7 +23,7 @@ class Graph(GraphStore, Uses, Protocol):
 
 
 async def read_material(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
-    """Return the material of these Events of one context, in their order."""
+    """Return the material of these Events of one context, in their order; without passages where those are too many."""
     found: list[Material] = []
     for batch in batched(events, _AT_ONCE):
         found += await _read(graph, unread, batch)
@@ -31,7 +32,7 @@ async def read_material(graph: Graph, unread: UnreadItems, events: Sequence[Node
 
 async def _read(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
-    passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], _MOST_PASSAGES))
+    passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], MOST_PASSAGES + 1))
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
     named = _by_origin(await graph.expand(tenant, uids, [("MENTIONS", Direction.OUT)], _MOST_NAMES))
     chunks = [passage.uid for of_one in passages.values() for passage in of_one if passage.label is Label.CHUNK]
@@ -57,6 +58,7 @@ def _material(
     uses: Mapping[str, Use],
 ) -> Material:
     proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
+    proofs = proofs if len(passages) <= MOST_PASSAGES else []  # half a proof tells less than all of it
     told = [node for passage in proofs for node in statements.get(passage.uid, ())]
     return Material(
         event,
