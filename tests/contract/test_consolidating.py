@@ -23,7 +23,7 @@ from vicw_shared.ports import GraphTransaction, Growth, Outcome, Point
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
 from vicw_sleep.asking import Asking
-from vicw_sleep.consolidation import walking
+from vicw_sleep.consolidation import gathering, walking
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
 from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
@@ -218,6 +218,22 @@ async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
     assert (await run(side, replace(RULES, used_since=LATER))).macros == 0
     assert (await run(side, replace(RULES, used_since=LATER + timedelta(hours=1)))).macros == 1
     await sound(side)
+
+
+async def test_what_stands_on_more_than_is_read_is_left(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "MOST_PASSAGES", 4)
+    await tell(side, turns(12))
+    await tell(side, [turn(12, " ".join(f"We talked about {topic} in round 12." for topic in _TOPICS * 3))])
+    assert (await run(side)).macros == 3
+    *macros, long = await thread(side)
+    assert (len(macros), long.source_id) == (3, "12"), "not all of its passages would be read"
+    await sound(side)
+    again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
+    done = await run(side, again, dry=True)
+    assert (done.macros, done.refused) == (0, 0), "each stands on four, and its summary"
+    monkeypatch.setattr(gathering, "MOST_PASSAGES", 5)
+    done = await run(side, again, dry=True)
+    assert done.macros + done.refused == 1, "it is judged"
 
 
 async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
@@ -416,6 +432,24 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     assert not any("77" in text for text in summaries)
     for step in await side.graph.steps("t", limit=9):
         await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
+    await sound(side)
+
+
+async def test_what_a_language_model_has_written_is_not_lost_to_the_end_of_a_turn(side: Side) -> None:
+    await tell(side, turns(40))
+
+    def answer(body: dict[str, Any]) -> str:
+        shown = json.loads(body["messages"][-1]["content"])["messages"]
+        return json.dumps({"lines": [{"n": n, "text": one["text"]} for n, one in enumerate(shown, 1)]})
+
+    async with chatting(answer) as chat:
+        model = OpenAILanguageModel(base_url=chat.url, model="m")
+        made = consolidation(side, asking=Asking(model, max_tokens=4096, at_once=2))
+        done = await made.run(RULES, now=LATER, seconds=0.0)
+        assert (done.macros, len(chat.asked), done.next is None) == (2, 2, False), "as many as it is asked for at once"
+        done = await made.run(RULES, now=LATER, start=done.next)
+        assert (done.macros, len(chat.asked), done.next) == (6, 8, None)
+        await model.close()
     await sound(side)
 
 

@@ -28,8 +28,14 @@ class Asking:
     def __init__(self, model: LanguageModel, *, max_tokens: int, at_once: int) -> None:
         self._model = model
         self._max_tokens = max_tokens
+        self._at_once = at_once
         self._places = asyncio.Semaphore(at_once)
         self._away_until = float("-inf")
+
+    @property
+    def at_once(self) -> int:
+        """How many answers it has at the same time: 0 while the model is away."""
+        return 0 if time.monotonic() < self._away_until else self._at_once
 
     async def ask(
         self, asked: str, told: Mapping[str, object], schema: Mapping[str, object], *, tokens: int

@@ -54,7 +54,9 @@ from vicw_sleep.taking_turns import Deadline
 
 _log = structlog.get_logger()
 _DRAFTS = 20
-"""Batches that are drafted together: what a run that may make no more has drafted is lost."""
+"""Batches that are drafted together, of those a language model writes as many as it is asked for at once: what a run
+that may make no more has drafted is lost, and an answer is dear.
+"""
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
@@ -154,11 +156,15 @@ class Consolidation:
         """Fold what may be folded of a page; tell whether that was all of it."""
         material = await read_material(self.graph, self.unread, page)
         ended, begun = page[-1].created_at < run.rules.before, False
-        for some in batched(batches(material, run.rules, ended=ended), _DRAFTS):
+        asked = self.asking.at_once if self.asking is not None else 0
+        for some in batched(batches(material, run.rules, ended=ended), min(_DRAFTS, asked or _DRAFTS)):
+            if begun and run.deadline.passed:
+                return False
             fresh = [batch for batch in some if run.again or not await self._is_settled(batch)]
             run.done.left += len(some) - len(fresh)
             for draft in await run.drafter.drafts(fresh):
-                if (run.most is not None and run.done.macros >= run.most) or (begun and run.deadline.passed):
+                is_over = begun and run.deadline.passed and not draft.by_model
+                if is_over or (run.most is not None and run.done.macros >= run.most):
                     return False
                 await self._settle(draft, run)
                 begun = True
