@@ -387,6 +387,16 @@ async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkey
     assert (await run(side)).events == 5
 
 
+async def left_by_a_dry_run(side: Side) -> str:
+    """Return why the only batch is left."""
+    reasons: list[str] = []
+    dry = consolidation(side, told=lambda flow, fold, reason: reasons.append(reason))
+    done = await dry.run(RULES, now=LATER, dry=True)
+    assert (done.macros, done.refused, done.left) == (0, 0, 1), "as a run leaves it"
+    (reason,) = reasons
+    return reason
+
+
 async def test_what_was_refused_or_undone_is_left_alone_until_it_changes(side: Side) -> None:
     await tell(side, turns(5))
     strict = consolidation(side, chunk_chars=40, share=0.01)
@@ -395,11 +405,13 @@ async def test_what_was_refused_or_undone_is_left_alone_until_it_changes(side: S
     assert (done.refused, done.left, done.macros) == (0, 1, 0)
     done = await strict.run(RULES, now=LATER, again=True)
     assert (done.refused, done.left) == (1, 0)
+    assert "refused before: the summary stands for 0" in await left_by_a_dry_run(side)
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     assert (await run(side)).macros == 1, "it is not what was refused"
     (step,) = (one for one in await side.graph.steps("t", limit=9) if one.outcome is Outcome.DONE)
     await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     await sound(side)
+    assert await left_by_a_dry_run(side) == "undone before"
     done = await run(side)
     assert (done.macros, done.left) == (0, 1), "whoever has brought it back wants it as it is"
     assert (await run(side, again=True)).macros == 1

@@ -130,12 +130,12 @@ class Consolidation:
 
         It ends after ``most`` batches, or the first one that is done after so many ``seconds``.
 
-        ``again``: what was refused or undone before is judged anew; by a dry run, too, so that it tells all.
+        ``again``: what was refused or undone before is judged anew; else a dry run tells why it is left.
         ``start``: where the run before this one left off; ``within``: in this context alone.
         """
         author = Author(self.asking) if self.asking is not None else None
         drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
-        run = _Run(rules, now, dry, most, Deadline(seconds), again or dry, drafter)
+        run = _Run(rules, now, dry, most, Deadline(seconds), again, drafter)
         done, looked = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within):
@@ -160,8 +160,7 @@ class Consolidation:
         for some in batched(batches(material, run.rules, ended=ended), min(_DRAFTS, asked or _DRAFTS)):
             if begun and run.deadline.passed:
                 return False
-            fresh = [batch for batch in some if run.again or not await self._is_settled(batch)]
-            run.done.left += len(some) - len(fresh)
+            fresh = [batch for batch in some if run.again or not await self._is_settled(batch, run)]
             for draft in await run.drafter.drafts(fresh):
                 is_over = begun and run.deadline.passed and not draft.by_model
                 if is_over or (run.most is not None and run.done.macros >= run.most):
@@ -170,10 +169,16 @@ class Consolidation:
                 begun = True
         return True
 
-    async def _is_settled(self, batch: Sequence[Material]) -> bool:
+    async def _is_settled(self, batch: Sequence[Material], run: _Run) -> bool:
         """Tell whether a batch was refused, or brought back by a person: what is updated since is another."""
         step = await self.graph.step(_step_id(macro_uid([one.event for one in batch])))
-        return step is not None and step.outcome is not Outcome.DONE
+        if step is None or step.outcome is Outcome.DONE:
+            return False
+        run.done.left += 1
+        if run.dry:
+            flow = Flow(step.tenant, step.context, batch[0].event.flow_id or "")
+            self.told(flow, None, f"{step.outcome.value} before{f': {step.reason}' if step.reason else ''}")
+        return True
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
         """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
