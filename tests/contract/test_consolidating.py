@@ -199,6 +199,18 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
     await sound(side)
 
 
+async def test_what_has_expired_meanwhile_does_not_come_back(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, turns(5, expires_at=LATER.isoformat()))
+    await run(side)
+    monkeypatch.setattr("vicw_ingest.expiry.now", lambda: LATER + timedelta(hours=1))
+    assert await side.expire() == 1
+    nodes, edges = await side.nodes(), await side.edges()
+    (step,) = await side.graph.steps("t", task="consolidate", limit=9)
+    with pytest.raises(NotFoundError, match="is over, and its Events with it"):
+        await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
+    assert (await side.nodes(), await side.edges()) == (nodes, edges)
+
+
 async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Side) -> None:
     never = "We never again want to go there {}, and not only because of the lift that was broken all the time. "
     await tell(side, [turn(n, never.format(n) * 3) for n in range(5)])

@@ -186,8 +186,8 @@ class Consolidation:
 
         async def work(transaction: GraphTransaction) -> Unfolded:
             macro = (await transaction.nodes([step.subject])).get(step.subject)
-            if macro is None:
-                raise NotFoundError(await _why_gone(transaction, step))
+            if macro is None or macro.retired_at is not None:
+                raise NotFoundError(await _why_gone(transaction, step, macro))
             done = await Unfolder(transaction, self.registry, now).unfold(macro)
             await transaction.log_step(undone(step, now))
             return done
@@ -255,8 +255,10 @@ class Consolidation:
             await index.vectors.delete(points)
 
 
-async def _why_gone(transaction: GraphTransaction, step: Step) -> str:
+async def _why_gone(transaction: GraphTransaction, step: Step, retired: Node | None) -> str:
     """Say where the Macro-Event of a step is: what one stands for that was folded again keeps its first passage."""
+    if retired is not None:
+        return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"
     proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)
     owners = await transaction.nodes([proof.source for proof in proofs])
     if macro := next((owner for owner in owners.values() if owner.is_macro), None):
