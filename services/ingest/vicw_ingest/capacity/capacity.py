@@ -218,14 +218,15 @@ async def keep(graph: Logs, step_id: str, *, now: datetime) -> None:
 
 
 async def _log(graph: Logs, steps: Sequence[Step]) -> None:
-    """Log steps of one context; what a person has undone since they were made stays so."""
+    """Log steps of one context; what a person has undone since they were made stays so, and what is erased is gone."""
     if not steps:
         return
 
     async def work(transaction: GraphTransaction) -> None:
+        items = await transaction.nodes([step.subject for step in steps])
         for step in steps:
             there = await graph.step(step.id)
-            if there is None or there.outcome is not Outcome.UNDONE:
+            if there.outcome is not Outcome.UNDONE if there is not None else step.subject in items:
                 await transaction.log_step(step)
 
     await graph.write(steps[0].tenant, steps[0].context, work)

@@ -244,11 +244,19 @@ class Consolidation:
             there = await vectors.present([point.id for point in points])
             if lost := [point for point in points if point.id not in there]:
                 await vectors.upsert(lost)
+                if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # it went, and they with it
+                    await vectors.delete([point.id for point in lost])
 
     async def _refuse(self, fold: Fold, reason: str, now: datetime) -> None:
         REFUSED.inc()
         step = _step(fold.macro, Outcome.REFUSED, now, len(fold.sources), reason)
-        await self.graph.write(step.tenant, step.context, lambda transaction: transaction.log_step(step))
+        uids = [source.uid for source in fold.sources]
+
+        async def work(transaction: GraphTransaction) -> None:
+            if len(await transaction.nodes(uids)) == len(uids):  # else it tells of what is erased by now
+                await transaction.log_step(step)
+
+        await self.graph.write(step.tenant, step.context, work)
 
     async def _discard(self, points: Sequence[str]) -> None:
         for index in await self.indexes.writing():

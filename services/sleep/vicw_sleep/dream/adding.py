@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -27,11 +27,15 @@ _GUESSED = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Dreamt:
-    """What was dreamt of an item: ``tags`` and ``links`` to others, the surest first."""
+    """What was dreamt of an item: ``tags`` and ``links`` to others, the surest first.
+
+    ``others`` are the items (uids) that were read for it: their tags and their words may be among its own.
+    """
 
     atom: Atom
     tags: Sequence[Tag] = ()
     links: Sequence[Link] = ()
+    others: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -87,9 +91,9 @@ class Adding:
     async def add(self, dreams: Sequence[Dreamt]) -> Added:
         """Add tags and links to what is still as it was read, and log a step for each item that got any."""
         items = sorted({uid for one in dreams for uid in (one.atom.item.uid, *(link.other for link in one.links))})
-        nodes = await self.transaction.nodes(items)
+        nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
         edges = await self.transaction.edges(items, [edge_type.name for edge_type in self.registry])
-        standing = [one for one in dreams if self._stands(nodes, one.atom.item)]
+        standing = [one for one in dreams if self._stands(nodes, one)]
         added = Added()
         await self._tag(standing, edges, added)
         await self._link(standing, nodes, edges, added)
@@ -100,8 +104,10 @@ class Adding:
         return added
 
     @staticmethod
-    def _stands(nodes: Mapping[str, Node], item: Node) -> bool:
-        return item.uid in nodes and nodes[item.uid].retired_at is None
+    def _stands(nodes: Mapping[str, Node], one: Dreamt) -> bool:
+        """Tell whether an item is there, and all that was read for it: what is erased leaves no tag behind."""
+        uids = (one.atom.item.uid, *one.others)
+        return all(uid in nodes and nodes[uid].retired_at is None for uid in uids)
 
     async def _tag(self, dreams: Sequence[Dreamt], edges: Iterable[Edge], added: Added) -> None:
         tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}

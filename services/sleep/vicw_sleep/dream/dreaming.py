@@ -24,7 +24,7 @@ from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
 from vicw_sleep.asking import Asking
 from vicw_sleep.dream.adding import Added, Adding, Dreamt, Foretold, dreamt_in, step_id
-from vicw_sleep.dream.alike import Likeness, WholeGraph
+from vicw_sleep.dream.alike import Alike, Likeness, WholeGraph
 from vicw_sleep.dream.relating import links_of
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
@@ -166,6 +166,7 @@ class Dream:
         alike = await Likeness(self.graph, vectors, now).of(atoms)
         short = [a for a in atoms if a.item.uid in alike and len(a.tags) + len(a.auto_tags) < rules.tags]
         tags = await Tagging(self.graph, vectors, self.asking, rules.tags).of(short, alike)
+        shown = {uid for atom in short for uid in (atom.item.uid, *_uids(alike[atom.item.uid]))}
         dreams = []
         for atom in atoms:
             uid = atom.item.uid
@@ -174,7 +175,8 @@ class Dream:
             near = alike.get(uid, ())
             links = await links_of(atom, near, vectors, certainty=rules.certainty, most=rules.links)
             links = [link for link in links if not await self._is_left_alone(link.other)]
-            dreams += [Dreamt(atom, sure, links)] if sure or links else []
+            others = {*_uids(near), *(shown if self.asking is not None else ())}  # a model is asked of several at once
+            dreams += [Dreamt(atom, sure, links, others)] if sure or links else []
         return dreams
 
     async def _is_left_alone(self, item: str) -> bool:
@@ -234,6 +236,10 @@ async def _tenants(graph: Graph) -> list[str]:
 def may_be_dreamt_of(step: Step | None) -> bool:
     """Tell whether an item may be dreamt of whose step this is: once, but again after a wipe."""
     return step is None or (step.outcome is Outcome.UNDONE and bool(step.details.get(WIPED)))
+
+
+def _uids(alike: Sequence[Alike]) -> list[str]:
+    return [one.atom.item.uid for one in alike]
 
 
 def _is_fit(atom: Atom, rules: Rules, now: datetime) -> bool:

@@ -1,0 +1,118 @@
+"""What is erased while the sleep cycle is at work on it: nothing of it comes back by what was read before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chat_server import chatting
+from contract.sides import Side
+from contract.test_capacity import _AFTER, _POLICY, forget, weighing
+from contract.test_consolidating import LATER, RULES, consolidation, turns
+from contract.test_dreaming import STORM, item, tags_of
+from contract.test_dreaming import run as dream_of
+from contract.test_dreaming import tell as note_down
+from contract.test_erasing import TAG, eraser, everything, left
+from contract.test_erasing import side as side
+from contract.test_folding import sound, tell
+from vicw_ingest.erasing.choosing import choose_items
+from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_sleep.asking import Asking
+
+_SECRET = "We talked about the vermilion lockbox of Halde in round 3."
+
+
+async def _erase(side: Side, *ids: str) -> str:
+    erasing = eraser(side)
+    erasure = await erasing.begin(await choose_items(side.graph, "t", ids, None))
+    await erasing.run(erasure)
+    return erasure
+
+
+def _erased_at_the_next_write(side: Side, patch: pytest.MonkeyPatch, *ids: str, before: bool = True) -> list[str]:
+    """Erase before the next write of somebody else, or right after it; return where the erasure will be."""
+    write, erasures = side.graph.write, list[str]()
+
+    async def meanwhile(*asked: Any) -> Any:
+        patch.undo()
+        if before:
+            erasures.append(await _erase(side, *ids))
+            return await write(*asked)
+        done = await write(*asked)
+        erasures.append(await _erase(side, *ids))
+        return done
+
+    patch.setattr(side.graph, "write", meanwhile)
+    return erasures
+
+
+async def _gone(side: Side, erasures: list[str], *words: str) -> None:
+    await sound(side)
+    told = await everything(side)
+    assert [word for word in words if word in told] == []
+    (erasure,) = erasures
+    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+
+
+async def test_a_dream_gives_no_tag_of_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await note_down(side, item(0, f"{STORM}.", tags=[TAG]), item(1, f"{STORM}, said the keeper."))
+    erasures = _erased_at_the_next_write(side, monkeypatch, "0")
+    await dream_of(side)
+    await _gone(side, erasures, TAG)
+    await dream_of(side)
+    assert "1" in await tags_of(side), "it is dreamt of by itself"
+
+
+async def test_a_model_names_nothing_by_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(body: dict[str, Any]) -> str:
+        shown = json.loads(body["messages"][-1]["content"])["texts"]
+        return json.dumps({"texts": [{"n": text["n"], "tags": ["vermilion lockbox"]} for text in shown]})
+
+    told = [item(0, "The vermilion lockbox is under the third stair."), item(1, f"{STORM}."), item(2, f"{STORM}, too.")]
+    told[2]["tags"] = ["vermilion lockbox"]
+    await note_down(side, *told)
+    erasures = _erased_at_the_next_write(side, monkeypatch, "0", "2")
+    async with chatting(answer) as chat:
+        model = OpenAILanguageModel(base_url=chat.url, model="m")
+        await dream_of(side, asking=Asking(model, max_tokens=4096, at_once=2))
+        await model.close()
+    await _gone(side, erasures, "vermilion")
+
+
+async def test_no_refusal_is_logged_of_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = turns(5)
+    told[3]["text"] = _SECRET
+    await tell(side, told)
+    erasures = _erased_at_the_next_write(side, monkeypatch, "3")
+    done = await consolidation(side, share=0.0001, chunk_chars=10).run(RULES, now=LATER)
+    assert (done.refused, done.macros) == (1, 0)
+    await _gone(side, erasures, "vermilion")
+    assert await side.graph.steps("t", limit=9) == []
+
+
+async def test_no_summary_comes_back_that_was_erased_once_it_was_stored(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = turns(5)
+    told[3]["text"] = _SECRET
+    await tell(side, told)
+    erasures = _erased_at_the_next_write(side, monkeypatch, "3", before=False)
+    await consolidation(side).run(RULES, now=LATER)
+    await _gone(side, erasures, "vermilion")
+
+
+@pytest.mark.parametrize("chosen", [False, True], ids=["to be chosen", "chosen"])
+async def test_nothing_is_logged_of_what_was_to_go_and_is_erased_meanwhile(
+    side: Side, monkeypatch: pytest.MonkeyPatch, chosen: bool
+) -> None:
+    await tell(side, weighing(0.1, None, None, None))
+    if chosen:
+        assert (await forget(side)).marked == 1
+    erasures = _erased_at_the_next_write(side, monkeypatch, "0")
+    await (forget(side, _AFTER, replace(_POLICY, items=4)) if chosen else forget(side))
+    await _gone(side, erasures, "ship 0")
+    assert await side.graph.steps("t", limit=9) == []
