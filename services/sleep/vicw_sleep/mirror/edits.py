@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from vicw_shared.errors import NotFoundError
 from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
+from vicw_sleep.mirror.comparing import Step, steps_of
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_sleep.mirror.leaving import EDITS, page_of
 from vicw_sleep.mirror.ledger import Ledger
@@ -19,6 +19,8 @@ from vicw_sleep.mirror.rendering import RULE, Page, parts_of, section_of, text_i
 
 _OUTSIDE = "changed outside of the texts: what stands there is made anew"
 _NO_BASE = "it cannot be told what was changed: the store has other atoms here by now"
+_NO_TEXT = "it is no UTF-8: save it as that, or the edit is lost"
+_NEW = "an atom was put in behind it: `vicw ingest` stores new ones"
 _ACROSS = "changed across its ends: edit only what stands below its line of facts"
 
 
@@ -50,21 +52,25 @@ async def edits_of(mirror: Mirror) -> list[Edit]:
             return [edit for name, aside, text in changed for edit in await _edits(mirror, ledger, name, aside, text)]
 
 
-def _changed(folder: MirrorFolder, ledger: Ledger) -> list[tuple[str, bool, str]]:
+def _changed(folder: MirrorFolder, ledger: Ledger) -> list[tuple[str, bool, bytes]]:
     """Return the pages that are not what was written, and the edits that were kept aside: path, aside, text."""
     intended = folder.intended() or {}
-    found: list[tuple[str, bool, str]] = []
+    found: list[tuple[str, bool, bytes]] = []
     for path, known, _ in ledger.pages():
         current = folder.read(path)
         if current is not None and hashlib.sha256(current).digest() not in {known, intended.get(path)}:
-            found.append((path, False, current.decode("utf-8", "replace")))
+            found.append((path, False, current))
     aside = folder.path / EDITS
     for file in sorted(aside.rglob("*.md")):
-        found.append((file.relative_to(aside).as_posix(), True, file.read_text("utf-8", "replace")))
+        found.append((file.relative_to(aside).as_posix(), True, file.read_bytes()))
     return found
 
 
-async def _edits(mirror: Mirror, ledger: Ledger, path: str, aside: bool, text: str) -> list[Edit]:
+async def _edits(mirror: Mirror, ledger: Ledger, path: str, aside: bool, content: bytes) -> list[Edit]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return [Edit(path, aside, _NO_TEXT)]
     page = ledger.page(page_of(path) if aside else path)
     if page is None:
         return [Edit(path, aside, _NO_BASE if aside else _OUTSIDE)]
@@ -80,16 +86,14 @@ def _compared(page: Page, atoms: dict[str, Atom], path: str, aside: bool, text: 
     if not aside and hashlib.sha256(base.encode()).digest() != known:
         return [Edit(path, aside, _NO_BASE)]
     lines, new = base.split("\n"), text.split("\n")
-    steps = [step for step in SequenceMatcher(None, lines, new, autojunk=False).get_opcodes() if step[0] != "equal"]
+    steps = steps_of(lines, new)
     found: list[Edit] = []
     start, told = 0, set[int]()
     for uid, part in parts:
         if uid is not None:
             first = start + sections[uid].head.count("\n") + 2
             last = first + sections[uid].body.count("\n") + 1
-            mine = [
-                n for n, (_, i, j, _, _) in enumerate(steps) if i <= last and j >= first and _meets(i, j, first, last)
-            ]
+            mine = [n for n, (i, j, _, _) in enumerate(steps) if i <= last and j >= first and _meets(i, j, first, last)]
             told.update(mine)
             if mine:
                 found.append(
@@ -112,15 +116,18 @@ def _edit(
     atom: Atom,
     body: Sequence[str],
     new: Sequence[str],
-    steps: Sequence[tuple[str, int, int, int, int]],
+    steps: Sequence[Step],
     first: int,
     last: int,
 ) -> Edit:
-    if any(i < first or j > last for _, i, j, _, _ in steps):
+    if any(i < first or j > last for i, j, _, _ in steps):
         return Edit(path, aside, f"[{atom.id}] {_ACROSS}")
+    added = [line for _, _, k, end in steps for line in new[k:end]]
+    if RULE.strip() in added and any(line.startswith("## [") for line in added):  # in a text either has a backslash
+        return Edit(path, aside, f"[{atom.id}] {_NEW}")
     after: list[str] = []
     done = first
-    for _, i, j, k, end in steps:
+    for i, j, k, end in steps:
         after += [*body[done - first : i - first], *new[k:end]]
         done = j
     after += body[done - first :]

@@ -201,6 +201,9 @@ def _print(edit: Edit, proposal: Proposal | None) -> None:
         err.print(harmless(f"{edit.page}: [{edit.atom.id}] {proposal.problem}"), markup=False)
         return
     if proposal is not None:
+        if edit.aside:
+            told = "the page was written anew since this was edited: compare the line with what is stored by now"
+            err.print(harmless(f"{edit.page}: [{edit.atom.id}] {told}"), markup=False)
         out.print(json.dumps(proposal.fields), markup=False)
         return
     item = edit.atom.item

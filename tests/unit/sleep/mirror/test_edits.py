@@ -85,6 +85,39 @@ async def test_what_is_changed_outside_of_the_texts_is_said_and_no_proposal(memo
     assert (uid, problem[:7]) == ("", "changed")
 
 
+async def test_an_atom_that_somebody_has_put_in_is_none_of_the_one_before_it(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    change(tmp_path / "m", ("\nHe leaves.\n", "\nHe leaves.\n\n---\n\n## [new] A new one\n\nsaid by me\n\nNews.\n"))
+    assert [problem for uid, problem in told(await edits_of(mirror)) if not uid]
+    assert [after for uid, after in told(await edits_of(mirror)) if uid] == []
+
+
+async def test_a_page_in_another_encoding_is_said_to_be_so(memory: Memory, tmp_path: Path) -> None:
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    text = page(tmp_path / "m").read_text("utf-8")
+    page(tmp_path / "m").write_bytes(text.encode("utf-8-sig"))
+    assert await edits_of(mirror) == []
+    page(tmp_path / "m").write_bytes(text.replace("The queen", "Die Königin").encode("cp1252", "replace"))
+    ((_, problem),) = told(await edits_of(mirror))
+    assert "is no UTF-8" in problem
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("most", [1, 10_000])
+async def test_a_long_page_is_compared_soon(memory: Memory, tmp_path: Path, most: int) -> None:
+    lines = "\n\n".join(f"word{n} and more" for n in range(8000))
+    await memory.ingest({"id": "long", "text": lines, "source": "long.md"})
+    mirror = mirror_of(memory, tmp_path / "m")
+    await mirror.build()
+    there = page(tmp_path / "m", "long.md")
+    head, text = there.read_text("utf-8").split("\n\nword1 ")
+    there.write_text(f"{head}\n\nword1 {text.replace(' more', ' less', most)}", "utf-8")
+    ((uid, after),) = told(await edits_of(mirror))
+    assert (uid, after.count("less")) == ("long", min(most, 7998 + 1))
+
+
 @pytest.mark.parametrize("way", ["sync", "build"])
 async def test_an_edit_is_kept_aside_before_its_page_is_written_anew(memory: Memory, tmp_path: Path, way: str) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
