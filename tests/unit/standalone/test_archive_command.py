@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import tarfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -234,6 +235,28 @@ def test_what_has_changed_since_a_restore_is_replaced_by_the_next(backup: Path, 
     assert held(other, tmp_path / "after") == before
     assert len(put_aside(other)) == 1
     assert "clean" in vicw("check", "--data-dir", other).stdout
+
+
+@pytest.mark.parametrize("breaking", ["another version", "garbage", "a hole"])
+def test_what_cannot_be_opened_is_replaced_and_kept(backup: Path, filled: Path, tmp_path: Path, breaking: str) -> None:
+    before = held(filled, tmp_path / "before")
+    graph = filled / "graph.sqlite3"
+    if breaking == "another version":
+        with closing(sqlite3.connect(graph)) as db:
+            db.execute("PRAGMA user_version = 999")
+    else:
+        raw = bytearray(graph.read_bytes())
+        start = 0 if breaking == "garbage" else 4096
+        raw[start : start + 40_000] = b"x" * 40_000
+        graph.write_bytes(raw)
+    spoilt = graph.read_bytes()
+    assert vicw("restore", backup, "--data-dir", filled).exit_code != 0
+    done = vicw("restore", backup, "--replace", "--data-dir", filled)
+    assert done.exit_code == 0, done.output
+    assert "cannot be opened" in done.stderr
+    (aside,) = put_aside(filled)
+    assert (aside / "graph.sqlite3").read_bytes() == spoilt
+    assert held(filled, tmp_path / "after") == before
 
 
 @pytest.mark.parametrize("command", ["import", "restore"])

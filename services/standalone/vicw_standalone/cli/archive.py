@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import ConflictError, SchemaVersionError, UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone import __version__
-from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
@@ -236,14 +236,18 @@ async def _require_room(judged: Judged, target: Target) -> None:
 async def _make_room(data_dir: Path | None, judged: Judged) -> None:
     """Move what is stored aside, unless it is the half of this very export: that goes on.
 
-    All of it that was imported once is moved, too: nobody knows what has become of it since.
+    All of it that was imported once is moved, too: nobody knows what has become of it since. So is what cannot be
+    opened, since it is broken or of another version: for that there are backups.
     """
     from vicw_sleep.archive.standing import is_empty, is_half
     from vicw_standalone.archiving.embedded import move_aside, open_target
 
     settings = read_settings(data_dir=data_dir)
-    async with open_target(settings) as target:
-        if await is_half(judged, target.graph) or await is_empty(target.graph):
-            return
+    try:
+        async with open_target(settings) as target:
+            if await is_half(judged, target.graph) or await is_empty(target.graph):
+                return
+    except (SchemaVersionError, UnavailableError) as error:
+        err.print(harmless(f"what is stored cannot be opened: {error.detail}"), markup=False)
     aside = move_aside(settings.storage.data_dir, f"replaced-{now():%Y%m%dT%H%M%SZ}")
     err.print(f"what was stored is in {aside} now", markup=False)
