@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import batched
 from typing import Protocol
 
 import structlog
@@ -49,14 +48,11 @@ from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
 from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
 from vicw_sleep.consolidation.gathering import read_material
 from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.pace import Pace
 from vicw_sleep.consolidation.walking import Bookmark, ContextRef, pages
 from vicw_sleep.taking_turns import Deadline
 
 _log = structlog.get_logger()
-_DRAFTS = 20
-"""Batches that are drafted together, of those a language model writes as many as it is asked for at once: what a run
-that may make no more has drafted is lost, and an answer is dear.
-"""
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
@@ -92,6 +88,7 @@ class _Run:
     deadline: Deadline
     again: bool
     drafter: Drafter
+    pace: Pace
     done: Consolidated = field(default_factory=Consolidated)
 
 
@@ -135,7 +132,7 @@ class Consolidation:
         """
         author = Author(self.asking) if self.asking is not None else None
         drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
-        run = _Run(rules, now, dry, most, Deadline(seconds), again, drafter)
+        run = _Run(rules, now, dry, most, Deadline(seconds), again, drafter, Pace(self.asking))
         done, looked = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within):
@@ -156,10 +153,11 @@ class Consolidation:
         """Fold what may be folded of a page; tell whether that was all of it."""
         material = await read_material(self.graph, self.unread, page)
         ended, begun = page[-1].created_at < run.rules.before, False
-        asked = self.asking.at_once if self.asking is not None else 0
-        for some in batched(batches(material, run.rules, ended=ended), min(_DRAFTS, asked or _DRAFTS)):
+        left = list(batches(material, run.rules, ended=ended))
+        while left:
             if begun and run.deadline.passed:
                 return False
+            some, left = run.pace.take(left)
             fresh = [batch for batch in some if run.again or not await self._is_settled(batch, run)]
             for draft in await run.drafter.drafts(fresh):
                 is_over = begun and run.deadline.passed and not draft.by_model

@@ -108,8 +108,8 @@ async def _caught_up(
 ) -> CaughtUp:
     if done is not None and done.next is not None:
         return CaughtUp(Errand(grown, done.next))
-    if done is not None and done.changed:
-        return CaughtUp(None)  # what has changed meanwhile is judged anew at the next look
+    if done is not None and done.changed and done.macros:
+        return CaughtUp(None)  # what has changed meanwhile is judged anew at the next look, all that is left by night
     await consolidation.graph.note_growth(grown)
     return CaughtUp(await _grown(consolidation, settings))
 

@@ -41,11 +41,13 @@ class Consolidation:
         self.noted.append(growth)
 
 
-@pytest.mark.parametrize("changed", [0, 1])
-async def test_what_changed_meanwhile_is_looked_at_again(changed: int) -> None:
-    consolidation: Any = Consolidation(Consolidated(macros=1, changed=changed))
+@pytest.mark.parametrize(("macros", "changed", "again"), [(1, 0, False), (1, 1, True), (0, 1, False)])
+async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_folded(
+    macros: int, changed: int, again: bool
+) -> None:
+    consolidation: Any = Consolidation(Consolidated(macros=macros, changed=changed))
     assert await catch_up(consolidation, ConsolidationSettings(interactions=6)) == CaughtUp(None)
-    assert consolidation.noted == ([] if changed else [GROWN])
+    assert consolidation.noted == ([] if again else [GROWN])
 
 
 async def test_how_far_it_is_is_noted_where_something_has_grown() -> None:
