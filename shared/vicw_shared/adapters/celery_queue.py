@@ -64,6 +64,7 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,  # however long Redis is away: by default a worker ends after 46 minutes
         # A Redis that is full answers with errors of this kind: a worker waits for room, it does not end.
         broker_channel_error_retry=True,
         broker_transport_options={

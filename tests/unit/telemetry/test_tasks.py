@@ -8,7 +8,7 @@ import pytest
 
 from figures import counted
 from servers.machine import free_port
-from vicw_shared.adapters.celery_queue import REQUEST_ID, CeleryQueue
+from vicw_shared.adapters.celery_queue import REQUEST_ID, CeleryQueue, make_celery
 from vicw_shared.adapters.celery_runtime import Runtime
 from vicw_shared.errors import UnavailableError
 from vicw_shared.logs import current_request_id
@@ -64,3 +64,21 @@ async def test_a_message_that_cannot_be_sent_is_counted() -> None:
     await queue.wake()
     await queue.close()
     assert (failed(), sent()) == (1, 0)
+
+
+class EnoughError(Exception):
+    """So often has nobody tried before."""
+
+
+def test_a_worker_waits_for_its_broker_however_long_that_is_away() -> None:
+    app = make_celery("test", RedisSettings.model_validate({"url": f"redis://127.0.0.1:{free_port()}/0"}))
+    tries = 0
+
+    def count(_: Exception, __: float) -> None:
+        nonlocal tries
+        tries += 1
+        if tries > 200:
+            raise EnoughError
+
+    with app.connection() as connection, pytest.raises(EnoughError):
+        connection.ensure_connection(count, app.conf.broker_connection_max_retries, 0, 0, 0)
