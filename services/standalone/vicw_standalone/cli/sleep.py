@@ -100,7 +100,9 @@ def consolidate(
         left = f", {done.left} are left as they were before (--again judges them anew)" if done.left else ""
         changed = f", {done.changed} changed meanwhile" if done.changed else ""
         what = f"{_many(done.events, 'Event')} of {_many(done.flows, 'thread')} {verb}"
-        out.print(f"{what} {_many(done.macros, 'Macro-Event')}{refused}{left}{changed}")
+        nothing = not (done.macros or done.refused or done.left or done.changed)
+        young = f"; only what was learnt more than {chosen.hours:g} h ago is folded (--hours)" if nothing else ""
+        out.print(f"{what} {_many(done.macros, 'Macro-Event')}{refused}{left}{changed}{young}")
 
     run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
 
