@@ -390,6 +390,12 @@ async def test_what_is_not_there_is_said(side: Side) -> None:
         await choose_person(side.graph, "t", "Nobody", None)
     with pytest.raises(NotFoundError, match="there is 'c'"):
         await choose_context(side.graph, "t", "nope")
+    for unstorable in ("\udcff", "\0"):
+        for name, context in ((unstorable, None), ("Ben", unstorable)):
+            with pytest.raises(NotFoundError, match="There is no item"):
+                await choose_items(side.graph, "t", [name], context)
+            with pytest.raises(NotFoundError, match="Nobody is called"):
+                await choose_person(side.graph, "t", name, context)
     for name in ("nope", "../t", "T"):
         with pytest.raises(NotFoundError, match=f"Nothing of tenant '{name}' is stored; there is 't'"):
             await choose_tenant(side.graph, name)

@@ -146,6 +146,21 @@ async def test_workers_that_do_not_follow_are_told_of(
     assert again.proof.holds
 
 
+async def test_what_a_death_has_left_of_a_summary_goes_too(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def die(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vicw_sleep.consolidation.consolidating.Folder.fold", die)
+        with pytest.raises(RuntimeError):
+            await _folded(side)
+    known = set(await side.nodes())
+    assert await side.points() - known, "nobody knows these"
+    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+    assert ended.proof.holds, ended.proof
+    await sound(side)
+
+
 async def test_who_writes_to_the_mirror_is_waited_for(
     side: Side, mirror: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

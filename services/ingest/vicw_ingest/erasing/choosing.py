@@ -17,7 +17,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, Erasures, GraphArchive, GraphAudit, GraphStore, GraphTransaction, Spread
-from vicw_shared.text import fold
+from vicw_shared.text import flaw, fold
 from vicw_shared.uids import chunk_uid, is_uid
 
 _ALL = 1_000_000
@@ -133,6 +133,8 @@ async def choose_tenant(graph: KnowsTenants, tenant: str) -> Chosen:
 async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
     """Return the item, of each context, that a caller's id or a uid names; a folded one as it was."""
     found: list[Node] = []
+    if any(map(flaw, (given, *contexts))):
+        return found  # nothing has it: it could not be stored
     if is_uid(given):
         nodes = (await graph.nodes(tenant, [given, chunk_uid(given, 0)])).values()
         known = [node for node in nodes if node.uid == given and node.content_hash is not None and not node.is_macro]
@@ -173,6 +175,8 @@ async def _called(graph: KnowsThePast, tenant: str, name: str, context: str | No
     """Return all that is, or once was, called so; the present first."""
     if is_uid(name):
         return list((await graph.nodes(tenant, [name])).values())
+    if flaw(name) or flaw(context or ""):
+        return []  # nobody has it: it could not be stored
     folded, contexts = fold(name), [context] if context is not None else None
     found = (await graph.named(tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
     after: str | None = None

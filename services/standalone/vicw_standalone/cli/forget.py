@@ -170,7 +170,7 @@ async def _on_directory(
                 await note_copies(standalone.graph, erasure, [*map(str, copies)])
                 done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
     except DataDirError as error:
-        fail(f"{error.detail}. Nothing was erased; stop the server first", code=2)
+        fail(f"{error.detail}. Nothing was erased", code=2)
     return begun, await embedded.end(settings, done) if done else []
 
 

@@ -7,11 +7,12 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Protocol
 
 from vicw_ingest.erasing.eraser import Done, Eraser
 from vicw_ingest.erasing.noting import copies_of, fingerprints_of
 from vicw_shared.errors import ConflictError
-from vicw_shared.ports import Outbox, VectorStore
+from vicw_shared.ports import GraphAudit, Outbox, VectorStore
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.remains import Remains, look_at_points_again, look_through
@@ -23,6 +24,9 @@ from vicw_standalone.forgetting.proving import Ended, prove
 _WAIT_SECONDS = 60.0
 """How long others are waited for: workers, and who writes to the mirror."""
 _LOOK_SECONDS = 0.5
+
+
+class _Graph(Outbox, GraphAudit, Protocol): ...
 
 
 @asynccontextmanager
@@ -85,11 +89,17 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
     return ended
 
 
-async def _follow(outbox: Outbox, vectors: Sequence[VectorStore], remains: Remains) -> None:
-    """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it."""
+async def _follow(graph: _Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
+    """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it.
+
+    Those of no passage are removed at once: of a summary that was never stored, since its making has died.
+    """
     until = time.monotonic() + _WAIT_SECONDS
-    while remains.points():
-        waiting = (await outbox.backlog()).waiting  # before the look, which then is at what was settled
+    while uids := remains.points():
+        waiting = (await graph.backlog()).waiting  # before the look, which then is at what was settled
+        nobodys = sorted(set(uids) - await graph.known(uids))
+        for store in vectors if nobodys else ():
+            await store.delete(nobodys)
         await look_at_points_again(vectors, remains)
         if not waiting or time.monotonic() > until:
             return
