@@ -7,10 +7,14 @@ from datetime import timedelta
 import pytest
 
 from contract.sides import START, Side
+from contract.test_consolidating import run as consolidate
+from contract.test_consolidating import turns
 from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
 from contract.test_folding import tell, turn
+from contract.test_resolving import DECISION, uid
 from vicw_ingest.erasing.choosing import choose_person
+from vicw_ingest.identity.merges import merge, split
 from vicw_shared.errors import ConflictError
 
 _NAME = "Quirin Zeltner"
@@ -58,3 +62,22 @@ async def test_namesakes_of_the_past_are_not_mixed_up(side: Side) -> None:
         await choose_person(side.graph, "t", _NAME, None)
     assert (await choose_person(side.graph, "t", _NAME, "d")).items.keys() == {"d"}
     assert (await choose_person(side.graph, "t", _NAME, None, everywhere=True)).items.keys() == {"c", "d"}
+
+
+@pytest.mark.parametrize("folded", [False, True])
+async def test_what_was_said_while_two_were_one_is_of_who_said_it(side: Side, folded: bool) -> None:
+    told = turns(5, speaker="Ana")
+    told[1] |= {"text": _TEXT, "speaker": _NAME}
+    await tell(side, [*told[:2], turn(9, "I forged an ochre key.", speaker="Z. the Smith", flow_id="g")])
+    await merge(side.graph, DECISION, uid(_NAME), uid("Z. the Smith"))
+    told[3] |= {"text": "I have a turquoise boat.", "speaker": _NAME}
+    await tell(side, told[2:])
+    await split(side.graph, DECISION, uid(_NAME))
+    if folded:
+        assert (await consolidate(side)).events == 5
+    chosen = await choose_person(side.graph, "t", _NAME, None)
+    assert chosen.count == 2
+    await erase(side, chosen)
+    told_of = await everything(side)
+    assert [word for word in ("Zeltner", "vermilion", "turquoise") if word in told_of] == []
+    assert "ochre" in told_of

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.folding.ledger import entries_of
-from vicw_shared.merging import MERGED_INTO, is_guess
+from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
@@ -24,8 +24,9 @@ _ALL = 1_000_000
 _PAGE = 1000
 _ONE: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
 """How somebody's other names and users are found."""
-_OWN: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("ABOUT", Direction.IN), ("STATED_BY", Direction.IN))
-_OWN_TYPES = frozenset(name for name, _ in _OWN)
+_SAID: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("STATED_BY", Direction.IN))
+_OWN: tuple[Spread, ...] = (*_SAID, ("ABOUT", Direction.IN))
+_APART: tuple[Spread, ...] = tuple((DISTINCT_FROM, way) for way in Direction)
 _MENTIONS: tuple[Spread, ...] = (("MENTIONS", Direction.IN),)
 _PROVEN: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
 _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
@@ -96,8 +97,8 @@ async def choose_person(
     people = await _people(graph, tenant, name, context, everywhere=everywhere)
     uids = [person.uid for person in people]
     found: dict[str, set[str]] = {}
-    for node in await _ends(graph, tenant, uids, _OWN):
-        found.setdefault(node.context, set()).update(await _items_of(graph, tenant, node, uids))
+    for item in [*(await _items_of(graph, tenant, uids, _OWN)).values(), *await _told_while_one(graph, tenant, people)]:
+        found.setdefault(item.context, set()).add(item.uid)
     mentioned = 0
     for place, items in (await _mentioning(graph, tenant, uids)).items():
         others = items - found.get(place, set())
@@ -196,19 +197,30 @@ async def _ends(graph: GraphStore, tenant: str, uids: Sequence[str], spreads: Se
     return [found.node for found in await graph.expand(tenant, uids, spreads, _ALL)]
 
 
-async def _items_of(graph: GraphStore, tenant: str, node: Node, people: Sequence[str]) -> set[str]:
-    """Return the items (uids) that a node is, or that it stands for and that somebody said or that are about them."""
-    if node.content_hash is None:
-        return set()
-    if not node.is_macro:
-        return {node.uid}
-    passages = await _ends(graph, tenant, [node.uid], _PROVEN)
-    entries = [entry for entry in entries_of(passages).values() if not entry.item.is_macro]
-    return {
-        entry.item.uid
-        for entry in entries
-        if any(edge.type in _OWN_TYPES and {edge.source, edge.target} & {*people} for edge in entry.edges)
-    }
+async def _items_of(
+    graph: GraphStore, tenant: str, people: Sequence[str], spreads: Sequence[Spread]
+) -> dict[str, Node]:
+    """Return the items, by uid, that are joined to somebody so, folded ones as they were."""
+    found: dict[str, Node] = {}
+    types = {name for name, _ in spreads}
+    for node in await _ends(graph, tenant, people, spreads) if people else ():
+        if node.content_hash is not None and not node.is_macro:
+            found[node.uid] = node
+        elif node.is_macro:
+            passages = await _ends(graph, tenant, [node.uid], _PROVEN)
+            for entry in entries_of(passages).values():
+                joined = any(e.type in types and {e.source, e.target} & {*people} for e in entry.edges)
+                found |= {entry.item.uid: entry.item} if joined and not entry.item.is_macro else {}
+    return found
+
+
+async def _told_while_one(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
+    """Return what somebody said while another, whom they were told apart from since, stood for them."""
+    uids = {person.uid for person in people}
+    names = {fold(name) for person in people for name in (person.name, *person.aliases)}
+    others = sorted({other.uid for other in await _ends(graph, tenant, sorted(uids), _APART)} - uids)
+    items = await _items_of(graph, tenant, others, _SAID)
+    return [item for item in items.values() if fold(item.speaker or "") in names]
 
 
 async def _mentioning(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:
