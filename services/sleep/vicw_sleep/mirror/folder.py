@@ -124,7 +124,16 @@ class MirrorFolder:
             place = f"{SETTING} is {str(self.path)!r}"
             if error.errno in _FULL:
                 raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}:
+            if error.errno in {
+                errno.EACCES,
+                errno.EPERM,
+                errno.EROFS,
+                errno.ENOTDIR,
+                errno.ELOOP,
+                errno.ENAMETOOLONG,
+                errno.EEXIST,
+                errno.EBUSY,
+            }:
                 why = f"{error.strerror}: {error.filename or self.path}"
                 raise SettingsError(
                     f"{place}, which cannot be written ({why}). Give VICW the right, or name another folder"
