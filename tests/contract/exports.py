@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from contract.sides import Side
-from vicw_shared.archive.manifest import NAME, Manifest
+from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive.manifest import NAME, FileEntry, Manifest
 from vicw_shared.archive.reading import ArchiveReader
 from vicw_shared.archive.writing import ArchiveWriter
 from vicw_shared.extensions import Registries
@@ -45,3 +49,15 @@ def same(one: Path, other: Path, *, error: float = 1e-6) -> None:
             assert np.allclose(np.load(one / name), np.load(other / name), rtol=0, atol=error), name
         elif name != NAME:
             assert (one / name).read_text("utf-8") == (other / name).read_text("utf-8"), name
+
+
+def reseal(path: Path, **changes: Any) -> None:
+    """Make the manifest agree with the files, as whoever makes an export by hand would."""
+    said = manifests.load((path / NAME).read_text("utf-8"))
+    files = {}
+    for name, entry in said.files.items():
+        if (path / name).exists():
+            raw = (path / name).read_bytes()
+            rows = raw.count(b"\n") if name.endswith(".jsonl") else entry.rows
+            files[name] = FileEntry(len(raw), hashlib.sha256(raw).hexdigest(), rows)
+    (path / NAME).write_text(replace(said, **({"files": files} | changes)).sealed().dump(), "utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from contract.exports import exported, imported, registries, same
+from contract.exports import exported, imported, registries, reseal, same
 from contract.sides import START, Clockwork, Side, asked_for, embedded, platform
 from contract.stories import INGESTS
 from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
@@ -194,6 +195,42 @@ async def test_two_histories_are_not_mixed(side: Side, tmp_path: Path) -> None:
     with pytest.raises(ConflictError, match=r"has the context 'c' of tenant 't' already \(2 of"):
         await imported(tmp_path / "one", side)
     assert await whole(side) == before
+
+
+@pytest.mark.parametrize("taken", ["events.jsonl", "edges.jsonl"])
+async def test_what_another_tenant_has_is_not_changed(side: Side, store: Path, tmp_path: Path, taken: str) -> None:
+    await tell(side, [turn(n, _TEXTS[n % 3]) for n in range(4)])
+    await exported(side, tmp_path / "one")
+    before = await whole(side)
+    async with embedded(store) as other:
+        turns = [turn(n, "Of another.") for n in range(4)]
+        await other.ingest({"context": "e", "extract": "none", "items": turns}, "u", None)
+        await other.indexer.drain()
+        await exported(other, tmp_path / "two")
+    texts = ((tmp_path / name / taken).read_text("utf-8") for name in ("one", "two"))
+    known, told = ([json.loads(row) for row in text.splitlines()] for text in texts)
+    ours = told[0]
+    theirs = next(row for row in known if row.get("type") == ours.get("type"))
+    name = "uid" if taken == "events.jsonl" else "id"
+    for path in (tmp_path / "two").rglob("*.json*"):
+        path.write_text(path.read_text("utf-8").replace(ours[name], theirs[name]), "utf-8")
+    reseal(tmp_path / "two")
+    with pytest.raises(ConflictError, match=f"the store has the .* {theirs[name]} already"):
+        await imported(tmp_path / "two", side)
+    assert await whole(side) == before
+    assert await side.graph.import_mark() is None
+
+
+async def test_an_answer_that_the_store_has_stays(side: Side, store: Path, tmp_path: Path) -> None:
+    async with embedded(store) as source:
+        for key in ("a key", "another"):
+            await source.ingest({"context": "d", "items": [{"text": f"Of {key}."}]}, "t", key)
+        await exported(source, tmp_path / "one")
+    await side.ingest({"context": "e", "items": [{"text": "Of e."}]}, "t", "a key")
+    before = await side.graph.receipt("t", "a key")
+    await imported(tmp_path / "one", side)
+    assert await side.graph.receipt("t", "a key") == before
+    assert await side.graph.receipt("t", "another") is not None
 
 
 class Killed(BaseException):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contract.exports import exported, imported, registries
+from contract.exports import exported, imported, registries, reseal
 from contract.sides import START, embedded
 from contract.test_folding import tell, turn
 from vicw_shared.archive import manifest as manifests
-from vicw_shared.archive.manifest import NAME, RECORDS, FileEntry
+from vicw_shared.archive.manifest import NAME, RECORDS
 from vicw_shared.archive.reading import ArchiveReader
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Label, NodeCollection
@@ -66,18 +64,6 @@ def refused(path: Path) -> str:
 
     asyncio.run(bring())
     return str(caught.value)
-
-
-def reseal(path: Path, **changes: Any) -> None:
-    """Make the manifest agree with the files, as whoever makes an export by hand would."""
-    said = manifests.load((path / NAME).read_text("utf-8"))
-    files = {}
-    for name, entry in said.files.items():
-        if (path / name).exists():
-            raw = (path / name).read_bytes()
-            rows = raw.count(b"\n") if name.endswith(".jsonl") else entry.rows
-            files[name] = FileEntry(len(raw), hashlib.sha256(raw).hexdigest(), rows)
-    (path / NAME).write_text(replace(said, **({"files": files} | changes)).sealed().dump(), "utf-8")
 
 
 def rewrite(path: Path, name: str, line: int, change: Callable[[dict[str, Any]], object]) -> None:

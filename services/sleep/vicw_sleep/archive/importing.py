@@ -118,12 +118,18 @@ async def _begun(judged: Judged, graph: Imported) -> Mark:
 
 
 async def _require_strange(judged: Judged, graph: Imported) -> None:
-    """Raise ConflictError where the store has a node of the export: whoever made that one would change it."""
+    """Raise ConflictError where the store has a node or an edge of the export, whoever's: it would be changed."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
-            for tenant, group in groupby((node for _, node in part), lambda node: node.tenant):
-                if known := await graph.nodes(tenant, [node.uid for node in group]):
-                    raise ConflictError(f"{name}: the store has the node {min(known)} already, in another context")
+            if known := await graph.held_nodes([node.uid for _, node in part]):
+                raise ConflictError(f"{name}: the store has the node {min(known)} already, in another context")
+    for lines in batched(judged.reader.rows(EDGES, EDGE_ROWS), _BATCH):
+        ids: dict[str, list[str]] = {}
+        for _, edge in lines:
+            ids.setdefault(edge.type, []).append(edge.id)
+        for edge_type, some in ids.items():
+            if known := await graph.held_edges(edge_type, some):
+                raise ConflictError(f"{EDGES}: the store has the edge {min(known)} already, in another context")
 
 
 async def _keys(judged: Judged, ring: KeyRing | None) -> None:
@@ -247,7 +253,8 @@ async def _note(mark: Mark, transaction: GraphTransaction) -> None:
 
 async def _remember(receipts: Sequence[Receipt], transaction: GraphTransaction) -> None:
     for receipt in receipts:
-        await transaction.remember(receipt)
+        if await transaction.receipt(receipt.key) is None:  # a tenant may have given it in another context
+            await transaction.remember(receipt)
 
 
 def _home(node: Node) -> Home:

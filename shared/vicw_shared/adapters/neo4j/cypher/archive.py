@@ -28,6 +28,16 @@ MARK = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'stor
 
 READ_MARK = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store' RETURN s.imported AS mark"
 
+HELD = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid"
+
+
+@cache
+def held(name: str) -> str:
+    """Return which of some edges of a type there are."""
+    return (
+        f"UNWIND $ids AS id MATCH ()-[r:{one_of([name])}]->() {seek('r', name, 'id')} WHERE r.id = id RETURN r.id AS id"
+    )
+
 
 @cache
 def leaving(types: tuple[str, ...]) -> str:
