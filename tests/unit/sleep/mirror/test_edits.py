@@ -87,6 +87,7 @@ async def test_what_is_changed_outside_of_the_texts_is_said_and_no_proposal(memo
 
 async def test_an_atom_that_somebody_has_put_in_is_none_of_the_one_before_it(memory: Memory, tmp_path: Path) -> None:
     mirror = mirror_of(memory, tmp_path / "m")
+    await memory.ingest({"id": "z", "text": "\n".join(f"line {n}" for n in range(40)), "source": "ch.md"})
     await mirror.build()
     change(tmp_path / "m", ("\nHe leaves.\n", "\nHe leaves.\n\n---\n\n## [new] A new one\n\nsaid by me\n\nNews.\n"))
     assert [problem for uid, problem in told(await edits_of(mirror)) if not uid]
