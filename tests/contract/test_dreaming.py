@@ -29,6 +29,7 @@ from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.settings import DreamSettings
 from vicw_shared.ties import DREAM
 from vicw_sleep.asking import Asking
+from vicw_sleep.dream import wiping
 from vicw_sleep.dream.adding import Added, Adding, Dreamt
 from vicw_sleep.dream.dreaming import Done, Dream, Rules
 from vicw_sleep.dream.tagging import MODEL, Tag
@@ -323,6 +324,26 @@ async def test_a_wipe_leaves_what_there_was_before(side: Side) -> None:
     await dream(side).undo(step.id, now=_LATER, grace=_GRACE)
     await wiped(side)
     assert (await run(side)).links == 1, "of the other tenant alone: what a person undid stays undone"
+
+
+async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, *items())
+    done: list[Done] = []
+    wipe_steps = wiping._wipe_steps
+
+    async def and_dream(*graph_and_now: Any) -> None:
+        await wipe_steps(*graph_and_now)
+        if not done:
+            done.append(await run(side))
+
+    monkeypatch.setattr(wiping, "_wipe_steps", and_dream)
+    gone = await wiped(side)
+    assert (gone.tags, gone.links) == (done[0].tags, done[0].links) != (0, 0)
+    again = await run(side)
+    assert (again.tags, again.links) == (gone.tags, gone.links)
+    await sound(side)
 
 
 async def test_a_tag_that_somebody_gives_since_is_his(side: Side) -> None:

@@ -47,6 +47,7 @@ async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progr
         looked += len(page)
         progress("wiping", looked, 0)
     await _wipe_tags(graph, now)
+    await _wipe_steps(graph, now)  # and last: somebody may have dreamt meanwhile, whose edges went with the others
     await queue.wake()
     return wiped
 
