@@ -109,6 +109,8 @@ async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
         refused = await asyncio.to_thread(sleep, filled, "consolidate")
         assert refused.exit_code == 2
         assert "VICW_CONSOLIDATE_SCHEDULE" in refused.stderr
+        wipe = await asyncio.to_thread(sleep, filled, "wipe")
+        assert (wipe.exit_code, "does not do this by itself" in " ".join(wipe.stderr.split())) == (2, True)
         assert (await asyncio.to_thread(sleep, filled, "log")).exit_code == 0
 
 

@@ -87,7 +87,7 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
             gone = await wipe_all(made.graph, made.queue, now=now(), progress=progress)
         out.print(f"{gone.tags} auto-tags and {gone.links} links are gone")
 
-    run_asleep(settings, platform, work, schedule=_SCHEDULE)
+    run_asleep(settings, platform, work, schedule=None)
 
 
 def _begun(atom: Atom) -> str:

@@ -130,7 +130,7 @@ def undo(
     async def work(sleeper: Sleeper) -> None:
         out.print(await take_back(sleeper, step, settings))
 
-    run_asleep(settings, platform, work, schedule="VICW_SLEEP_PAUSED")
+    run_asleep(settings, platform, work, schedule=None)
 
 
 @app.command()

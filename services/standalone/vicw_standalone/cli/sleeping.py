@@ -32,9 +32,12 @@ class Forgetful:
 
 
 def run_asleep(
-    settings: Settings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str
+    settings: Settings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str | None
 ) -> None:
-    """Do ``work`` over the stores; where a server has them open, it is said by which setting that does it by itself."""
+    """Do ``work`` over the stores; where a server has them open, it is said by which setting that does it by itself.
+
+    None: it never does.
+    """
     _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
 
 
@@ -59,7 +62,9 @@ def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextMa
 
 
 @asynccontextmanager
-async def _on_directory[T](settings: Settings, schedule: str, use: Callable[[Standalone], T]) -> AsyncIterator[T]:
+async def _on_directory[T](
+    settings: Settings, schedule: str | None, use: Callable[[Standalone], T]
+) -> AsyncIterator[T]:
     from vicw_standalone.forgetting.embedded import opened
     from vicw_standalone.offline import require_store
 
@@ -68,7 +73,8 @@ async def _on_directory[T](settings: Settings, schedule: str, use: Callable[[Sta
         try:
             standalone, _ = await stack.enter_async_context(opened(settings))
         except DataDirError as error:
-            fail(f"{error.detail}. A server does this by itself ({schedule}); stop it to do it now", code=2)
+            does = f"does this by itself ({schedule})" if schedule is not None else "does not do this by itself"
+            fail(f"{error.detail}. A server {does}; stop it to do it now", code=2)
         yield use(standalone)
         await standalone.indexer.drain()
 
