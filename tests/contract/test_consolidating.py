@@ -360,6 +360,24 @@ async def test_a_vector_store_that_is_away_keeps_everything_as_it_was(
     assert await side.nodes() == nodes
 
 
+async def test_a_step_is_undone_though_the_vector_store_is_away(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, turns(5))
+    before = await thread(side)
+    await run(side)
+    (step,) = await side.graph.steps("t", limit=9)
+
+    async def away(self: Any, ids: Sequence[str]) -> None:
+        raise UnavailableError("vectors", "is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(side.vectors), "delete", away)
+        done = await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
+    assert [item.uid for item in done.items] == [event.uid for event in before]
+    await side.indexer.drain()
+    assert (await reconcile(side.graph, side.graph, side.vectors)).orphaned == 1, "its summary's is nobody's any more"
+    await sound(side)
+
+
 async def test_a_comparison_of_the_stores_meanwhile_costs_no_summary_its_points(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_shared.courtesy import GiveWay, go_on
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import NotFoundError, VicwError
 from vicw_shared.folding.fold import MAKER, ChangedError, Fold, Folder, macro_uid
 from vicw_shared.folding.unfold import Unfolded, Unfolder
 from vicw_shared.indexes import Indexes
@@ -257,8 +257,12 @@ class Consolidation:
         await self.graph.write(step.tenant, step.context, work)
 
     async def _discard(self, points: Sequence[str]) -> None:
-        for index in await self.indexes.writing():
-            await index.vectors.delete(points)
+        """Remove points that are nobody's any more. What fails is logged: no answer has them, the reconciler will."""
+        try:
+            for index in await self.indexes.writing():
+                await index.vectors.delete(points)
+        except VicwError as error:
+            _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
 
 async def _why_gone(transaction: GraphTransaction, step: Step, retired: Node | None) -> str:
