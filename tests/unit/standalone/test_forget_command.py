@@ -25,6 +25,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.errors import NotFoundError
 from vicw_standalone.cli import app
+from vicw_standalone.cli.forget import proven
 from vicw_standalone.wiring import Standalone
 
 SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
@@ -38,6 +39,7 @@ from vicw_standalone.wiring import Standalone
 init = Standalone.__init__
 Standalone.__init__ = lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),)))
 from vicw_standalone.cli import app
+from vicw_standalone.cli.forget import proven
 app(sys.argv[1:])
 """
 
@@ -379,3 +381,12 @@ def test_a_kill_at_any_moment_is_mended(uids: dict[str, str], store: Path) -> No
         assert sorted(path.name for path in tried.glob("vectors*")) == ["vectors"]
         assert vicw(tried, "check").stdout.endswith("clean\n")
     assert killed
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [(0, "the graph and the vectors; the engines' own files"), (7, "the vectors, nor in 7 bytes of the mirror; the")],
+)
+def test_on_the_platform_the_proof_says_that_engines_keep_files_of_their_own(read: int, said: str) -> None:
+    assert said in proven(read, platform=True)
+    assert proven(read, platform=False) == f"nothing is left in the store, nor in {read} bytes of files"

@@ -146,7 +146,7 @@ def _forget(
     for one in ended:
         if begun is not None and one.erasure != begun:
             out.print("an erasure that was begun before:")
-        _tell(one)
+        _tell(one, platform=platform)
     own = [one for one in ended if one.erasure == begun and not one.proof.empty]
     if not all(one.proof.holds for one in own or ended):  # where nothing went, it may have gone before
         raise typer.Exit(1)
@@ -231,7 +231,7 @@ def _said(chosen: Chosen) -> str:
     return "\n".join(lines)
 
 
-def _tell(ended: Ended) -> None:
+def _tell(ended: Ended, *, platform: bool) -> None:
     proof, done = ended.proof, ended.done
     went = ", ".join(f"{count} {label}" for label, count in sorted(done.nodes.items())) or "nothing more"
     out.print(f"erased: {went}; {done.receipts} kept answers, {done.steps} steps of the log")
@@ -248,8 +248,16 @@ def _tell(ended: Ended) -> None:
     if proof.holds and proof.empty:
         out.print("nothing went, so there is nothing to prove")
     elif proof.holds:
-        out.print(f"proven: nothing is left in the store, nor in {proof.read} bytes of files")
+        out.print(f"proven: {proven(proof.read, platform=platform)}")
     else:
         if proof.waiting:
             out.print(f"{proof.waiting} passages wait for an ingest worker, which brings their points up to date")
         out.print("not proven: remove what is listed, then run `vicw forget resume`: it searches the same copies")
+
+
+def proven(read: int, *, platform: bool) -> str:
+    """Say what was found to have nothing left, having ``read`` so many bytes of files."""
+    if not platform:
+        return f"nothing is left in the store, nor in {read} bytes of files"
+    mirror = f", nor in {read} bytes of the mirror" if read else ""
+    return f"nothing is left in the graph and the vectors{mirror}; the engines' own files are not searched"
