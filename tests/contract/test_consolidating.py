@@ -164,6 +164,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
         await undoing.undo(steps[0].id, now=LATER + timedelta(days=8), grace=GRACE)
     for step in steps:
         await undoing.undo(step.id, now=LATER + timedelta(days=1), grace=GRACE)
+    assert (await side.check()).violations == [], "what waits for its vector is not marked indexed"
     await sound(side)
     assert plain(await side.nodes()) == plain(nodes)
     assert said(await side.edges()) == said(edges)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 
@@ -75,7 +75,11 @@ class Unfolder:
         await self.transaction.drop_nodes([macro.uid, *summary])
         linked = await chains.place(items)
         proof = [passage for uid, passage in passages.items() if uid not in summary]
-        await self.transaction.put_nodes([*items, *_freed(proof, entries)])
+        freed = {passage.uid: passage for passage in _freed(proof, entries)}
+        # An item is indexed when its first passage is: that may wait for its vector.
+        waiting = {uid for uid, passage in freed.items() if not passage.indexed}
+        items = [replace(item, indexed=False) if item.qdrant_id in waiting else item for item in items]
+        await self.transaction.put_nodes([*items, *freed.values()])
         await self.transaction.put_edges([*back, *linked])
         return Unfolded(tuple(items), tuple(summary))
 
