@@ -139,7 +139,7 @@ async def test_workers_that_do_not_follow_are_told_of(
     monkeypatch.setattr("vicw_standalone.forgetting.platform._WAIT_SECONDS", 0.2)
     _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
     assert not ended.proof.holds
-    forget._tell(ended)
+    forget._tell(ended, platform=True)
     assert f"{ended.proof.waiting} passages wait for an ingest worker" in capsys.readouterr().out
     await side.indexer.drain()
     _, (again,) = await forget._on_platform(None, [], False, True, None)
