@@ -80,26 +80,27 @@ class Standalone:
         self._reranker: Reranker | None
         self._ingest: IngestPorts
 
-    async def open(self) -> None:
-        """Open everything, or nothing.
+    async def open(self, *, half: bool = False) -> None:
+        """Open everything, or nothing. ``half``: also where an import broke off; nothing may be served then.
 
         Raises ConflictError, DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or UnavailableError,
         StorageFullError; each says what to do.
         """
         try:
-            await self._open()
+            await self._open(half=half)
         except BaseException:
             await self.close()
             raise
 
-    async def _open(self) -> None:
+    async def _open(self, *, half: bool) -> None:
         storage = self.settings.storage
         self._schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
         mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
-        await require_whole(self.graph)
+        if not half:
+            await require_whole(self.graph)
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)
         await self._require_agreement(known, source)

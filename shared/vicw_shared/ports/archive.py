@@ -84,3 +84,7 @@ class GraphArchive(Protocol):
     async def import_mark(self) -> str | None:
         """Return what ``Puts.mark_import`` noted last, or None."""
         ...
+
+    async def import_homes(self) -> str | None:
+        """Return what ``Puts.begin_import`` noted last, or None."""
+        ...

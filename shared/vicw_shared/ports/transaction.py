@@ -196,8 +196,12 @@ class Puts(Protocol):
         """
         ...
 
-    async def mark_import(self, mark: str) -> None:
-        """Note how far an import into the store is, in place of what was noted before (``GraphArchive``)."""
+    async def mark_import(self, mark: str | None) -> None:
+        """Note how far an import into the store is, in place of what was noted before; None: none is."""
+        ...
+
+    async def begin_import(self, homes: str) -> None:
+        """Note which contexts an import brings, once for all its marks."""
         ...
 
     async def put_unread(self, items: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
 import tarfile
 from collections.abc import Callable, Iterator
@@ -327,6 +328,31 @@ def test_the_half_of_an_import_beside_others_is_replaced(
     assert done.exit_code == 0, done.output
     assert len(put_aside(store)) == 1
     assert "turn" not in held(store, tmp_path / "after")
+
+
+def test_the_half_of_an_import_beside_others_is_given_up(
+    filled: Path, tmp_path: Path, dying: Callable[[], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    init = Standalone.__init__
+    monkeypatch.setattr(Standalone, "__init__", lambda self, settings: init(self, settings, HashEmbedder()))
+    parts = {name: tmp_path / name for name in ("ctx", "other")}
+    for name, part in parts.items():
+        assert vicw("export", "--to", part, "--context", name, "--data-dir", filled).exit_code == 0
+    store = tmp_path / "store"
+    assert vicw("import", parts["other"], "--data-dir", store).exit_code == 0
+    before = held(store, tmp_path / "before")
+    with dying():
+        assert vicw("import", parts["ctx"], "--data-dir", store).exit_code != 0
+    shutil.rmtree(parts["ctx"])
+    assert "`vicw forget import`" in vicw("export", "--to", tmp_path / "half", "--data-dir", store).output
+    dry = vicw("forget", "import", "--dry-run", "--data-dir", store)
+    assert (dry.exit_code, dry.stdout) == (0, "what was imported of context 'ctx' of 'default'\n")
+    done = vicw("forget", "import", "--yes", "--data-dir", store)
+    assert done.exit_code == 0, done.output
+    assert "proven: nothing is left" in done.stdout
+    assert held(store, tmp_path / "after") == before
+    assert "clean" in vicw("check", "--data-dir", store).stdout
+    assert "No import broke off" in vicw("forget", "import", "--yes", "--data-dir", store).output
 
 
 def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ class KnowsThePast(GraphStore, GraphAudit, Protocol):
 class Chosen:
     """What is to go: ``items`` (uids) by context, or all of these contexts, or all of the tenant.
 
-    ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name.
+    ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name. Of ``scattered``
+    contexts (names) a part alone has come: their nodes may hang on nothing.
     """
 
     tenant: str
@@ -53,6 +54,7 @@ class Chosen:
     everything: bool = False
     people: tuple[Node, ...] = ()
     mentioned: int = 0
+    scattered: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:

@@ -27,6 +27,7 @@ from vicw_ingest.erasing.noting import (
     KEY,
     PEOPLE,
     ROOTS,
+    SCATTERED,
     UID,
     listed,
     note_of,
@@ -35,6 +36,7 @@ from vicw_ingest.erasing.noting import (
     tells_of,
     united,
 )
+from vicw_ingest.erasing.scattered import drop_scattered
 from vicw_shared.clock import now
 from vicw_shared.fingerprints import new_key
 from vicw_shared.indexes import Indexes
@@ -94,11 +96,14 @@ class Eraser:
         roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
         items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
         people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
-        erasure = make_uid(chosen.tenant, "erasure", f"{now().timestamp()}", json.dumps([roots, items]))
+        erasure = make_uid(
+            chosen.tenant, "erasure", f"{now().timestamp()}", json.dumps([roots, items, chosen.scattered])
+        )
         body: dict[str, object] = {
             ITEMS: {**people, **items},
             ROOTS: roots,
             ALL: chosen.everything,
+            SCATTERED: list(chosen.scattered),
             PEOPLE: [person.uid for person in chosen.people],
             KEY: f"{new_key():x}",
         }
@@ -168,6 +173,9 @@ class Eraser:
             async for went in self._erase_context(root, first, key):
                 done.count(went)
                 self.told(sum(done.nodes.values()))
+        async for went in drop_scattered(self.graph, first, [*map(str, listed(first.body.get(SCATTERED)))], key):
+            done.count(went)
+            self.told(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
         if await self._stands(first.erasure):
             await self._write(first.tenant, methodcaller("note_erasure", sealed))

@@ -19,7 +19,7 @@ from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasureNote, Erasures, GraphStore, Step
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
-ITEMS, ROOTS, PEOPLE, ALL, KEY = "items", "roots", "people", "everything", "key"
+ITEMS, ROOTS, PEOPLE, ALL, SCATTERED, KEY = "items", "roots", "people", "everything", "scattered", "key"
 """What the first note has: what is to go."""
 GONE, FLOWS, MARKS = "gone", "flows", "marks"
 """What the others have: what went."""

@@ -34,7 +34,7 @@ from vicw_shared.ports import (
 )
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.judging import Home, Judged
-from vicw_sleep.archive.marks import Mark, require_whole
+from vicw_sleep.archive.marks import Mark, dump_homes, require_whole
 from vicw_sleep.archive.pointing import Pointing
 from vicw_sleep.archive.standing import contexts_of, is_empty, mark_of
 
@@ -150,6 +150,7 @@ class _Import:
     progress: Progress
     total: int
     _done: int = 0
+    _noted: bool = False
 
     async def run(self) -> None:
         """Write all that is not written yet. Counters come first: no number is given twice even if somebody writes."""
@@ -182,8 +183,11 @@ class _Import:
         async def both(transaction: GraphTransaction) -> None:
             await work(transaction)
             await _note(mark, transaction)
+            if not self._noted:
+                await transaction.begin_import(dump_homes(self.judged.homes))
 
         await self.graph.write(*home, both)
+        self._noted = True
 
     def _told(self, lines: int) -> None:
         self._done += lines

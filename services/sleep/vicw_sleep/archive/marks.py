@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from operator import methodcaller
 
-from vicw_shared.errors import ConflictError
-from vicw_shared.ports import GraphArchive
+from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.ports import GraphArchive, GraphStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +38,31 @@ async def require_whole(graph: GraphArchive) -> None:
     if mark is not None and not mark.done:
         raise ConflictError(
             f"The import of an export, made at {mark.made}, broke off in this store. Run the same `vicw import` or "
-            "`vicw restore` again: it goes on where it was"
+            "`vicw restore` again: it goes on where it was. Or give it up: `vicw forget import`"
         )
+
+
+def dump_homes(homes: Iterable[tuple[str, str]]) -> str:
+    """Return contexts (tenant, name) as what a store notes of an import that begins."""
+    return json.dumps(sorted(homes))
+
+
+async def homes_of_half(graph: GraphArchive) -> dict[str, list[str]]:
+    """Return the contexts (names by tenant) that an import brings which broke off: some of them in part, or not yet.
+
+    Raises NotFoundError where none broke off, ConflictError where a version began it that noted no contexts.
+    """
+    mark = await read_mark(graph)
+    if mark is None or mark.done:
+        raise NotFoundError("No import broke off in this store")
+    if (noted := await graph.import_homes()) is None:
+        raise ConflictError("An earlier version began this import, and noted no contexts: run the same import again")
+    found: dict[str, list[str]] = {}
+    for tenant, context in json.loads(noted):
+        found.setdefault(tenant, []).append(context)
+    return found
+
+
+async def give_up(graph: GraphStore, tenant: str) -> None:
+    """Note, by whichever tenant, that no import is under way any more: what it has brought is gone."""
+    await graph.write(tenant, "", methodcaller("mark_import", None))

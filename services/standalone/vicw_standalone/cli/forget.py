@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vicw_ingest.erasing.eraser import Done, Eraser, Graph
     from vicw_standalone.forgetting.proving import Ended
 
-    type Choose = Callable[[Graph], Awaitable[Chosen]]
+    type Choose = Callable[[Graph], Awaitable[Chosen | list[Chosen]]]
 
 app = typer.Typer(
     help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
@@ -119,6 +119,22 @@ def tenant(
     _forget(lambda graph: choose_tenant(graph, name), copies, dry_run, yes, data_dir, platform)
 
 
+@app.command("import")
+def import_(
+    dry_run: DryOption = False,
+    yes: YesOption = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Give up an import that broke off: erase what it has brought. The rest of the store is as it was before.
+
+    The export need not be there any more. API keys that it took in stay: `vicw keys revoke` ends them.
+    """
+    from vicw_standalone.forgetting.giving_up import choose_half
+
+    _forget(choose_half, None, dry_run, yes, data_dir, platform, half=True)
+
+
 @app.command()
 def resume(
     copies: CopiesOption = None,
@@ -126,7 +142,7 @@ def resume(
     platform: PlatformOption = False,
 ) -> None:
     """Go on with erasures that were killed, or that could not be proven; search again."""
-    _forget(None, copies, False, True, data_dir, platform)
+    _forget(None, copies, False, True, data_dir, platform, half=True)
 
 
 def _forget(
@@ -136,62 +152,70 @@ def _forget(
     yes: bool,
     data_dir: Path | None,
     platform: bool,
+    *,
+    half: bool = False,
 ) -> None:
     configure_logs(LogSettings(level="warning"))
     folders = [folder.absolute() for folder in copies or ()]
     if len(folders) > _MOST_FOLDERS:
         fail(f"{len(folders)} folders: name {_MOST_FOLDERS} at most, or one above", code=2)
     work = _on_platform if platform else _on_directory
-    begun, ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir))
+    begun, ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir, half))
     for one in ended:
-        if begun is not None and one.erasure != begun:
+        if begun and one.erasure not in begun:
             out.print("an erasure that was begun before:")
         _tell(one, platform=platform)
-    own = [one for one in ended if one.erasure == begun and not one.proof.empty]
+    own = [one for one in ended if one.erasure in begun and not one.proof.empty]
     if not all(one.proof.holds for one in own or ended):  # where nothing went, it may have gone before
         raise typer.Exit(1)
 
 
 async def _on_directory(
-    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
-) -> tuple[str | None, list[Ended]]:
+    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
+) -> tuple[list[str], list[Ended]]:
     from vicw_ingest.erasing.noting import note_copies
     from vicw_standalone.forgetting import embedded
+    from vicw_standalone.forgetting.giving_up import settle_half
 
     settings = read_settings(data_dir=data_dir)
-    begun: str | None = None
+    begun: list[str] = []
     done: dict[str, Done] = {}
     try:
-        async with embedded.opened(settings) as (standalone, eraser):
+        async with embedded.opened(settings, half=half) as (standalone, eraser):
             await _check_folders(eraser, copies)
-            if choose is not None and (begun := await _begin(choose, standalone.graph, eraser, dry_run, yes)) is None:
-                return None, []
+            if choose is not None and not (begun := await _begin(choose, standalone.graph, eraser, dry_run, yes)):
+                return [], []
             for erasure in await eraser.pending():
                 await note_copies(standalone.graph, erasure, [*map(str, copies)])
                 done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
+            if half:
+                await settle_half(standalone.graph)
     except DataDirError as error:
         fail(f"{error.detail}. Nothing was erased", code=2)
     return begun, await embedded.end(settings, done) if done else []
 
 
 async def _on_platform(
-    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None
-) -> tuple[str | None, list[Ended]]:
+    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
+) -> tuple[list[str], list[Ended]]:
     from vicw_ingest.erasing.noting import note_copies
     from vicw_sleep.settings import Settings as SleepSettings
     from vicw_standalone.forgetting import platform
+    from vicw_standalone.forgetting.giving_up import settle_half
 
     settings = SleepSettings.read()
-    begun: str | None = None
+    begun: list[str] = []
     done: dict[str, Done] = {}
     async with platform.opened(settings) as (wiring, eraser):
         await _check_folders(eraser, copies)
         graph = wiring.engines.graph
-        if choose is not None and (begun := await _begin(choose, graph, eraser, dry_run, yes)) is None:
-            return None, []
+        if choose is not None and not (begun := await _begin(choose, graph, eraser, dry_run, yes)):
+            return [], []
         for erasure in await eraser.pending():
             await note_copies(graph, erasure, [*map(str, copies)])
             done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
+        if half:
+            await settle_half(graph)
         return begun, await platform.end(settings, wiring, done)
 
 
@@ -205,24 +229,32 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
             fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
 
 
-async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> str | None:
-    """Say what is to go, and note it if it is wanted; return the erasure's uid then."""
-    chosen = await choose(graph)
+async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> list[str]:
+    """Say what is to go, and note it if it is wanted; return the uids of the erasures then, one a tenant."""
+    found = await choose(graph)
+    wanted = found if isinstance(found, list) else [found]
+    for chosen in wanted:
+        _show(chosen)
+    if dry_run:
+        return []
+    if not yes and not typer.confirm("Erase this for good? It cannot be undone", err=True):
+        err.print("nothing was erased")
+        return []
+    return [await eraser.begin(chosen) for chosen in wanted]
+
+
+def _show(chosen: Chosen) -> None:
+    """Say what is to go; refuse what would erase nothing."""
     if chosen.people and chosen.mentioned and not chosen.count:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
         told = f"{chosen.mentioned} items of others mention {names}, and stay with the name (--mentions erases them)"
         fail(f"nothing was erased: nothing is said by or about {names}. {told}", code=2)
     out.print(harmless(_said(chosen)), markup=False)
-    if dry_run:
-        return None
-    if not yes and not typer.confirm("Erase this for good? It cannot be undone", err=True):
-        err.print("nothing was erased")
-        return None
-    return await eraser.begin(chosen)
 
 
 def _said(chosen: Chosen) -> str:
     whole = [f"context {name!r}" for name in chosen.contexts]
+    whole += [f"what was imported of context {name!r} of {chosen.tenant!r}" for name in chosen.scattered]
     parts = [f"{len(uids)} items of {context!r}" for context, uids in chosen.items.items()]
     lines = [", ".join([*whole, *parts]) or "nothing that is stored"]
     if chosen.people:

@@ -31,14 +31,17 @@ from vicw_standalone.wiring import Standalone
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[tuple[Standalone, Eraser]]:
-    """Open the stores, with what embeds what comes back. Raises DataDirError while a server has them."""
+async def opened(settings: Settings, *, half: bool = False) -> AsyncIterator[tuple[Standalone, Eraser]]:
+    """Open the stores, with what embeds what comes back. Raises DataDirError while a server has them.
+
+    ``half``: also where an import broke off.
+    """
     data_dir = settings.storage.data_dir
     require_store(data_dir)
     _recover(data_dir)
     standalone = Standalone(settings)
     try:
-        await standalone.open()
+        await standalone.open(half=half)
         yield standalone, Eraser(standalone.graph, standalone.indexes, standalone.registry)
     finally:
         await standalone.close()

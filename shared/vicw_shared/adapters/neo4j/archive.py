@@ -49,6 +49,11 @@ class Neo4jArchive:
         mark: str | None = row["mark"]
         return mark
 
+    async def import_homes(self) -> str | None:
+        (row,) = await self._database.read(archive.READ_MARK)
+        homes: str | None = row["homes"]
+        return homes
+
 
 @measured("neo4j")
 class Neo4jSnapshot:

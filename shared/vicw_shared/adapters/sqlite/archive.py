@@ -69,8 +69,14 @@ class SqliteArchive:
         return await self._database.read(work)
 
     async def import_mark(self) -> str | None:
-        sql = "SELECT value FROM meta WHERE key = 'import'"
-        row = await self._database.read(lambda c: c.execute(sql).fetchone())
+        return await self._noted("import")
+
+    async def import_homes(self) -> str | None:
+        return await self._noted("import_homes")
+
+    async def _noted(self, key: str) -> str | None:
+        sql = "SELECT value FROM meta WHERE key = ?"
+        row = await self._database.read(lambda c: c.execute(sql, (key,)).fetchone())
         return str(row[0]) if row else None
 
 

@@ -250,8 +250,14 @@ class SqliteTransaction:
         sql = "DELETE FROM counter WHERE tenant = ? AND context = ? AND flow = ?"
         await self._do(lambda c: c.executemany(sql, rows))
 
-    async def mark_import(self, mark: str) -> None:
-        await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import', ?)", (mark,)))
+    async def mark_import(self, mark: str | None) -> None:
+        if mark is None:
+            await self._do(lambda c: c.execute("DELETE FROM meta WHERE key IN ('import', 'import_homes')"))
+        else:
+            await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import', ?)", (mark,)))
+
+    async def begin_import(self, homes: str) -> None:
+        await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import_homes', ?)", (homes,)))
 
     async def put_unread(self, items: Sequence[str]) -> None:
         await self._do(lambda c: put_unread(c, self._tenant, self._context, items))

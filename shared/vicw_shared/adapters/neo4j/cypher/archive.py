@@ -24,9 +24,15 @@ RECEIPTS = (
     "ORDER BY r.created_at, r.receipt_key LIMIT $limit"
 )
 
-MARK = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store' SET s.imported = $mark"
+_STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
-READ_MARK = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store' RETURN s.imported AS mark"
+MARK = f"{_STORE} SET s.imported = $mark"
+
+UNMARK = f"{_STORE} REMOVE s.imported, s.imported_homes"
+
+BEGIN = f"{_STORE} SET s.imported_homes = $homes"
+
+READ_MARK = f"{_STORE} RETURN s.imported AS mark, s.imported_homes AS homes"
 
 HELD = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid"
 
