@@ -8,7 +8,9 @@ import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
 from vicw_shared.identity.joining import Decision
-from vicw_shared.ports import GraphTransaction, Use
+from vicw_shared.ports import GraphTransaction, Outcome, Step, Use
 from vicw_sleep.archive import exporting, importing
 from vicw_sleep.archive.exporting import Wanted
 from vicw_sleep.consolidation.batching import Rules
@@ -219,6 +221,24 @@ async def test_what_another_tenant_has_is_not_changed(side: Side, store: Path, t
         await imported(tmp_path / "two", side)
     assert await whole(side) == before
     assert await side.graph.import_mark() is None
+
+
+async def test_a_step_that_another_tenant_has_is_not_changed(side: Side, store: Path, tmp_path: Path) -> None:
+    await tell(side, [turn(n, _TEXTS[n % 3]) for n in range(4)])
+    item = (await thread(side))[0].uid
+    step = Step(
+        id=item, tenant="t", context="c", task="dream", outcome=Outcome.DONE, at=START, subject=item, reason="its own"
+    )
+    await side.graph.write("t", "c", methodcaller("log_step", step))
+    async with embedded(store) as other:
+        await tell(other, [turn(n, _TEXTS[n % 3]) for n in range(4)], context="e")
+        theirs = next(node.uid for node in (await other.nodes()).values() if node.content_hash is not None)
+        forged = replace(step, context="e", subject=theirs)
+        await other.graph.write("t", "e", methodcaller("log_step", forged))
+        await exported(other, tmp_path / "two")
+    with pytest.raises(ConflictError, match=f"the store has the step {step.id} already"):
+        await imported(tmp_path / "two", side)
+    assert await side.graph.step(step.id) == step
 
 
 async def test_an_answer_that_the_store_has_stays(side: Side, store: Path, tmp_path: Path) -> None:

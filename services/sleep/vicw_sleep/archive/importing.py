@@ -29,6 +29,7 @@ from vicw_shared.ports import (
     ModelIdentity,
     Outbox,
     Receipt,
+    SleepLog,
     Use,
     VectorStore,
 )
@@ -44,7 +45,7 @@ type Line[T] = tuple[int, T]
 type Work = Callable[[GraphTransaction], Awaitable[None]]
 
 
-class Imported(GraphStore, GraphArchive, GraphAudit, Outbox, Protocol):
+class Imported(GraphStore, GraphArchive, GraphAudit, Outbox, SleepLog, Protocol):
     """What is needed of a graph."""
 
 
@@ -118,7 +119,7 @@ async def _begun(judged: Judged, graph: Imported) -> Mark:
 
 
 async def _require_strange(judged: Judged, graph: Imported) -> None:
-    """Raise ConflictError where the store has a node or an edge of the export, whoever's: it would be changed."""
+    """Raise ConflictError where the store has a node, an edge or a step of the export, whoever's: it would change."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
             if known := await graph.held_nodes([node.uid for _, node in part]):
@@ -130,6 +131,9 @@ async def _require_strange(judged: Judged, graph: Imported) -> None:
         for edge_type, some in ids.items():
             if known := await graph.held_edges(edge_type, some):
                 raise ConflictError(f"{EDGES}: the store has the edge {min(known)} already, in another context")
+    for _, step in judged.reader.rows(STEPS, STEP_ROWS):
+        if await graph.step(step.id) is not None:
+            raise ConflictError(f"{STEPS}: the store has the step {step.id} already, in another context")
 
 
 async def _keys(judged: Judged, ring: KeyRing | None) -> None:
