@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from contract.test_erasing import eraser, left
 from contract.test_folding import sound, tell, turn
 from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_sleep.archive.marks import begin_giving_up
 from vicw_standalone.forgetting.giving_up import choose_half, settle_half
 
 
@@ -24,10 +26,13 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 
 
 async def give_up(side: Side) -> None:
-    """Erase what an import has brought, prove it, and end it, as ``vicw forget import`` does."""
+    """Erase what an import has brought, prove it, and end it, as ``vicw forget import`` does, or ``resume``."""
     work = eraser(side)
-    for chosen in await choose_half(side.graph):
-        await work.begin(chosen)
+    if await side.graph.import_mark() is not None:
+        wanted = await choose_half(side.graph)
+        await begin_giving_up(side.graph)
+        for chosen in wanted:
+            await work.begin(chosen)
     pending = await work.pending()
     for erasure in pending:
         await work.run(erasure)
@@ -90,6 +95,44 @@ async def test_giving_up_that_is_killed_goes_on(side: Side, store: Path, tmp_pat
         assert await whole(side) == before
     assert deaths > 5
     assert await whole(side) == before
+    await sound(side)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("after", [1, 2, 9, 1000])
+async def test_an_import_that_is_being_given_up_does_not_go_on(
+    side: Side, store: Path, tmp_path: Path, after: int
+) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        known = await source.nodes()
+
+    async def away(*_: object) -> None:
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("vicw_sleep.archive.importing.Pointing.run", away)
+        await imported(tmp_path / "one", side)
+    await settle_half(side.graph)
+    assert await side.graph.import_mark() is not None, "it broke off, and nobody has given it up"
+    revive = dying(side, after, behind=True)
+    work = eraser(side)
+    with suppress(Killed):
+        wanted = await choose_half(side.graph)
+        await begin_giving_up(side.graph)
+        for chosen in wanted:
+            await work.begin(chosen)
+        for erasure in await work.pending():
+            await work.run(erasure)
+    revive()
+    for try_it in (imported(tmp_path / "one", side), exported(side, tmp_path / "half")):
+        with pytest.raises(ConflictError, match="is given up, and not all of it is erased yet"):
+            await try_it
+    await give_up(side)
+    assert await side.nodes() == {}
+    await imported(tmp_path / "one", side)
+    assert (await side.nodes()).keys() == known.keys()
     await sound(side)
 
 

@@ -103,7 +103,8 @@ async def import_archive(judged: Judged, target: Target, progress: Progress = si
 async def _begun(judged: Judged, graph: Imported) -> Mark:
     """Return how far the import is. Raises ConflictError where it may not begin."""
     manifest = judged.reader.manifest
-    if (mark := await mark_of(judged, graph)) is not None:
+    mark = await mark_of(judged, graph)
+    if mark is not None and not mark.given_up:
         return mark
     await require_whole(graph)
     if there := await contexts_of(judged, graph):

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import methodcaller
+from typing import Protocol
 
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.ports import GraphArchive, GraphStore
 
 
+class Graph(GraphStore, GraphArchive, Protocol):
+    """What is asked for an import, and told how it is with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far the import of an export (``id``, of ``made``) is: all before a line of a file is stored."""
+    """How far the import of an export (``id``, of ``made``) is: all before a line of a file is stored.
+
+    ``given_up``: what it has brought is being erased, so that it cannot go on where it was.
+    """
 
     id: str
     made: str
     file: str = ""
     line: int = 0
     done: bool = False
+    given_up: bool = False
 
     def dump(self) -> str:
         """Return it as JSON."""
@@ -35,6 +44,11 @@ async def read_mark(graph: GraphArchive) -> Mark | None:
 async def require_whole(graph: GraphArchive) -> None:
     """Raise ConflictError where an import broke off: its contexts have half of their chains."""
     mark = await read_mark(graph)
+    if mark is not None and mark.given_up:
+        raise ConflictError(
+            f"The import of an export, made at {mark.made}, is given up, and not all of it is erased yet. Run `vicw "
+            "forget import` again"
+        )
     if mark is not None and not mark.done:
         raise ConflictError(
             f"The import of an export, made at {mark.made}, broke off in this store. Run the same `vicw import` or "
@@ -61,6 +75,13 @@ async def homes_of_half(graph: GraphArchive) -> dict[str, list[str]]:
     for tenant, context in json.loads(noted):
         found.setdefault(tenant, []).append(context)
     return found
+
+
+async def begin_giving_up(graph: Graph) -> None:
+    """Note that the import that broke off must not go on. Raises as ``homes_of_half`` does."""
+    tenant = next(iter(await homes_of_half(graph)))
+    if (mark := await read_mark(graph)) is not None:
+        await graph.write(tenant, "", methodcaller("mark_import", replace(mark, given_up=True).dump()))
 
 
 async def give_up(graph: GraphStore, tenant: str) -> None:

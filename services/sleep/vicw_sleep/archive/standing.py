@@ -34,7 +34,7 @@ async def mark_of(judged: Judged, graph: Asked) -> Mark | None:
 async def is_half(judged: Judged, graph: Asked) -> bool:
     """Tell whether a store has a part of this export and nothing else, as an import leaves it that broke off."""
     mark = await mark_of(judged, graph)
-    if mark is None or mark.done:
+    if mark is None or mark.done or mark.given_up:
         return False
     return await graph.count(Label.CONTEXT) == len(await contexts_of(judged, graph))
 

@@ -183,7 +183,7 @@ async def _on_directory(
     try:
         async with embedded.opened(settings, half=half) as (standalone, eraser):
             await _check_folders(eraser, copies)
-            if choose is not None and not (begun := await _begin(choose, standalone.graph, eraser, dry_run, yes)):
+            if choose is not None and not (begun := await _begin(choose, standalone.graph, eraser, dry_run, yes, half)):
                 return [], []
             for erasure in await eraser.pending():
                 await note_copies(standalone.graph, erasure, [*map(str, copies)])
@@ -209,7 +209,7 @@ async def _on_platform(
     async with platform.opened(settings) as (wiring, eraser):
         await _check_folders(eraser, copies)
         graph = wiring.engines.graph
-        if choose is not None and not (begun := await _begin(choose, graph, eraser, dry_run, yes)):
+        if choose is not None and not (begun := await _begin(choose, graph, eraser, dry_run, yes, half)):
             return [], []
         for erasure in await eraser.pending():
             await note_copies(graph, erasure, [*map(str, copies)])
@@ -229,8 +229,10 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
             fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
 
 
-async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool) -> list[str]:
+async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
     """Say what is to go, and note it if it is wanted; return the uids of the erasures then, one a tenant."""
+    from vicw_sleep.archive.marks import begin_giving_up
+
     found = await choose(graph)
     wanted = found if isinstance(found, list) else [found]
     for chosen in wanted:
@@ -240,6 +242,8 @@ async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, ye
     if not yes and not typer.confirm("Erase this for good? It cannot be undone", err=True):
         err.print("nothing was erased")
         return []
+    if half:
+        await begin_giving_up(graph)
     return [await eraser.begin(chosen) for chosen in wanted]
 
 

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from vicw_ingest.erasing.choosing import Chosen
-from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.ports import GraphArchive, GraphStore
-from vicw_sleep.archive.marks import give_up, homes_of_half
-
-
-class Graph(GraphStore, GraphArchive, Protocol):
-    """What is asked for the import, and told that it is over."""
+from vicw_sleep.archive.marks import Graph, give_up, homes_of_half, read_mark
 
 
 async def choose_half(graph: Graph) -> list[Chosen]:
@@ -23,11 +15,11 @@ async def choose_half(graph: Graph) -> list[Chosen]:
 
 
 async def settle_half(graph: Graph) -> None:
-    """Note that no import is under way any more, once no context is left that one has brought which broke off."""
-    try:
-        homes = await homes_of_half(graph)
-    except (NotFoundError, ConflictError):
+    """Note that no import is under way any more, once no context is left that one has brought which is given up."""
+    mark = await read_mark(graph)
+    if mark is None or not mark.given_up:
         return
+    homes = await homes_of_half(graph)
     for tenant, names in homes.items():
         if not {root.context for root in await graph.contexts(tenant)}.isdisjoint(names):
             return
