@@ -9,21 +9,24 @@ from difflib import SequenceMatcher
 
 type Step = tuple[int, int, int, int]
 """Lines [i, j) became lines [k, end)."""
-_MOST_PAIRS = 4_000_000
-"""Of so many lines and others that have nothing between them in common all are taken to be changed."""
+_MOST_PAIRS = 40_000
+"""Of so many lines and others that have no line of their own in common all between the first and the last that differ
+are taken to be changed: where they are blank in part, comparing takes the cube of their number.
+"""
 
 
 def steps_of(lines: Sequence[str], new: Sequence[str]) -> list[Step]:
     """Return what differs, in order.
 
     What comes once in both, as the head of an atom does, is found first (Cohen's patience diff), and only what stands
-    between is compared line by line: that takes the square of its length.
+    between is compared line by line.
     """
     found: list[Step] = []
     start, there = 0, 0
     for end, place in [*_anchors(lines, new), (len(lines), len(new))]:
         if (end - start) * (place - there) > _MOST_PAIRS:
-            found.append(_inside(lines, new, (start, end, there, place)))
+            step = _inside(lines, new, (start, end, there, place))
+            found += [step] if step[0] < step[1] or step[2] < step[3] else []
         elif start < end or there < place:
             part = SequenceMatcher(None, lines[start:end], new[there:place], autojunk=False)
             codes = (code for code in part.get_opcodes() if code[0] != "equal")
