@@ -478,6 +478,25 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     await sound(side)
 
 
+async def test_what_a_language_model_has_written_is_used_first(side: Side) -> None:
+    await tell(side, turns(40))
+
+    def answer(body: dict[str, Any]) -> str:
+        shown = json.loads(body["messages"][-1]["content"])["messages"]
+        if not any("round 12." in one["text"] for one in shown):
+            return "none"
+        return json.dumps({"lines": [{"n": n, "text": one["text"]} for n, one in enumerate(shown, 1)]})
+
+    async with chatting(answer) as chat:
+        model = OpenAILanguageModel(base_url=chat.url, model="m")
+        asking = Asking(model, max_tokens=4096, at_once=3)
+        done = await consolidation(side, asking=asking).run(RULES, now=LATER, seconds=0.0)
+        assert (done.macros, len(chat.asked)) == (1, 3)
+        await model.close()
+    (step,) = await side.graph.steps("t", limit=9)
+    assert step.details["by"] == "llm"
+
+
 async def test_what_a_language_model_has_written_is_not_lost_to_the_end_of_a_turn(side: Side) -> None:
     await tell(side, turns(40))
 

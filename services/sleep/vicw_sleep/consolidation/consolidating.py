@@ -159,7 +159,9 @@ class Consolidation:
                 return False
             some, left = run.pace.take(left)
             fresh = [batch for batch in some if run.again or not await self._is_settled(batch, run)]
-            for draft in await run.drafter.drafts(fresh):
+            drafts = await run.drafter.drafts(fresh)
+            # What a model has written first: a turn that is over uses all of that, and nothing else.
+            for draft in sorted(drafts, key=lambda one: not one.by_model):
                 is_over = begun and run.deadline.passed and not draft.by_model
                 if is_over or (run.most is not None and run.done.macros >= run.most):
                     return False
