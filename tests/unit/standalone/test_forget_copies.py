@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from unit.standalone.test_forget_command import uids as uids
 from unit.standalone.test_forget_command import vicw
 
@@ -40,6 +42,36 @@ def test_a_copy_is_found_wherever_and_whatever_it_is(uids: dict[str, str], store
     again = vicw(store, "forget", "resume")
     assert again.exit_code == 0, again.output
     assert "copies searched: 0\nproven: nothing is left" in again.stdout
+
+
+def test_the_data_directory_in_use_is_no_copy(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
+    backup = _backup(store, tmp_path / "backups")
+    assert vicw(store, "restore", backup, "--replace").exit_code == 0
+    (aside,) = (path for path in store.iterdir() if path.name.startswith("replaced-"))
+    (tmp_path / "link").symlink_to(store)
+    done = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path, "--copies", store)
+    told = "\n".join(f"a copy has it: {copy}" for copy in sorted([aside, backup]))
+    assert f"copies searched: 2\n{told}\nnot proven" in done.stdout
+
+
+def test_a_folder_that_nobody_may_look_into_may_have_it(
+    uids: dict[str, str], store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = tmp_path / "copies" / "private"
+    private.mkdir(parents=True)
+    (tmp_path / "copies" / "loop").symlink_to("loop")
+    exists, walk = Path.exists, Path.walk
+
+    def allowed(path: Path) -> Path:
+        if path.name == "private" or path.parent.name == "private":
+            raise PermissionError(13, "Permission denied", str(path))
+        return path
+
+    monkeypatch.setattr(Path, "exists", lambda self, **how: exists(allowed(self), **how))
+    monkeypatch.setattr(Path, "walk", lambda self, **how: walk(allowed(self), **how))
+    done = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path / "copies")
+    assert f"copies searched: 1\n{private} cannot be read: " in done.stdout, done.output
+    assert done.exit_code == 1
 
 
 def test_a_copy_that_cannot_be_read_may_have_it(uids: dict[str, str], store: Path, tmp_path: Path) -> None:

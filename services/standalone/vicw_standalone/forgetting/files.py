@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -50,11 +51,12 @@ def look_through_store(data_dir: Path, remains: Remains) -> int:
 def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
     """Return the exports and backups in these folders, however deep, or that are these, and what restores put aside.
 
-    A copied data directory is one, too, and so is what a death has left of an export.
+    A copied data directory is one, too, and so is what a death has left of an export; the one in use is none.
     """
+    own = os.path.realpath(data_dir) if data_dir is not None else None
     found = [path for path in (data_dir.iterdir() if data_dir is not None else ()) if path.name.startswith(_REPLACED)]
     for folder in folders:
-        found += _copies(folder)
+        found += _copies(folder, own)
     return sorted(set(found))
 
 
@@ -76,19 +78,21 @@ def look_through_copy(copy: Path, remains: Remains) -> None:
         raise UnreadableError(f"{copy} cannot be read: {error}") from error
 
 
-def _copies(path: Path) -> Iterator[Path]:
-    if _is_copy(path):
-        yield path
-        return
+def _copies(path: Path, own: str | None, *, linked: bool = True) -> Iterator[Path]:
+    """Yield the copies in a folder. Links in it may be copies, but lead nowhere else: ``linked``, as it may be itself.
+
+    What may not be looked into is one: what it has nobody knows.
+    """
     try:
-        inside = sorted(path.iterdir()) if path.is_dir() else []
+        is_copy = _is_copy(path) and os.path.realpath(path) != own
+        is_folder = not is_copy and path.is_dir() and (linked or not path.is_symlink())
+        inside = sorted(path.iterdir()) if is_folder else []
     except OSError:
-        inside = [path]  # what it has nobody knows
+        is_copy, inside = True, []
+    if is_copy:
+        yield path
     for one in inside:
-        if one == path or (one.is_symlink() and _is_copy(one)):
-            yield one
-        elif not one.is_symlink():
-            yield from _copies(one)
+        yield from _copies(one, own, linked=False)
 
 
 def _is_copy(path: Path) -> bool:
