@@ -326,6 +326,23 @@ async def test_a_wipe_leaves_what_there_was_before(side: Side) -> None:
     assert (await run(side)).links == 1, "of the other tenant alone: what a person undid stays undone"
 
 
+async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, *items())
+    wipe_tags = wiping._wipe_tags
+
+    async def and_dream(*graph_and_now: Any) -> None:
+        await wipe_tags(*graph_and_now)
+        await run(side)
+
+    monkeypatch.setattr(wiping, "_wipe_tags", and_dream)
+    await wiped(side)
+    steps = await side.graph.steps("t", task=DREAM, limit=9)
+    assert {step.outcome for step in steps} == {Outcome.DONE}
+    for step in steps:
+        assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0
+    assert await dreamt(side) == []
+
+
 async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,8 +350,8 @@ async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
     done: list[Done] = []
     wipe_steps = wiping._wipe_steps
 
-    async def and_dream(*graph_and_now: Any) -> None:
-        await wipe_steps(*graph_and_now)
+    async def and_dream(*graph_and_now: Any, **how: Any) -> None:
+        await wipe_steps(*graph_and_now, **how)
         if not done:
             done.append(await run(side))
 

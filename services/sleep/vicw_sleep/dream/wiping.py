@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -47,7 +47,8 @@ async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progr
         looked += len(page)
         progress("wiping", looked, 0)
     await _wipe_tags(graph, now)
-    await _wipe_steps(graph, now)  # and last: somebody may have dreamt meanwhile, whose edges went with the others
+    # And last: somebody may have dreamt meanwhile, whose edges went with the others, but for those that came later.
+    await _wipe_steps(graph, now, bare=True)
     await queue.wake()
     return wiped
 
@@ -59,17 +60,21 @@ async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: da
     return [edge.type for edge in dreamt]
 
 
-async def _wipe_steps(graph: Graph, now: datetime) -> None:
+async def _wipe_steps(graph: Graph, now: datetime, *, bare: bool = False) -> None:
+    """Note that what dreams have made is wiped; ``bare``: of those alone that have none of it left."""
     async for page in step_pages(graph, task=DREAM):
         done = sorted((one for one in page if one.outcome is Outcome.DONE), key=lambda one: (one.tenant, one.context))
         for (tenant, context), some in groupby(done, key=lambda one: (one.tenant, one.context)):
             steps = [replace(one, outcome=Outcome.UNDONE, details={**one.details, WIPED: True}) for one in some]
-            await graph.write(tenant, context, partial(_log, steps=steps))
+            await graph.write(tenant, context, partial(_log, steps=steps, bare=bare))
 
 
-async def _log(transaction: GraphTransaction, *, steps: Iterable[Step]) -> None:
+async def _log(transaction: GraphTransaction, *, steps: Sequence[Step], bare: bool) -> None:
+    uids = [step.subject for step in steps] if bare else []
+    left = {edge.source for edge in by_dreams(await transaction.edges(uids, MADE, Direction.OUT))} if uids else set()
     for step in steps:
-        await transaction.log_step(step)
+        if step.subject not in left:
+            await transaction.log_step(step)
 
 
 async def _wipe_tags(graph: Graph, now: datetime) -> None:
