@@ -39,7 +39,6 @@ from vicw_standalone.wiring import Standalone
 init = Standalone.__init__
 Standalone.__init__ = lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),)))
 from vicw_standalone.cli import app
-from vicw_standalone.cli.forget import proven
 app(sys.argv[1:])
 """
 
