@@ -26,6 +26,9 @@ async def test_everywhere_is_in_all_contexts_however_many_know_the_name(side: Si
         item = {"id": "a", "text": f"I was in room {number}.", "speaker": _NAME}
         await side.ingest({"context": f"c{number}", "items": [item]}, "t", None)
     await side.indexer.drain()
+    with pytest.raises(ConflictError) as refused:
+        await choose_person(side.graph, "t", _NAME, None)
+    assert refused.value.detail.count("('c") == 20, "as many as somebody reads"
     chosen = await choose_person(side.graph, "t", _NAME, None, everywhere=True)
     assert (chosen.count, len(chosen.items)) == (24, 24)
     await erase(side, chosen)

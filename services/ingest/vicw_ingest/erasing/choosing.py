@@ -169,7 +169,7 @@ async def _people(graph: KnowsThePast, tenant: str, name: str, context: str | No
         fresh = sorted({found.node.uid for found in around} - one.keys())
         one |= {found.node.uid: found.node for found in around}
     if others := [node for node in called if node.uid not in one]:
-        told = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (called[0], *others))
+        told = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (called[0], *others[:19]))
         raise ConflictError(f"Several things are called {name!r}: {told}. Give a uid, --context, or --everywhere")
     return list(one.values())
 
