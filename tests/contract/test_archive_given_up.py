@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,10 @@ from contract.sides import Side, asked_for, embedded
 from contract.test_archive import Killed, dying, fill, small_batches, whole  # noqa: F401 - a fixture
 from contract.test_erasing import eraser, left
 from contract.test_folding import sound, tell, turn
+from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.model import Label, Node
 from vicw_sleep.archive.marks import begin_giving_up
 from vicw_standalone.forgetting.giving_up import choose_half, settle_half
 
@@ -134,6 +137,23 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
     await imported(tmp_path / "one", side)
     assert (await side.nodes()).keys() == known.keys()
     await sound(side)
+
+
+async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, [turn(1, "Ana told Ben.")])
+    work = eraser(side)
+    erasure = await work.begin(Chosen("t", scattered=("c",)))
+    page = side.graph.page
+
+    async def meanwhile(label: Label, **how: Any) -> list[Node]:
+        found = await page(label, **how)
+        await side.graph.end_erasure(erasure)
+        return found
+
+    monkeypatch.setattr(side.graph, "page", meanwhile)
+    await work.run(erasure)
+    monkeypatch.undo()
+    assert {node.label for node in (await side.nodes()).values()} >= {Label.CHUNK, Label.EVENT, Label.CONTEXT}
 
 
 async def test_whose_contexts_nobody_noted_is_refused(side: Side) -> None:

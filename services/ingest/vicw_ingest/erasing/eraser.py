@@ -173,7 +173,8 @@ class Eraser:
             async for went in self._erase_context(root, first, key):
                 done.count(went)
                 self.told(sum(done.nodes.values()))
-        async for went in drop_scattered(self.graph, first, [*map(str, listed(first.body.get(SCATTERED)))], key):
+        parts, stands = [*map(str, listed(first.body.get(SCATTERED)))], partial(self._stands, first.erasure)
+        async for went in drop_scattered(self.graph, first, parts, key, stands):
             done.count(went)
             self.told(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from itertools import groupby
 from typing import Protocol
 
@@ -18,20 +18,21 @@ class Graph(GraphStore, GraphAudit, Protocol):
 
 
 async def drop_scattered(
-    graph: Graph, first: ErasureNote, contexts: Collection[str], key: int
+    graph: Graph, first: ErasureNote, contexts: Collection[str], key: int, stands: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[Sequence[Node]]:
     """Remove all nodes of these contexts (names) of the tenant whose erasure it is, each batch with its note.
 
-    The contexts themselves go last: one that is there may have something left.
+    The contexts themselves go last: one that is there may have something left. Once the erasure does not stand any
+    more, another has come to its end, and what is there has come since.
     """
     for label in sorted(Label, key=lambda label: label is Label.CONTEXT) if contexts else ():
         after: str | None = None
-        while page := await graph.page(label, after=after, limit=_PAGE):
+        while await stands() and (page := await graph.page(label, after=after, limit=_PAGE)):
             after = page[-1].uid
             going = [node for node in page if node.tenant == first.tenant and node.context in contexts]
             for context, nodes in groupby(sorted(going, key=lambda node: node.context), lambda node: node.context):
                 yield await _drop(graph, first, context, list(nodes), key)
-    for context in sorted(contexts):
+    for context in sorted(contexts) if await stands() else ():
         await graph.write(first.tenant, context, lambda transaction: transaction.drop_counters([], arrivals=True))
 
 
