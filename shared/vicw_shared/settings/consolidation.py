@@ -65,7 +65,7 @@ class ConsolidationSettings(BaseSettings):
     @property
     def half_life(self) -> timedelta | None:
         """After how long what no answer shows has half its importance; None: it keeps it."""
-        return timedelta(days=self.half_life_days) if self.half_life_days else None
+        return timedelta(days=self.half_life_days) or None  # so little that it is none is none
 
     def used_since(self, now: datetime) -> datetime | None:
         """Return the instant since which what was shown is left alone ``now``; None: it is not."""

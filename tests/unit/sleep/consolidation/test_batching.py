@@ -12,6 +12,7 @@ import pytest
 from unit.sleep.consolidation.materials import AT, said
 from vicw_shared.model import Sensitivity
 from vicw_shared.ports import Use
+from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
 from vicw_sleep.consolidation.material import Material
 
@@ -142,3 +143,8 @@ def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
 def test_only_what_may_be_folded_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
     events = [one.event for one in flow(5, **kept)]
     assert worth_reading(events, replace(RULES, least=least)) == worth
+
+
+@pytest.mark.parametrize(("days", "half_life"), [(0, None), (1e-12, None), (2, timedelta(days=2))])
+def test_a_half_life_of_no_time_is_none(days: float, half_life: timedelta | None) -> None:
+    assert ConsolidationSettings(half_life_days=days).half_life == half_life
