@@ -6,8 +6,10 @@ with the store. What is found wanting in a page is looked at once more, for some
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.merging import MERGED_INTO, circles
@@ -15,6 +17,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
 from vicw_shared.progress import Progress
+from vicw_sleep import reconcile
 from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, unindexed
 from vicw_sleep.steps import gaps
 
@@ -109,14 +112,20 @@ def _said(uid: str, found: Disagreement) -> str:
 
 async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report, progress: _Done) -> None:
     after: str | None = None
+    found: list[str] = []
     while True:
         page, orphans = await orphaned(audit, vectors, after=after)
         if not page:
             break
         after = page[-1]
         report.points += len(page)
-        report.tell([f"Point {uid} has no Chunk" for uid in orphans])
+        found += orphans
         progress(report.points)
+    if found:  # a summary has its points a moment before it is stored
+        await asyncio.sleep(reconcile.AT_WORK_SECONDS)
+    for batch in batched(found, PAGE):
+        still = await vectors.present(batch) - await audit.known(batch)
+        report.tell([f"Point {uid} has no Chunk" for uid in sorted(still)])
 
 
 async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: Report, progress: _Done) -> None:

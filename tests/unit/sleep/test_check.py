@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -71,6 +71,24 @@ async def test_points_and_passages_that_disagree_are_named_and_reconciled(filled
     await filled.standalone.indexer.wake()
     await filled.standalone.indexer.drain()
     assert not [v for v in (await filled.check()).violations if v.startswith(("Chunk", "Point"))]
+
+
+async def test_a_point_whose_summary_is_stored_or_given_up_by_now_is_none_of_nobody(
+    filled: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, graph = filled.standalone.vectors, filled.standalone.graph
+    (point,) = await vectors.ids(after=None, limit=1)
+    known = graph.known
+    looks = 0
+
+    async def stored_at_the_second_look(uids: Sequence[str]) -> set[str]:
+        nonlocal looks
+        looks += 1
+        return await known(uids) - ({point} if looks == 1 else set())
+
+    monkeypatch.setattr(graph, "known", stored_at_the_second_look)
+    assert (await filled.check()).violations == []
+    assert looks == 2
 
 
 async def test_a_lost_point_is_made_again_although_its_payload_waits_to_be_renewed(filled: Memory) -> None:
