@@ -12,7 +12,7 @@ from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.mirror.comparing import Step, steps_of
 from vicw_sleep.mirror.folder import MirrorFolder
-from vicw_sleep.mirror.leaving import EDITS, page_of
+from vicw_sleep.mirror.leaving import EDITS, edited_in, page_of
 from vicw_sleep.mirror.ledger import Ledger
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.rendering import RULE, Page, parts_of, section_of, text_in
@@ -54,12 +54,7 @@ async def edits_of(mirror: Mirror) -> list[Edit]:
 
 def _changed(folder: MirrorFolder, ledger: Ledger) -> list[tuple[str, bool, bytes]]:
     """Return the pages that are not what was written, and the edits that were kept aside: path, aside, text."""
-    intended = folder.intended() or {}
-    found: list[tuple[str, bool, bytes]] = []
-    for path, known, _ in ledger.pages():
-        current = folder.read(path)
-        if current is not None and hashlib.sha256(current).digest() not in {known, intended.get(path)}:
-            found.append((path, False, current))
+    found = [(path, False, current) for path, current in edited_in(folder.path, ledger, folder.read)]
     aside = folder.path / EDITS
     for file in sorted(aside.rglob("*.md")):
         found.append((file.relative_to(aside).as_posix(), True, file.read_bytes()))

@@ -144,7 +144,7 @@ class MirrorFolder:
         """Return an empty folder beside the mirror to build the next one in."""
         self.finish()
         self.building.mkdir(mode=0o700)
-        _mark(self.building, asdict(marker) | {"whole": False})
+        _replace(self.building / MARKER, asdict(marker) | {"whole": False})
         return self.building
 
     def swap(self, marker: Marker) -> list[str]:
@@ -153,7 +153,7 @@ class MirrorFolder:
         Files in it that are not ours move along: settings of a reader, notes, edits. Returns the pages that were edited
         while this went on.
         """
-        _mark(self.building, asdict(marker))
+        _replace(self.building / MARKER, asdict(marker))
         os.sync()  # a file for each would take minutes
         if not self.path.exists():
             self.building.rename(self.path)
@@ -246,8 +246,7 @@ class MirrorFolder:
     def intend(self, pages: Mapping[str, bytes | None]) -> None:
         """Note what is about to be written (SHA-256, None: removed), so that a death is not taken for edits."""
         told = {page: sha.hex() if sha else None for page, sha in pages.items()}
-        _write(self.path / f"{INTENT}.new", json.dumps(told).encode())
-        (self.path / f"{INTENT}.new").replace(self.path / INTENT)
+        _replace(self.path / INTENT, told)
 
     def intended(self) -> dict[str, bytes] | None:
         """Return what was about to be written when somebody died; None: nobody did."""
@@ -276,10 +275,11 @@ def _marker(folder: Path) -> Marker | None:
         return None
 
 
-def _mark(folder: Path, told: Mapping[str, object]) -> None:
-    """Mark a folder in one step: without its marker, or with half of it, nobody would know it for a mirror."""
-    _write(folder / f"{MARKER}.new", json.dumps(told).encode())
-    (folder / f"{MARKER}.new").replace(folder / MARKER)
+def _replace(file: Path, told: Mapping[str, object]) -> None:
+    """Write JSON in one step: a mirror with half of its marker would not be known for one."""
+    new = file.with_name(f"{file.name}.new")
+    _write(new, json.dumps(told).encode())
+    new.replace(file)
 
 
 def _write(target: Path, content: bytes) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -66,9 +66,11 @@ def leave(left: Path, into: Path) -> list[str]:
     aside: one that was saved after the others had been.
     """
     _move_foreign(left, into)  # earlier edits, too, with which the names of later ones must not collide
-    edited = []
-    if is_usable(left):
-        for page, content in _edited(left):
+    edited: list[str] = []
+    if not is_usable(left):
+        return edited
+    with closing(Ledger(left, reading=True)) as ledger:
+        for page, content in edited_in(left, ledger, lambda page: _read(left / page)):
             if (name := name_aside(into, page, content)) is not None:
                 (into / name).parent.mkdir(parents=True, exist_ok=True)
                 (into / name).write_bytes(content)
@@ -93,16 +95,23 @@ def is_hardly_begun(left: Path) -> bool:
     return left.is_dir() and {entry.name for entry in left.iterdir()} <= {MARKER, f"{MARKER}.new"}
 
 
-def _edited(left: Path) -> Iterator[tuple[str, bytes]]:
-    intended = intended_in(left) or {}
-    with closing(Ledger(left, reading=True)) as ledger:
-        for page, known, _ in ledger.pages():
-            try:
-                content = (left / page).read_bytes()
-            except (FileNotFoundError, IsADirectoryError):
-                continue
-            if hashlib.sha256(content).digest() not in {known, intended.get(page)}:
-                yield page, content
+def edited_in(mirror: Path, ledger: Ledger, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
+    """Yield the pages of a mirror that are not what was written, or was about to be, and what is in them now.
+
+    ``read`` returns what is in a page, None if it is not there.
+    """
+    intended = intended_in(mirror) or {}
+    for page, known, _ in ledger.pages():
+        content = read(page)
+        if content is not None and hashlib.sha256(content).digest() not in {known, intended.get(page)}:
+            yield page, content
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        return None
 
 
 def _move_foreign(left: Path, into: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from vicw_shared.progress import Progress
 from vicw_sleep.mirror.atoms import Atom, Bundle, Shelf
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.leaving import name_aside, remove
+from vicw_sleep.mirror.leaving import edited_in, name_aside, remove
 from vicw_sleep.mirror.ledger import Ledger, is_usable
 from vicw_sleep.mirror.paging import paginate
 from vicw_sleep.mirror.rendering import (
@@ -101,16 +101,14 @@ class Building:
         return sorted({*edited, *self._folder.swap(self._marker)})
 
     def _keep_edits(self) -> list[str]:
+        edited: list[str] = []
         if not is_usable(self._folder.path):
-            return []
-        edited, intended = [], self._folder.intended() or {}
+            return edited
         with closing(Ledger(self._folder.path, reading=True)) as ledger:
-            for path, known, _ in ledger.pages():
-                current = self._folder.read(path)
-                if current is not None and _sha256(current) not in {known, intended.get(path)}:
-                    if (name := name_aside(self._folder.path, path, current)) is not None:
-                        self._folder.write(name, current, into=self._path)
-                    edited.append(path)
+            for path, current in edited_in(self._folder.path, ledger, self._folder.read):
+                if (name := name_aside(self._folder.path, path, current)) is not None:
+                    self._folder.write(name, current, into=self._path)
+                edited.append(path)
         return edited
 
     def _read(self, uids: Sequence[str]) -> dict[str, Section]:
