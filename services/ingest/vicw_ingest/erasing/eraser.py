@@ -174,7 +174,8 @@ class Eraser:
                 done.count(went)
                 self.told(sum(done.nodes.values()))
         parts, stands = [*map(str, listed(first.body.get(SCATTERED)))], partial(self._stands, first.erasure)
-        async for went in drop_scattered(self.graph, first, parts, key, stands):
+        drop = partial(self._drop_members, first=first, key=key)
+        async for went in drop_scattered(self.graph, first.tenant, parts, drop, stands):
             done.count(went)
             self.told(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
@@ -205,7 +206,7 @@ class Eraser:
         """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
         while await self._stands(first.erasure) and (members := await self._members(root)):
             for batch in batched(members, _NODES):
-                yield await self._drop_members(root, batch, partial(note_of, first, key=key))
+                yield await self._drop_members(root.context, batch, first, key)
 
         if not await self._stands(first.erasure):
             return
@@ -218,29 +219,27 @@ class Eraser:
         await self.graph.write(root.tenant, root.context, last)
         yield [root]
 
-    async def _drop_members(
-        self, root: Node, uids: Sequence[str], note_of: Callable[[Sequence[Node]], ErasureNote]
-    ) -> list[Node]:
+    async def _drop_members(self, context: str, uids: Sequence[str], first: ErasureNote, key: int) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             gone = list((await transaction.nodes(uids)).values())
-            await self._bequeath(transaction, root, gone)
+            await self._bequeath(transaction, context, gone)
             await transaction.drop_counters(sorted({n.flow_id for n in gone if n.flow_id is not None}))
             await transaction.drop_nodes([node.uid for node in gone])
             if gone:
-                await transaction.note_erasure(note_of(gone))
+                await transaction.note_erasure(note_of(first, gone, key))
             return gone
 
-        return await self.graph.write(root.tenant, root.context, work)
+        return await self.graph.write(first.tenant, context, work)
 
     async def _members(self, root: Node) -> list[str]:
         async with self.graph.snapshot() as snapshot:
             return [uid for uid in await snapshot.members(root) if uid != root.uid]
 
-    async def _bequeath(self, transaction: GraphTransaction, root: Node, gone: Sequence[Node]) -> None:
+    async def _bequeath(self, transaction: GraphTransaction, context: str, gone: Sequence[Node]) -> None:
         items = [node for node in gone if node.content_hash is not None]
         copies = await transaction.edges([item.uid for item in items], ["DERIVED_FROM"], Direction.IN) if items else []
         heirs = await transaction.nodes([edge.source for edge in copies])
-        others = [e for e in copies if e.source in heirs and heirs[e.source].context != root.context]
+        others = [e for e in copies if e.source in heirs and heirs[e.source].context != context]
         await Inheritance(transaction, self.registry, now()).settle(items, others)
 
     async def _again(self, tenant: str, gone: Iterable[str]) -> set[str]:

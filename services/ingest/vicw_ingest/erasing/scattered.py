@@ -6,21 +6,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from itertools import groupby
 from typing import Protocol
 
-from vicw_ingest.erasing.noting import note_of
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import ErasureNote, GraphAudit, GraphStore, GraphTransaction
+from vicw_shared.ports import GraphAudit, GraphStore
 
 _PAGE = 500
 
+type Drop = Callable[[str, Sequence[str]], Awaitable[Sequence[Node]]]
+"""Removes nodes (uids) of a context, and returns them."""
+
 
 class Graph(GraphStore, GraphAudit, Protocol):
-    """What is gone through, and what nodes are removed from."""
+    """What is gone through, and what counters are removed from."""
 
 
 async def drop_scattered(
-    graph: Graph, first: ErasureNote, contexts: Collection[str], key: int, stands: Callable[[], Awaitable[bool]]
+    graph: Graph, tenant: str, contexts: Collection[str], drop: Drop, stands: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[Sequence[Node]]:
-    """Remove all nodes of these contexts (names) of the tenant whose erasure it is, each batch with its note.
+    """Have all nodes of these contexts (names) of a tenant dropped, batch by batch; yield those that went.
 
     The contexts themselves go last: one that is there may have something left. Once the erasure does not stand any
     more, another has come to its end, and what is there has come since.
@@ -29,20 +31,8 @@ async def drop_scattered(
         after: str | None = None
         while await stands() and (page := await graph.page(label, after=after, limit=_PAGE)):
             after = page[-1].uid
-            going = [node for node in page if node.tenant == first.tenant and node.context in contexts]
+            going = [node for node in page if node.tenant == tenant and node.context in contexts]
             for context, nodes in groupby(sorted(going, key=lambda node: node.context), lambda node: node.context):
-                yield await _drop(graph, first, context, list(nodes), key)
+                yield await drop(context, [node.uid for node in nodes])
     for context in sorted(contexts) if await stands() else ():
-        await graph.write(first.tenant, context, lambda transaction: transaction.drop_counters([], arrivals=True))
-
-
-async def _drop(graph: Graph, first: ErasureNote, context: str, nodes: Sequence[Node], key: int) -> list[Node]:
-    async def work(transaction: GraphTransaction) -> list[Node]:
-        gone = list((await transaction.nodes([node.uid for node in nodes])).values())
-        await transaction.drop_counters(sorted({node.flow_id for node in gone if node.flow_id is not None}))
-        await transaction.drop_nodes([node.uid for node in gone])
-        if gone:
-            await transaction.note_erasure(note_of(first, gone, key))
-        return gone
-
-    return await graph.write(first.tenant, context, work)
+        await graph.write(tenant, context, lambda transaction: transaction.drop_counters([], arrivals=True))
