@@ -18,7 +18,7 @@ from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import GraphAudit, Outbox, VectorStore
 from vicw_shared.progress import Progress
 from vicw_sleep import reconcile
-from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, unindexed
+from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
 from vicw_sleep.steps import gaps
 
 MOST_TOLD = 5000
@@ -124,8 +124,7 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report,
     if found:  # a summary has its points a moment before it is stored
         await asyncio.sleep(reconcile.AT_WORK_SECONDS)
     for batch in batched(found, PAGE):
-        still = await vectors.present(batch) - await audit.known(batch)
-        report.tell([f"Point {uid} has no Chunk" for uid in sorted(still)])
+        report.tell([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
 
 
 async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: Report, progress: _Done) -> None:

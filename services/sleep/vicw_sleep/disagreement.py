@@ -88,3 +88,8 @@ async def orphaned(audit: GraphAudit, vectors: VectorStore, *, after: str | None
     """Return the page of points after ``after``, and those of them that are no passage's."""
     page = await vectors.ids(after=after, limit=PAGE)
     return page, sorted(set(page) - await audit.known(page)) if page else []
+
+
+async def still_orphaned(audit: GraphAudit, vectors: VectorStore, points: Sequence[str]) -> list[str]:
+    """Return which of these points are there, and no passage's, by now."""
+    return sorted(await vectors.present(points) - await audit.known(points))

@@ -20,7 +20,7 @@ from enum import StrEnum
 from prometheus_client import Counter
 
 from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
-from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned, unindexed
+from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
 """How long a point may be of no passage yet: consolidation rests between its steps, four seconds at most."""
@@ -145,7 +145,7 @@ async def _drop_orphans(
         return 0, None
     if orphans and not alone:
         await asyncio.sleep(AT_WORK_SECONDS)
-        orphans = sorted(await vectors.present(orphans) - await audit.known(orphans))
+        orphans = await still_orphaned(audit, vectors, orphans)
     stored: set[str] = set()
     if orphans and not dry:
         await vectors.delete(orphans)
