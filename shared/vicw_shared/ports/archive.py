@@ -73,10 +73,6 @@ class GraphArchive(Protocol):
         """Return what an export reads, for as long as it does."""
         ...
 
-    async def held_nodes(self, uids: Sequence[str]) -> set[str]:
-        """Return which of these nodes the store has, whoever's they are."""
-        ...
-
     async def held_edges(self, edge_type: str, ids: Sequence[str]) -> set[str]:
         """Return which of these edges of a registered type the store has, whoever's they are."""
         ...

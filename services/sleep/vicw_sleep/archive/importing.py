@@ -123,8 +123,8 @@ async def _require_strange(judged: Judged, graph: Imported) -> None:
     """Raise ConflictError where the store has a node, an edge or a step of the export, whoever's: it would change."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
-            if known := await graph.held_nodes([node.uid for _, node in part]):
-                raise ConflictError(f"{name}: the store has the node {min(known)} already, in another context")
+            if held := await graph.homes([node.uid for _, node in part]):
+                raise ConflictError(f"{name}: the store has the node {min(held)} already, in another context")
     for lines in batched(judged.reader.rows(EDGES, EDGE_ROWS), _BATCH):
         ids: dict[str, list[str]] = {}
         for _, edge in lines:

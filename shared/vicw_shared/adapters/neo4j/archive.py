@@ -38,9 +38,6 @@ class Neo4jArchive:
     async def snapshot(self) -> AsyncIterator[GraphSnapshot]:
         yield Neo4jSnapshot(self._database, self._types)
 
-    async def held_nodes(self, uids: Sequence[str]) -> set[str]:
-        return {row["uid"] for row in await self._database.read(archive.HELD, uids=list(uids))}
-
     async def held_edges(self, edge_type: str, ids: Sequence[str]) -> set[str]:
         return {row["id"] for row in await self._database.read(archive.held(edge_type), ids=list(ids))}
 

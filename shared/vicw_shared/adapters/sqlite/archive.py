@@ -52,17 +52,11 @@ class SqliteArchive:
         connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read takes the moment
         return connection
 
-    async def held_nodes(self, uids: Sequence[str]) -> set[str]:
-        return await self._among("node", "uid", uids)
-
     async def held_edges(self, edge_type: str, ids: Sequence[str]) -> set[str]:
-        return await self._among("edge", "id", ids)
-
-    async def _among(self, table: str, column: str, ids: Sequence[str]) -> set[str]:
         def work(connection: sqlite3.Connection) -> set[str]:
             found: set[str] = set()
             for part in batched(ids, _BATCH):
-                sql = f"SELECT {column} FROM {table} WHERE {column} IN ({marks(len(part))})"  # noqa: S608
+                sql = f"SELECT id FROM edge WHERE id IN ({marks(len(part))})"  # noqa: S608
                 found.update(unpack(one) for (one,) in connection.execute(sql, [pack(one) for one in part]))
             return found
 

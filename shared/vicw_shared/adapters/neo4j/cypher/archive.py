@@ -34,8 +34,6 @@ BEGIN = f"{_STORE} SET s.imported_homes = $homes"
 
 READ_MARK = f"{_STORE} RETURN s.imported AS mark, s.imported_homes AS homes"
 
-HELD = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid"
-
 
 @cache
 def held(name: str) -> str:
