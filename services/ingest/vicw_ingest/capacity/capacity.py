@@ -226,7 +226,9 @@ async def _log(graph: Logs, steps: Sequence[Step]) -> None:
         items = await transaction.nodes([step.subject for step in steps])
         for step in steps:
             there = await graph.step(step.id)
-            if there.outcome is not Outcome.UNDONE if there is not None else step.subject in items:
+            is_erased = there is None and step.subject not in items
+            is_undone = there is not None and there.outcome is Outcome.UNDONE
+            if not is_erased and not is_undone:
                 await transaction.log_step(step)
 
     await graph.write(steps[0].tenant, steps[0].context, work)
