@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +49,6 @@ def test_a_mirror_is_built_followed_and_looked_at(filled: Path, tmp_path: Path) 
     assert mirror(filled, "sync", *path).stdout == "2 atoms; 0 pages written\n"
     status = mirror(filled, "status", *path)
     assert (status.exit_code, status.stdout) == (0, "2 atoms on 4 pages\n")
-    assert mirror(filled, "diff", *path).exit_code == 0
 
 
 def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> None:
@@ -79,27 +77,8 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
         1,
         f"{LEDGER}, which says what is on its pages, cannot be read; the next run builds it anew",
     )
-    assert LEDGER in str(mirror(filled, "diff", *path).exception)
     assert mirror(filled, "sync", *path).stdout == "2 atoms; 4 pages written\n", "to look at it has mended nothing"
     assert mirror(filled, "status", *path).exit_code == 0
-
-
-def test_an_edit_is_shown_as_a_change_and_as_a_line_to_ingest(filled: Path, tmp_path: Path) -> None:
-    path = ("--path", str(tmp_path / "m"))
-    mirror(filled, "build", *path)
-    (page,) = [file for file in (tmp_path / "m").rglob("*.md") if "king" in file.read_text("utf-8")]
-    page.write_text(page.read_text("utf-8").replace("\nThe king sleeps.", "\nThe king wakes."), "utf-8")
-    shown = mirror(filled, "diff", *path)
-    assert shown.exit_code == 1
-    assert "-The king sleeps.\n+The king wakes." in shown.stdout
-    lines = mirror(filled, "diff", "--json", *path).stdout
-    assert json.loads(lines) == {
-        "context": "ctx",
-        "domain": "general",
-        "id": "a",
-        "subtype": "document",
-        "text": "The king wakes.",
-    }
 
 
 def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Path) -> None:
@@ -110,12 +89,7 @@ def test_without_a_path_or_a_store_it_says_what_to_do(filled: Path, tmp_path: Pa
     assert "holds no store" in str(empty.exception)
 
 
-def test_of_a_mirror_that_is_not_there_nothing_was_edited_and_that_is_said(filled: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["mirror", "diff", "--path", str(tmp_path / "m"), "--data-dir", str(filled)])
-    assert (done.exit_code, "vicw mirror build" in done.output) == (2, True)
-
-
-@pytest.mark.parametrize("command", ["build", "sync", "status", "diff"])
+@pytest.mark.parametrize("command", ["build", "sync", "status"])
 def test_the_root_of_a_disk_is_no_place_for_it(filled: Path, command: str) -> None:
     done = CliRunner().invoke(app, ["mirror", command, "--path", "/", "--data-dir", str(filled)])
     assert done.exit_code != 0

@@ -25,7 +25,6 @@ EDITS = ".vicw-edits"
 _OURS = {MARKER, f"{MARKER}.new", INTENT, f"{INTENT}.new", LEDGER, f"{LEDGER}-journal"}
 _PAGE = re.compile(r"vicw-mirror\.md|@[^/]+/(#[^/]+/)?[^/]*_[a-z2-7]{12}(_\d{4}-\d\d-\d\d_[0-9a-f]{12})?\.md")
 """What our pages are called."""
-_NUMBERED = re.compile(r" \(\d+\)\.md$")
 
 
 def intended_in(folder: Path) -> dict[str, bytes] | None:
@@ -54,11 +53,6 @@ def name_aside(mirror: Path, page: str, content: bytes) -> str | None:
         except IsADirectoryError:
             continue
     raise AssertionError("there are always more numbers")
-
-
-def page_of(name: str) -> str:
-    """Return the page of an edit that is kept under a name in EDITS. No page's own name ends with a number so."""
-    return _NUMBERED.sub(".md", name)
 
 
 def leave(left: Path, into: Path) -> list[str]:

@@ -156,14 +156,6 @@ class Ledger:
         sql = "SELECT path, name, earlier, later, atoms FROM page WHERE bundle = ?"
         return {row[1]: Kept(*row) for row in self._db.execute(sql, (bundle,))}
 
-    def page(self, path: str) -> Page | None:
-        """Return a bundle's page as it was written; None: there is none of this path."""
-        row = self._db.execute("SELECT bundle, name, earlier, later FROM page WHERE path = ?", (path,)).fetchone()
-        if row is None or row[0] is None:
-            return None
-        places = [place for place, name in self.places(row[0]) if name == row[1]]
-        return Page(self.bundle(row[0]), row[1], places, *row[2:])
-
     def put_page(self, path: str, sha256: bytes, bundle: int | None = None, page: Page | None = None) -> None:
         """Note what was written to a page: of a ``bundle``, or one that lists others."""
         told = (page.name, page.earlier, page.later, len(page.places)) if page is not None else (None, None, None, 0)

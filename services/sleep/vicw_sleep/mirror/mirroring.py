@@ -21,7 +21,7 @@ from vicw_shared.progress import Progress, silent
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
 from vicw_sleep.mirror.ledger import Ledger
-from vicw_sleep.mirror.rendering import Page, Section, render, section_of
+from vicw_sleep.mirror.rendering import Page, render, section_of
 from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.mirror.standing import why_anew
 from vicw_sleep.mirror.writing import Building, Mirrored, listings, planned, write_out
@@ -160,7 +160,7 @@ class Mirror:
         written |= await in_thread(listings, ledger, None if every else shelves) if every or shelves else {}
         return await in_thread(write_out, folder, ledger, written, progress)
 
-    async def _sections(self, page: Page) -> Mapping[str, Section]:
+    async def _sections(self, page: Page) -> Mapping[str, str]:
         whole = await self.graph.whole(self.tenant, [uid for _, _, uid in page.places])
         return {uid: section_of(atom) for uid, atom in self._atoms(whole).items()}
 

@@ -15,7 +15,7 @@ from vicw_shared.clock import from_us, written
 from vicw_shared.model import Sensitivity
 from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Proof, Shelf
 from vicw_sleep.mirror.naming import UNTAGGED, digest, slug
-from vicw_sleep.mirror.wording import fenced, in_line, label, shown, stored, unfenced
+from vicw_sleep.mirror.wording import fenced, in_line, label, shown
 
 ROOT = "vicw-mirror"
 """Name of the page that leads to all others."""
@@ -23,20 +23,6 @@ RULE = "\n\n---\n\n"
 """What stands between two atoms."""
 _ID_CHARS = 80
 _slug = lru_cache(maxsize=10_000)(slug)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """An atom on a page: its ``head``, its text as it is shown (``body``), and what proves it (``tail``)."""
-
-    head: str
-    body: str
-    tail: str = ""
-
-    @property
-    def text(self) -> str:
-        """The whole of it, without an end of line."""
-        return f"{self.head}\n\n{self.body}" + (f"\n\n{self.tail}" if self.tail else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +69,8 @@ def pages_of(bundle: Bundle, cuts: Sequence[Sequence[Place]]) -> list[Page]:
     return [Page(bundle, name, cut, earlier, later) for earlier, name, later, cut in around]
 
 
-def section_of(atom: Atom) -> Section:
-    """Return an atom as it stands on each of its pages."""
+def section_of(atom: Atom) -> str:
+    """Return an atom as it stands on each of its pages: its head, its text, and what proves it."""
     item = atom.item
     title = in_line(item.title or atom.text) or "…"
     said = [_when(atom), item.subtype, item.speaker or "", item.context]
@@ -95,7 +81,7 @@ def section_of(atom: Atom) -> Section:
     facts += ["auto-tags: " + in_line(", ".join(atom.auto_tags))] if atom.auto_tags else []
     head = f"## [{in_line(atom.id, _ID_CHARS)}] {title}\n\n{' · '.join(facts)}"
     body = fenced(atom.text) if atom.is_code else shown(atom.text)
-    return Section(head, body, "\n\n".join(map(_proof, atom.proofs)))
+    return "\n\n".join([head, body, *map(_proof, atom.proofs)])
 
 
 def _when(atom: Atom) -> str:
@@ -105,29 +91,16 @@ def _when(atom: Atom) -> str:
     return last if first is None or (began := written(first)) == last else f"{began} to {last}"
 
 
-def text_in(atom: Atom, body: str) -> str:
-    """Return what the text of an atom would be if its ``body`` were this. Raises nothing."""
-    return unfenced(body) if atom.is_code else stored(body)
-
-
-def render(page: Page, sections: Mapping[str, Section]) -> str:
+def render(page: Page, sections: Mapping[str, str]) -> str:
     """Return a page. Atoms without a section, which have gone meanwhile, are left out."""
-    return RULE.join(part for _, part in parts_of(page, sections)) + "\n"
-
-
-def parts_of(page: Page, sections: Mapping[str, Section]) -> list[tuple[str | None, str]]:
-    """Return what rules stand between: the head of the page, each atom with its uid, what leads on."""
-    atoms = [(uid, sections[uid].text) for _, _, uid in page.places if uid in sections]
-    onward = _onward(page)
-    return [(None, _head(page)), *atoms, *([(None, onward)] if onward else [])]
+    atoms = [sections[uid] for _, _, uid in page.places if uid in sections]
+    return RULE.join(filter(None, [_head(page), *atoms, _onward(page)])) + "\n"
 
 
 def render_root(buckets: Sequence[tuple[str, int]], atoms: int) -> str:
     """Return the page that leads to all others, from each bucket's name and how many tags it has."""
     lines = [f"- {_link(bucket_page(name), f'@{name}')} · {_count(tags, 'tag')}" for name, tags in buckets]
-    return _listing(
-        "What is remembered", f"{_count(atoms, 'atom')}. Made by VICW; `vicw mirror diff` shows edits.", lines
-    )
+    return _listing("What is remembered", f"{_count(atoms, 'atom')}. Made by VICW, which reads no edits.", lines)
 
 
 def render_bucket(bucket: str, shelves: Sequence[tuple[Shelf, int]]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import closing
 from dataclasses import dataclass
 
 from vicw_shared.finishing import in_thread
 from vicw_sleep.mirror.folder import MirrorFolder
+from vicw_sleep.mirror.leaving import edited_in
 from vicw_sleep.mirror.ledger import Ledger, is_usable
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.standing import why_anew
@@ -35,20 +35,12 @@ async def status_of(mirror: Mirror) -> Status | None:
         found = folder.require_ours(wanted)
         if found is None:
             return None
-        intended, anew = folder.intended(), why_anew(folder, found, wanted)
+        anew = why_anew(folder, found, wanted)
         if not is_usable(folder.path):
             return Status(0, 0, 0, 0, 0, anew)
         with closing(Ledger(folder.path, reading=True)) as ledger:
             pages = ledger.pages()
-            edited = await in_thread(_edited, folder, pages, intended or {})
+            edited = await in_thread(lambda: sum(1 for _ in edited_in(folder.path, ledger, folder.read)))
             waiting = len(await mirror.unseen(ledger))
             lost = len(await in_thread(folder.lost, [path for path, _, _ in pages]))
             return Status(ledger.count(), len(pages), waiting, edited, lost, anew)
-
-
-def _edited(folder: MirrorFolder, pages: list[tuple[str, bytes, int | None]], intended: dict[str, bytes]) -> int:
-    current = ((path, known, folder.read(path)) for path, known, _ in pages)
-    return sum(
-        text is not None and hashlib.sha256(text).digest() not in {known, intended.get(path)}
-        for path, known, text in current
-    )

@@ -12,6 +12,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import ConflictError, VicwError
 from vicw_shared.rounds import TURN_SECONDS, note
 from vicw_shared.settings import MirrorSettings
+from vicw_sleep.mirror.leaving import EDITS
 from vicw_sleep.mirror.mirroring import Graph, Mirror
 from vicw_sleep.mirror.seeing import Sight
 
@@ -40,7 +41,7 @@ async def turn(graph: Graph, settings: MirrorSettings) -> None:
             _log.info("the mirror is up to date", **told)
             await note(graph, "mirror", began)
         for page in done.edited:
-            _log.warning("a page of the mirror was edited; the edit is kept for `vicw mirror diff`", page=page)
+            _log.warning(f"a page of the mirror was edited; the edit is kept in {EDITS}", page=page)
 
 
 async def keep_mirrored(graph: Graph, settings: MirrorSettings) -> NoReturn:

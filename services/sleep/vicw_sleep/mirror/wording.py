@@ -1,13 +1,13 @@
 """Stored text as Markdown that shows it and does nothing: it makes no heading, link, tag or comment, and loads nothing.
 
 Lists, emphasis, quotations, tables, web links and closed blocks of code stay what they are. What would act gets a
-backslash, so ``stored`` finds the text again in what a person has edited.
+backslash.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 _PUNCTUATION = r"[!-/:-@\[-`{-~]"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[ \t]*$")
@@ -32,7 +32,6 @@ _ACTIVE = re.compile(
     r"|\$"  # formula
     r"|<(?=%)"  # template of a plugin
 )
-_MARK = re.compile(rf"\\({_PUNCTUATION}|$)")
 _SNIPPET_CHARS = 60
 _GLANCE = 10
 """Of so many times as much text as is wanted in a line are its words looked for."""
@@ -42,17 +41,17 @@ _IN_LINE = re.compile(r"[\\`*\[\]<>#|^%$!~]")
 
 
 def shown(text: str) -> str:
-    """Return ``text`` as lines of Markdown. Control characters become U+FFFD, whatever ends a line becomes ``\\n``."""
-    return "\n".join(_each_line(_plain(text), lambda line: _ACTIVE.sub(_marked, line)))
+    """Return ``text`` as lines of Markdown. Control characters become U+FFFD, whatever ends a line becomes ``\\n``.
 
-
-def stored(markdown: str) -> str:
-    """Undo ``shown``, but for control characters and what ended lines.
-
-    >>> stored(shown("a [[link]] #tag"))
-    'a [[link]] #tag'
+    The lines of blocks of code in a known language, or in none, that are closed stay as they are.
     """
-    return "\n".join(_each_line(markdown, _unmarked))
+    lines, found = _plain(text).split("\n"), list[str]()
+    unclosed: dict[str, int] = {}
+    while len(found) < len(lines):
+        here = len(found)
+        end = _end_of_fence(lines, here, unclosed)
+        found += lines[here:end] if end > here else [_ACTIVE.sub(_marked, lines[here])]
+    return "\n".join(found)
 
 
 def fenced(text: str) -> str:
@@ -61,12 +60,6 @@ def fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", plain)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{plain}\n{fence}"
-
-
-def unfenced(markdown: str) -> str:
-    """Undo ``fenced``."""
-    lines = markdown.split("\n")
-    return "\n".join(lines[1:-1])
 
 
 def in_line(text: str, most: int = _SNIPPET_CHARS) -> str:
@@ -87,21 +80,6 @@ def _plain(text: str) -> str:
 
 def _marked(found: re.Match[str]) -> str:
     return f"{found[0]}\\" if found[0].isspace() or not found[0] else f"\\{found[0]}"
-
-
-def _unmarked(line: str) -> str:
-    return _MARK.sub(r"\1", line)
-
-
-def _each_line(text: str, change: Callable[[str], str]) -> list[str]:
-    """Change each line but those of blocks of code in a known language, or in none, that are closed."""
-    lines, found = text.split("\n"), list[str]()
-    unclosed: dict[str, int] = {}
-    while len(found) < len(lines):
-        here = len(found)
-        end = _end_of_fence(lines, here, unclosed)
-        found += lines[here:end] if end > here else [change(lines[here])]
-    return found
 
 
 def _end_of_fence(lines: Sequence[str], start: int, unclosed: dict[str, int]) -> int:

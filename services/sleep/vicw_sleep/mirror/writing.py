@@ -17,7 +17,6 @@ from vicw_sleep.mirror.paging import paginate
 from vicw_sleep.mirror.rendering import (
     ROOT,
     Page,
-    Section,
     bucket_path,
     folder_of,
     pages_of,
@@ -58,15 +57,14 @@ class Building:
         self._sections = sqlite3.connect(self._path / _SECTIONS, isolation_level=None, check_same_thread=False)
         self._sections.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
-            "CREATE TABLE section (uid TEXT PRIMARY KEY, head TEXT, body TEXT, tail TEXT) WITHOUT ROWID;"
+            "CREATE TABLE section (uid TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;"
         )
 
     def add(self, atoms: Iterable[Atom]) -> None:
         """Take atoms in."""
         for atom in atoms:
-            section = section_of(atom)
-            row = (atom.item.uid, section.head, section.body, section.tail)
-            self._sections.execute("INSERT OR REPLACE INTO section VALUES (?, ?, ?, ?)", row)
+            row = (atom.item.uid, section_of(atom))
+            self._sections.execute("INSERT OR REPLACE INTO section VALUES (?, ?)", row)
             self.ledger.put(atom)
 
     def write_all(self, progress: Progress) -> int:
@@ -111,9 +109,9 @@ class Building:
                 edited.append(path)
         return edited
 
-    def _read(self, uids: Sequence[str]) -> dict[str, Section]:
+    def _read(self, uids: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT * FROM section WHERE uid IN ({','.join('?' * len(uids))})"  # noqa: S608
-        return {uid: Section(*section) for uid, *section in self._sections.execute(sql, uids)}
+        return dict(self._sections.execute(sql, uids).fetchall())
 
     def close_files(self) -> None:
         """Close what is open. Safe to call twice."""

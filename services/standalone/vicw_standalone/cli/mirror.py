@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,9 +19,7 @@ from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
     from vicw_ingest.erasing.choosing import KnowsTenants
-    from vicw_sleep.mirror.edits import Edit
     from vicw_sleep.mirror.mirroring import Mirror
-    from vicw_sleep.mirror.proposing import Proposal
     from vicw_sleep.mirror.writing import Mirrored
 
 PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[default: VICW_MIRROR_PATH]")]
@@ -40,13 +36,10 @@ TenantOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    group = typer.Typer(
-        help="What is remembered as a folder of Markdown: build, sync, status, diff.", no_args_is_help=True
-    )
+    group = typer.Typer(help="What is remembered as a folder of Markdown: build, sync, status.", no_args_is_help=True)
     group.command("build")(build_command)
     group.command("sync")(sync_command)
     group.command("status")(status_command)
-    group.command("diff")(diff_command)
     app.add_typer(group, name="mirror")
 
 
@@ -99,7 +92,7 @@ def status_command(
     out.print(f"{found.atoms} atoms on {found.pages} pages", markup=False)
     for line, count in (
         ("changes are not in it yet", found.waiting),
-        ("edited pages (`vicw mirror diff`)", found.edited),
+        ("pages were edited; the next run that changes one keeps the edit in .vicw-edits", found.edited),
         ("pages are missing; the next run writes them", found.lost),
     ):
         if count:
@@ -107,42 +100,6 @@ def status_command(
     if found.anew:
         out.print(harmless(found.anew), markup=False, soft_wrap=True)
     if found.waiting or found.lost or found.anew:
-        raise typer.Exit(1)
-
-
-def diff_command(
-    path: PathOption = None,
-    viewer: ViewerOption = None,
-    tenant: TenantOption = None,
-    data_dir: DataDirOption = None,
-    platform: PlatformOption = False,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print proposals as lines that `vicw ingest` takes: the item, with its new text."),
-    ] = False,
-) -> None:
-    """Show what was edited in the mirror, as changes of what is stored. Nothing is stored.
-
-    Exit code 1 if anything was edited, 2 if there is no mirror.
-    """
-    from vicw_sleep.mirror.edits import edits_of
-    from vicw_sleep.mirror.proposing import proposal_of
-
-    settings = _settings(path, viewer, tenant, data_dir)
-
-    async def work(mirror: Mirror) -> list[tuple[Edit, Proposal | None]]:
-        return [
-            (edit, await proposal_of(mirror.graph, edit.atom, edit.after) if as_json and edit.atom else None)
-            for edit in await edits_of(mirror)
-        ]
-
-    try:
-        found = _run(settings, platform, work)
-    except NotFoundError as error:
-        fail(error.detail, code=2)
-    for edit, proposal in found:
-        _print(edit, proposal)
-    if found:
         raise typer.Exit(1)
 
 
@@ -190,25 +147,4 @@ def _tell(done: Mirrored) -> None:
     removed = f", {done.removed} removed" if done.removed else ""
     out.print(f"{done.atoms} atoms; {done.pages} pages written{removed}", markup=False)
     for page in done.edited:
-        err.print(f"{page} was edited; the edit is kept for `vicw mirror diff`", markup=False)
-
-
-def _print(edit: Edit, proposal: Proposal | None) -> None:
-    if edit.atom is None:
-        err.print(harmless(f"{edit.page}: {edit.problem}"), markup=False)
-        return
-    if proposal is not None and proposal.problem:
-        err.print(harmless(f"{edit.page}: [{edit.atom.id}] {proposal.problem}"), markup=False)
-        return
-    if proposal is not None:
-        if edit.aside:
-            told = "the page was written anew since this was edited: compare the line with what is stored by now"
-            err.print(harmless(f"{edit.page}: [{edit.atom.id}] {told}"), markup=False)
-        out.print(json.dumps(proposal.fields), markup=False)
-        return
-    item = edit.atom.item
-    aside = " (kept aside: the page was written anew since)" if edit.aside else ""
-    out.print(harmless(f"[{edit.atom.id}] in {item.context}: {edit.page}{aside}"), markup=False)
-    lines = (edit.atom.text.split("\n"), edit.after.split("\n"))
-    for line in difflib.unified_diff(*lines, "stored", "edited", lineterm=""):
-        out.print(harmless(line), markup=False)
+        err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)
