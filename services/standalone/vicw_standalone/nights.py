@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import structlog
 
 from vicw_ingest.capacity.turn import turn as turn_of_forgetting
 from vicw_shared.clock import now
+from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.turn import keep_consolidating
 from vicw_sleep.dream.turn import keep_dreaming
 from vicw_sleep.forget import forget_receipts
@@ -19,37 +20,37 @@ from vicw_sleep.reconcile import Place, reconcile
 from vicw_sleep.resolve.turn import keep_resolving
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns
-
-if TYPE_CHECKING:
-    from vicw_shared.indexes import Indexes
-    from vicw_standalone.wiring import Standalone
+from vicw_standalone.asleep import Asleep
+from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
 type Work = tuple[str, Coroutine[None, None, NoReturn]]
 
 
-def work(standalone: Standalone, schedules: Mapping[Nightly, Schedule]) -> Iterator[Work]:
+def work(settings: Settings, asleep: Asleep, schedules: Mapping[Nightly, Schedule]) -> Iterator[Work]:
     """Yield what is to run, each with its name, over open stores."""
-    settings, asleep = standalone.settings, standalone.asleep
     comparing = schedules[Nightly.RECONCILE]
-    yield "reconcile", keep_taking_turns(comparing, partial(compare, standalone), "reconcile", asleep.graph)
+    yield "reconcile", keep_taking_turns(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph)
     if settings.sleep.paused:
         return
-    if standalone.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
+    if asleep.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
         folding, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
         yield "consolidation", keep_consolidating(asleep.consolidation, settings.consolidation, folding, asleep.graph)
         yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph)
     if settings.forgetting.items:
         forgetting = schedules[Nightly.FORGETTING]
-        yield "forgetting", keep_taking_turns(forgetting, partial(_forget, standalone), "forgetting", asleep.graph)
+        yield (
+            "forgetting",
+            keep_taking_turns(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph),
+        )
     yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE], asleep.graph)
     if settings.mirror.path is not None:
         yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
 
 
-async def compare(standalone: Standalone) -> AsyncIterator[None]:
+async def compare(settings: Settings, asleep: Asleep) -> AsyncIterator[None]:
     """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
-    settings, graph, indexes = standalone.settings, standalone.asleep.graph, standalone.indexes
+    graph, indexes = asleep.graph, asleep.indexes
     await forget_receipts(graph, settings.ingest.receipts_before(now()), seconds=TURN_SECONDS)
     place = Place()
     while _is_whole(indexes):
@@ -67,6 +68,6 @@ def _is_whole(indexes: Indexes) -> bool:
     return used.has_vectors and used == indexes.models.used and indexes.rebuilding is None
 
 
-async def _forget(standalone: Standalone) -> AsyncIterator[None]:
-    while await turn_of_forgetting(standalone.asleep.capacity(), standalone.settings.forgetting):
+async def _forget(settings: Settings, asleep: Asleep) -> AsyncIterator[None]:
+    while await turn_of_forgetting(asleep.capacity(), settings.forgetting):
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Mapping
 
@@ -19,8 +18,6 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.using import UseBook
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.embedders import query_prefix
-from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
@@ -29,7 +26,7 @@ from vicw_shared.clock import now
 from vicw_shared.courtesy import Courtesy
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes, described
+from vicw_shared.indexes import Indexes, described
 from vicw_shared.ports import Embedder, ModelIdentity, Reranker, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.asking import asking_of
@@ -41,7 +38,8 @@ from vicw_standalone import nights
 from vicw_standalone.asleep import Asleep
 from vicw_standalone.changed_model import AGAIN, remedy, settle_change
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.folders import folder_of, open_folder
+from vicw_standalone.folders import folder_of
+from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
 from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
@@ -64,12 +62,12 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
-        self._folders: dict[ModelIdentity, EdgeVectorStore] = {}
         self._prototypes = Prototypes()
         self._courtesy = Courtesy(settings.sleep.rests)
         self._uses = UseBook() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
+        self.folders: IndexFolders
         self.indexes: Indexes
         self.indexer: Indexer
         self.expiry: Expiry
@@ -104,8 +102,9 @@ class Standalone:
         self._stack.push_async_callback(self.embedders.close)
         known, source = await settle_change(self.graph, self.settings)
         await self._require_agreement(known, source)
-        self.indexes = Indexes(self.graph, self.open_index)
-        self._stack.push_async_callback(self._close_folders)
+        self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
+        self.indexes = Indexes(self.graph, self.folders.open)
+        self._stack.push_async_callback(self.folders.close_all)
         await self.indexes.open()
         await self._agree_on_points()
         before = self.settings.ingest.receipts_before(now())
@@ -142,7 +141,9 @@ class Standalone:
             self.settings.ingest,
             model=ModelReading(self.extractor, self.extractor) if self.extractor is not None else None,
         )
-        self.reindexing = Reindexing(self)
+        self.reindexing = Reindexing(
+            self.settings, self.graph, self.embedders, self.folders, self.indexes, self.indexer
+        )
         self._stack.push_async_callback(self.reindexing.close)
 
     def _open_extractor(self) -> Extractor | None:
@@ -170,32 +171,6 @@ class Standalone:
         if identity.has_vectors and not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
             await mark_lost(self.graph)
 
-    async def open_index(self, model: ModelIdentity) -> Index:
-        """Return a model's index, in a folder of its own. Raises ModelMismatchError if no embedder of it runs."""
-        embedder, store = self.embedders.of(model), self._folders.get(model)
-        if not model.has_vectors:
-            return Index(model, NullVectorStore(), embedder)
-        if store is None:
-            used = await self.graph.model()
-            path = folder_of(self.data_dir.path, model, used)
-            if not EdgeVectorStore.closed_in_order(path):
-                self.data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
-            store = self._folders[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
-        return Index(model, store, embedder, query_prefix(self.settings.embedding, model))
-
-    async def close_index(self, model: ModelIdentity) -> None:
-        """Close an index that is in use no more, and end its embedder; its folder stays."""
-        self.indexes.forget(model)
-        store = self._folders.pop(model, None)
-        if store is not None:
-            await store.close()
-        await self.embedders.end(model)
-
-    async def _close_folders(self) -> None:
-        """Close whatever is open: an index that is being filled is none of those that are read or written yet."""
-        for store in self._folders.values():
-            await store.close()
-
     async def _agree_on_points(self) -> None:
         folder = self._folder()
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
@@ -205,7 +180,7 @@ class Standalone:
 
     def _folder(self) -> EdgeVectorStore | None:
         """Return the folder of the index in use; None: there are no vectors."""
-        return self._folders.get(self.indexes.reading.model)
+        return self.folders.of(self.indexes.reading.model)
 
     @property
     def vectors(self) -> VectorStore:
@@ -223,7 +198,7 @@ class Standalone:
         keep_doing(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             keep_doing(self._uses.keep_noting(self.graph), self._stack, "uses")
-        for name, work in nights.work(self, self._schedules):
+        for name, work in nights.work(self.settings, self.asleep, self._schedules):
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")

@@ -24,8 +24,9 @@ from vicw_shared.logs import bind_request_id, configure_logs
 from vicw_shared.settings import LogSettings, MetricsSettings, TraceSettings, WorkerSettings
 from vicw_shared.telemetry.engines import kind_of
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_shared.telemetry.spans import TRACE_HEADERS, Kind, door, require_traces, start_traces, stop_traces
+from vicw_shared.telemetry.spans import TRACE_HEADERS, Kind, door
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
+from vicw_shared.telemetry.tracing import require_traces, start_traces, stop_traces
 
 _log = structlog.get_logger()
 _KIB_PER_MIB = 1024

@@ -15,7 +15,7 @@ from vicw_shared.http.serve import Opened, serve
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_shared.telemetry.spans import start_traces, stop_traces
+from vicw_shared.telemetry.tracing import start_traces, stop_traces
 
 
 def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSettings]], *, name: str) -> int:

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
-from importlib import import_module
 from typing import Protocol
-
-from vicw_shared.settings import TraceSettings
 
 TRACE_HEADERS = ("traceparent", "tracestate")
 """What W3C Trace Context calls the headers that carry a trace from one process to the next."""
@@ -67,7 +64,7 @@ _NOTHING = nullcontext()
 _NO_DOOR: AbstractContextManager[Door] = nullcontext(_Closed())
 
 
-class _Process:
+class Process:
     """What this process does with spans."""
 
     recorder: Recorder | None = None
@@ -75,7 +72,7 @@ class _Process:
 
 def span(name: str, kind: Kind = Kind.INTERNAL) -> AbstractContextManager[None]:
     """Make what happens inside a part of the trace that is under way; where there is none, it stays untold."""
-    recorder = _Process.recorder
+    recorder = Process.recorder
     return _NOTHING if recorder is None else recorder.span(name, kind)
 
 
@@ -86,36 +83,11 @@ def door(
 
     Where there is neither, a new one ``starts``, or none. Lines of the log then carry its ``trace_id``.
     """
-    recorder = _Process.recorder
+    recorder = Process.recorder
     return _NO_DOOR if recorder is None else recorder.door(name, kind, carrier or {}, starts=starts)
 
 
 def trace_headers() -> dict[str, str]:
     """Return the headers that carry the trace under way to another process; none where there is none."""
-    recorder = _Process.recorder
+    recorder = Process.recorder
     return {} if recorder is None else recorder.headers()
-
-
-def require_traces(settings: TraceSettings) -> None:
-    """Raise SettingsError if traces are wanted and what sends them is not installed. Safe before a fork."""
-    if settings.endpoint is not None:
-        import_module("vicw_shared.adapters.opentelemetry")
-
-
-def start_traces(settings: TraceSettings, service: str) -> None:
-    """Send spans from now on, as those of ``service``, if the settings name where to; later calls do nothing.
-
-    Never before a fork: a thread sends them. Raises SettingsError if what sends them is not installed.
-    """
-    if settings.endpoint is None or _Process.recorder is not None:
-        return
-    from vicw_shared.adapters.opentelemetry import OpenTelemetryRecorder
-
-    _Process.recorder = OpenTelemetryRecorder.to(settings.endpoint, service)
-
-
-def stop_traces() -> None:
-    """Send what has not been sent, and nothing from now on. Safe to call twice."""
-    recorder, _Process.recorder = _Process.recorder, None
-    if recorder is not None:
-        recorder.close()

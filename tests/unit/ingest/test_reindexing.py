@@ -202,7 +202,7 @@ async def test_what_differs_in_its_payload_is_not_embedded(store: Path) -> None:
         await change(memory, "new")
         await change(memory, "old")
         await memory.ingest({"id": "i1", "text": "another text"})  # the first version is retired
-        index = await memory.standalone.open_index(await _started(memory, "new"))
+        index = await memory.standalone.folders.open(await _started(memory, "new"))
         await index.vectors.upsert(
             [Point("00000000-0000-0000-0000-000000000001", _unit(), None, {"tenant": "t", "label": "Chunk"})]
         )
@@ -246,7 +246,7 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
                 asyncio.get_running_loop().call_later(1.0, slow.go_on.set)
             await standalone.indexes.look()
 
-        target = await standalone.open_index(await _started(memory, "new"))
+        target = await standalone.folders.open(await _started(memory, "new"))
         both = Indexer(standalone.graph, standalone.indexes, 16, 30)
         await Reindex(standalone.graph, target, both, Steps(everybody_knows), lambda *_: None).run()
         await late[0]
@@ -303,7 +303,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
             if away:
                 raise UnavailableError("vectors", "is away")
 
-        target = await memory.standalone.open_index(await _started(memory, "new"))
+        target = await memory.standalone.folders.open(await _started(memory, "new"))
         indexer = Indexer(graph, memory.standalone.indexes, 16, 30)
         steps = Steps(memory.standalone.indexes.look, swap)
         with pytest.raises(ConflictError, match="has run out"):

@@ -9,7 +9,7 @@ import pytest
 
 from explained import explained
 from memory import Memory
-from vicw_retrieval.channels.people import HOPS
+from vicw_retrieval.channels.graph.people import HOPS
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest

@@ -50,7 +50,7 @@ NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
     "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
     "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
     "forgetting": lambda s: forget(s.asleep.capacity(), ForgetSettings(items=1)),
-    "reconcile": lambda s: through(compare(s)),
+    "reconcile": lambda s: through(compare(s.settings, s.asleep)),
 }
 
 

@@ -28,7 +28,8 @@ from vicw_shared.http import create_app
 from vicw_shared.settings import LimitSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_shared.telemetry import spans
-from vicw_shared.telemetry.spans import Kind, door, span, start_traces, stop_traces, trace_headers
+from vicw_shared.telemetry.spans import Kind, door, span, trace_headers
+from vicw_shared.telemetry.tracing import start_traces, stop_traces
 
 _TRACE, _CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 _SENT = {"traceparent": f"00-{_TRACE}-{_CALLER}-01"}
@@ -41,7 +42,7 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ended]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(spans._Process, "recorder", OpenTelemetryRecorder(provider))
+    monkeypatch.setattr(spans.Process, "recorder", OpenTelemetryRecorder(provider))
     yield lambda: {span.name: span for span in exporter.get_finished_spans()}
     provider.shutdown()
 
@@ -214,7 +215,8 @@ def test_a_collector_that_is_away_delays_no_end() -> None:
     code = """
 import time
 from vicw_shared.settings import TraceSettings
-from vicw_shared.telemetry.spans import Kind, door, start_traces, stop_traces
+from vicw_shared.telemetry.spans import Kind, door
+from vicw_shared.telemetry.tracing import start_traces, stop_traces
 start_traces(TraceSettings(), "s")
 with door("d", Kind.SERVER):
     pass
@@ -231,7 +233,7 @@ def test_traces_are_off_by_default_and_nothing_that_sends_them_is_imported() -> 
 import sys
 import vicw_ingest.app, vicw_retrieval.app, vicw_embedding.app, vicw_standalone.app, vicw_sleep.worker, vicw_sleep.beat
 from vicw_shared.settings import TraceSettings
-from vicw_shared.telemetry.spans import require_traces, start_traces
+from vicw_shared.telemetry.tracing import require_traces, start_traces
 require_traces(TraceSettings())
 start_traces(TraceSettings(), "s")
 sending = ("opentelemetry.exporter", "opentelemetry.sdk.trace", "vicw_shared.adapters.opentelemetry")
@@ -254,7 +256,7 @@ import sys
 sys.modules["opentelemetry.exporter.otlp.proto.http.trace_exporter"] = None
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import TraceSettings
-from vicw_shared.telemetry.spans import require_traces
+from vicw_shared.telemetry.tracing import require_traces
 try:
     require_traces(TraceSettings())
 except SettingsError as error:

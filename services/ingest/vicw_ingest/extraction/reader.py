@@ -12,10 +12,11 @@ from functools import cache
 import structlog
 from prometheus_client import Counter
 
+from vicw_ingest.extraction.code.apart import read_code
 from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.fences import fences, without
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.code.reading import MOSTLY_BROKEN, read_code
+from vicw_ingest.extraction.code.reading import MOSTLY_BROKEN
 from vicw_ingest.extraction.code.telling import tell
 from vicw_ingest.extraction.code.telling_commits import tell_commit
 from vicw_ingest.extraction.code.telling_traces import tell_traces, traces_in

@@ -56,9 +56,9 @@ def fidelity(
     Each set is remembered in a store of its own, which the next run uses again; a run that was stopped goes on.
     With --url the items stay in that server, all sets in one store: use one that is for nothing else.
     """
-    from vicw_standalone.bench import command
+    from vicw_standalone.cli import benchmarks
 
-    command.fidelity(
+    benchmarks.fidelity(
         data,
         sets,
         store,
@@ -87,9 +87,9 @@ def speed(
 
     Stores are filled through the write path with random vectors, and kept.
     """
-    from vicw_standalone.bench import command
+    from vicw_standalone.cli import benchmarks
 
-    command.speed(_numbers(memories), _numbers(clients), queries, store=store, json=json_file, model=model)
+    benchmarks.speed(_numbers(memories), _numbers(clients), queries, store=store, json=json_file, model=model)
 
 
 def ingest(
@@ -104,9 +104,9 @@ def ingest(
     model: ModelOption = None,
 ) -> None:
     """Measure the write path against the embedder alone, on the same texts, and how the graph grows."""
-    from vicw_standalone.bench import command
+    from vicw_standalone.cli import benchmarks
 
-    command.ingest(data, items, extract, rounds, json=json_file, model=model)
+    benchmarks.ingest(data, items, extract, rounds, json=json_file, model=model)
 
 
 def extract(
@@ -126,9 +126,9 @@ def extract(
     The package's model of causes has learnt from the Causal News Corpus' training part: on that one, ask
     `python -m training.causes` of the source, which judges by sentences it has not learnt from.
     """
-    from vicw_standalone.bench import command
+    from vicw_standalone.cli import benchmarks
 
-    command.extract(data, json=json_file)
+    benchmarks.extract(data, json=json_file)
 
 
 def _numbers(given: str) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from vicw_shared.logs import configure_logs
-from vicw_shared.telemetry.spans import start_traces, stop_traces
+from vicw_shared.telemetry.tracing import start_traces, stop_traces
 from vicw_standalone.cli.settings import read_settings
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import structlog
 
+from vicw_ingest.indexing import Indexer
 from vicw_ingest.reindexing import Reindex, Reindexed, Steps
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import ConflictError, FatalError, FieldProblem, InvalidInputError, VicwError
-from vicw_shared.indexes import Index
+from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
 from vicw_standalone.choices import keep_choice
+from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of, noted_in, others
+from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.reindexing.status import Status, known
-
-if TYPE_CHECKING:
-    from vicw_standalone.wiring import Standalone
+from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
 NAME_IT = "Name the model that is to make them: `vicw reindex --model NAME`"
@@ -45,9 +46,22 @@ class Reindexing:
 
     grace_seconds = _GRACE_SECONDS
 
-    def __init__(self, standalone: Standalone) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        graph: SqliteGraphStore,
+        embedders: Embedders,
+        folders: IndexFolders,
+        indexes: Indexes,
+        indexer: Indexer,
+    ) -> None:
         self.work = Work()
-        self._standalone = standalone
+        self._settings = settings
+        self._graph = graph
+        self._embedders = embedders
+        self._folders = folders
+        self._indexes = indexes
+        self._indexer = indexer
         self._task: asyncio.Task[None] | None = None
         self._retiring: asyncio.Task[None] | None = None
 
@@ -59,7 +73,7 @@ class Reindexing:
         self._require_idle()
         if name is not None:
             try:
-                await self._standalone.embedders.require(name)
+                await self._embedders.require(name)
             except FatalError as error:
                 raise InvalidInputError(FieldProblem("model", error.detail, "Name one that is there")) from error
         elif not await self._any_vectors():
@@ -70,18 +84,17 @@ class Reindexing:
 
     async def status(self) -> Status:
         """Return which index is in use, and how far a change is."""
-        graph, path = self._standalone.graph, self._standalone.data_dir.path
-        models, folders = await graph.models(), others(path, ())
-        return Status(models, await graph.count(Label.CHUNK), known(models, map(noted_in, folders)))
+        models, folders = await self._graph.models(), others(self._settings.storage.data_dir, ())
+        return Status(models, await self._graph.count(Label.CHUNK), known(models, map(noted_in, folders)))
 
     async def drop_old(self) -> list[ModelIdentity]:
         """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
         self._require_idle()
-        models = await self._standalone.graph.models()
+        models = await self._graph.models()
         if models.change is not None or models.used is None:
             raise ConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
         await self._retire_now()
-        path = self._standalone.data_dir.path
+        path = self._settings.storage.data_dir
         return await asyncio.to_thread(remove, others(path, {folder_of(path, models.used, models.used)}))
 
     async def close(self) -> None:
@@ -93,7 +106,7 @@ class Reindexing:
 
     async def _any_vectors(self) -> bool:
         """Tell whether an index is in use, or a change to one under way."""
-        models = await self._standalone.graph.models()
+        models = await self._graph.models()
         return models.change is not None or (models.used is not None and models.used.has_vectors)
 
     def _require_idle(self) -> None:
@@ -120,30 +133,28 @@ class Reindexing:
         self.work = replace(self.work, running=False, result=result)
 
     async def _target(self, name: str | None) -> Index:
-        standalone = self._standalone
-        models = await standalone.graph.models()
+        models = await self._graph.models()
         if name is None and models.change is not None and models.change.phase is not ChangePhase.LEAVING:
             name = models.change.source or models.change.model.name
         if name is None:
-            return standalone.indexes.reading
+            return self._indexes.reading
         await self._retire_now()  # it may be the one to go back to
-        started = await standalone.embedders.another(name, models.used)
-        return await standalone.open_index(started.model)
+        started = await self._embedders.another(name, models.used)
+        return await self._folders.open(started.model)
 
     async def _reindex(self, target: Index) -> Reindexed:
-        standalone = self._standalone
 
         async def swapped(change: ModelChange) -> None:
-            await asyncio.to_thread(keep_choice, standalone.settings, change)
+            await asyncio.to_thread(keep_choice, self._settings, change)
 
         return await Reindex(
-            standalone.graph,
+            self._graph,
             target,
-            standalone.indexer,
-            Steps(standalone.indexes.look, swapped=swapped),
+            self._indexer,
+            Steps(self._indexes.look, swapped=swapped),
             self._report,
-            source=standalone.embedders.source(target.model),
-            patience_seconds=standalone.settings.reindex.patience_seconds,
+            source=self._embedders.source(target.model),
+            patience_seconds=self._settings.reindex.patience_seconds,
         ).run()
 
     def _report(self, phase: str, done: int, total: int) -> None:
@@ -151,18 +162,21 @@ class Reindexing:
 
     async def _give_up(self, target: Index | None) -> None:
         """Write to the index in use alone again, and end what was started for the other one."""
-        standalone = self._standalone
-        models = await standalone.graph.models()
+        models = await self._graph.models()
         if target is None or models.used is None or target.model == models.used:
             return
         if models.change is not None:
-            await standalone.graph.set_model(models.used, replace(models.change, phase=ChangePhase.BUILDING))
-        await standalone.indexes.look()
-        await standalone.close_index(target.model)
+            await self._graph.set_model(models.used, replace(models.change, phase=ChangePhase.BUILDING))
+        await self._indexes.look()
+        await self._close(target.model)
 
     async def _retire(self, model: ModelIdentity) -> None:
         await asyncio.sleep(self.grace_seconds)
-        await self._standalone.close_index(model)
+        await self._close(model)
+
+    async def _close(self, model: ModelIdentity) -> None:
+        self._indexes.forget(model)
+        await self._folders.close(model)
 
     async def _retire_now(self) -> None:
         if self._retiring is not None:

@@ -1,4 +1,4 @@
-"""Reads a long text in a process of its own.
+"""Reads code here, or in a process of its own where the text is long.
 
 A parser for broken code can take time that grows with the square of the text's length and more, without a look at the
 clock; a process can be killed. It also takes a crash of a grammar with it.
@@ -11,12 +11,32 @@ import subprocess
 import sys
 
 from vicw_ingest.extraction.code.model import Bounds, CodeReading
+from vicw_ingest.extraction.code.reading import DEFAULT_BOUNDS, read_here
 
+HERE_CHARACTERS = 6_000
 _STARTING_SECONDS = 5.0
 
 
-def read_apart(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Return what ``reading.read_here`` returns; None if it crashes or has no end by ``bounds.seconds``."""
+def read_code(
+    text: str, *, path: str | None = None, language: str | None = None, bounds: Bounds = DEFAULT_BOUNDS
+) -> CodeReading | None:
+    """Return what a file of code or a fragment defines and uses, as far as it can be read; it may have errors.
+
+    The language is that of ``path``'s suffix, else the one that ``language`` names as a code fence would, else that of
+    the first line (``#!``), else, in a fragment, the one whose grammar reads it. If what is told is plainly wrong, the
+    grammars are asked, too.
+
+    None if the language is none of ``LANGUAGES``, cannot be told, or reading takes longer than ``bounds``; for what is
+    no text; for a blank one. Raises nothing. A text of more than ``HERE_CHARACTERS`` is read in a process of its own,
+    which takes .3 s to start, so that one that no parser comes to an end with holds nobody up.
+    """
+    if len(text) > HERE_CHARACTERS:
+        return _read_apart(text[: bounds.characters + 1], path, language, bounds)
+    return read_here(text, path, language, bounds)
+
+
+def _read_apart(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
+    """Return what ``read_here`` returns; None if it crashes or has no end by ``bounds.seconds``."""
     task = pickle.dumps((text, path, language, bounds))
     try:
         done = subprocess.run(
@@ -34,8 +54,6 @@ def read_apart(text: str, path: str | None, language: str | None, bounds: Bounds
 
 
 def _main() -> None:
-    from vicw_ingest.extraction.code.reading import read_here
-
     text, path, language, bounds = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process wrote it
     pickle.dump(read_here(text, path, language, bounds), sys.stdout.buffer)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from vicw_ingest.extraction.code.apart import read_apart
 from vicw_ingest.extraction.code.languages import (
     LANGUAGES,
     CodeLanguage,
@@ -19,7 +18,6 @@ from vicw_ingest.extraction.code.symbols import frames_of
 from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, imports_of
 
 DEFAULT_BOUNDS = Bounds()
-HERE_CHARACTERS = 6_000
 GUESSED_CHARACTERS = 20_000
 """A longer text whose language nobody tells is not read: each language would have to be tried."""
 MOSTLY_BROKEN = 0.5
@@ -30,26 +28,8 @@ _JUNK_SHARE = 0.01
 _CODE_SIGN = re.compile(r"[{};=]|\)\s*:|^\s*(?:def|class|module|import|from|require|end|func|fn|use)\b", re.M)
 
 
-def read_code(
-    text: str, *, path: str | None = None, language: str | None = None, bounds: Bounds = DEFAULT_BOUNDS
-) -> CodeReading | None:
-    """Return what a file of code or a fragment defines and uses, as far as it can be read; it may have errors.
-
-    The language is that of ``path``'s suffix, else the one that ``language`` names as a code fence would, else that of
-    the first line (``#!``), else, in a fragment, the one whose grammar reads it. If what is told is plainly wrong, the
-    grammars are asked, too.
-
-    None if the language is none of ``LANGUAGES``, cannot be told, or reading takes longer than ``bounds``; for what is
-    no text; for a blank one. Raises nothing. A text of more than ``HERE_CHARACTERS`` is read in a process of its own,
-    which takes .3 s to start, so that one that no parser comes to an end with holds nobody up.
-    """
-    if len(text) > HERE_CHARACTERS:
-        return read_apart(text[: bounds.characters + 1], path, language, bounds)
-    return read_here(text, path, language, bounds)
-
-
 def read_here(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Do what ``read_code`` does, in this process."""
+    """Do what ``apart.read_code`` does, in this process."""
     if not text.strip() or len(_CONTROL.findall(text)) > _JUNK_SHARE * len(text):
         return None
     told = _told(text, path, language)

@@ -17,9 +17,9 @@ from vicw_retrieval.channels.graph.bridging import Bridges
 from vicw_retrieval.channels.graph.lifting import lift
 from vicw_retrieval.channels.graph.looking import look_around
 from vicw_retrieval.channels.graph.naming import named_pages
+from vicw_retrieval.channels.graph.people import known_of_people
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.walking import Plan, walk
-from vicw_retrieval.channels.people import known_of_people
 from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph, by_item
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import EdgeRegistry, Label, Node

@@ -1,0 +1,55 @@
+"""The indexes of one process that are open, each in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.embedders import query_prefix
+from vicw_shared.adapters.null_vector_store import NullVectorStore
+from vicw_shared.indexes import Index
+from vicw_shared.ports import ModelIdentity, StoreRecord
+from vicw_standalone.embedders import Embedders
+from vicw_standalone.folders import folder_of, open_folder
+from vicw_standalone.settings import Settings
+
+
+class IndexFolders:
+    """Opens and closes the index of a model. ``Indexes`` says which of them are read and written."""
+
+    def __init__(self, settings: Settings, data_dir: DataDir, record: StoreRecord, embedders: Embedders) -> None:
+        self._settings = settings
+        self._data_dir = data_dir
+        self._record = record
+        self._embedders = embedders
+        self._open: dict[ModelIdentity, EdgeVectorStore] = {}
+
+    def of(self, model: ModelIdentity) -> EdgeVectorStore | None:
+        """Return the open folder of a model's index; None: it is not open, or the model has no vectors."""
+        return self._open.get(model)
+
+    async def open(self, model: ModelIdentity) -> Index:
+        """Return a model's index. Raises ModelMismatchError if no embedder of it runs."""
+        embedder, store = self._embedders.of(model), self._open.get(model)
+        if not model.has_vectors:
+            return Index(model, NullVectorStore(), embedder)
+        if store is None:
+            used = await self._record.model()
+            path = folder_of(self._data_dir.path, model, used)
+            if not EdgeVectorStore.closed_in_order(path):
+                self._data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
+            store = self._open[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
+        return Index(model, store, embedder, query_prefix(self._settings.embedding, model))
+
+    async def close(self, model: ModelIdentity) -> None:
+        """Close an index that is in use no more, and end its embedder; its folder stays."""
+        store = self._open.pop(model, None)
+        if store is not None:
+            await store.close()
+        await self._embedders.end(model)
+
+    async def close_all(self) -> None:
+        """Close whatever is open: an index that is being filled is none of those that are read or written yet."""
+        for store in self._open.values():
+            await store.close()
