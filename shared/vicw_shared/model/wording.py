@@ -36,11 +36,6 @@ def plain(text: str) -> str:
 
     White space, case, forms of quotes and dashes, markdown and HTML go, and quotes and a full stop at its ends.
     """
-    return trimmed(bare(text))
-
-
-def bare(text: str) -> str:
-    """Return prose as ``plain`` does, with what stands at its ends: lines of it in a row, joined, are that of all."""
     # Most texts have none of what the expressions look for, and a read path goes over dozens of texts.
     text = _LINE.sub("", (text if text.isascii() else text.translate(_LIKE)).casefold())
     if "<" in text:
@@ -48,12 +43,7 @@ def bare(text: str) -> str:
     if _MARK.search(text):
         for _ in range(2):  # emphasis inside emphasis
             text = _EMPHASIS.sub(r"\2", text)
-    return " ".join(text.split())
-
-
-def trimmed(said: str) -> str:
-    """Return what ``bare`` gave without quotes and a full stop at its ends."""
-    return said.lstrip(_AROUND).rstrip(_END)
+    return " ".join(text.split()).lstrip(_AROUND).rstrip(_END)
 
 
 def text_key(text: str, *, verbatim: bool = False) -> str:
@@ -61,17 +51,7 @@ def text_key(text: str, *, verbatim: bool = False) -> str:
 
     No verbatim text has the key of another one.
     """
-    return verbatim_key(" ".join(text.split())) if verbatim else plain_key(plain(text))
-
-
-def plain_key(said: str) -> str:
-    """Return the key of a text that ``plain`` has gone over."""
-    return _hash("~" + said)
-
-
-def verbatim_key(said: str) -> str:
-    """Return the key of a verbatim text with single spaces."""
-    return _hash("=" + said)
+    return _hash("=" + " ".join(text.split())) if verbatim else _hash("~" + plain(text))
 
 
 def keys_of(text: str) -> tuple[str, ...]:

@@ -182,11 +182,10 @@ class MaskedSecret(Message):
 
 
 class Repetition(StrEnum):
-    """How an item repeats what is stored: as a whole, as an answer of /retrieve, or inside of what it says."""
+    """How an item repeats what is stored: as a whole, or as an answer of /retrieve."""
 
     COPY = "copy"
     ANSWER = "answer"
-    QUOTE = "quote"
 
 
 class Repeated(Message):
@@ -218,7 +217,7 @@ class IngestedItem(Message):
         description="What a language model tells of it: `pending` (it follows, or is tried again), `done`, `failed` "
         "(given up); null where none reads it",
     )
-    sources: tuple[Repeated, ...] = Field((), description="Stored items that it repeats, or that it quotes")
+    sources: tuple[Repeated, ...] = Field((), description="Stored items that it repeats")
     links: tuple[LinkProblem, ...] = Field(
         (), description="Of a page: its links that lead nowhere as of now. Pages that follow may mend them"
     )

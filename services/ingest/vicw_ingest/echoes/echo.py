@@ -27,14 +27,12 @@ class Source:
 class Echo:
     """What an item repeats, the foremost source first.
 
-    ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``read`` is what of that is to
-    be read, spaces in place of what it quotes; None: all. ``nothing_new``: all of it is stored, as one memory or in an
-    answer.
+    ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``nothing_new``: all of it is
+    stored, as one memory or in an answer.
     """
 
     sources: tuple[Source, ...]
     rest: str | None = None
-    read: str | None = None
     nothing_new: bool = False
 
     def only(self, live: Collection[str]) -> Echo | None:
@@ -60,7 +58,7 @@ type Echoes = Mapping[int, Echo]
 
 def to_be_read(request: IngestRequest, echoes: Echoes) -> IngestRequest:
     """Return a request whose texts are without what they repeat: what is read in that is told by its sources."""
-    texts = {index: echo.read for index, echo in echoes.items() if echo.read is not None}
+    texts = {index: echo.rest for index, echo in echoes.items() if echo.rest is not None}
     if not texts:
         return request
     items = (

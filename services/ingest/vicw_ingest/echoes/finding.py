@@ -7,19 +7,27 @@ no echo of itself: nothing of it was in memory when it was said.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from vicw_ingest.echoes.answering import Span, answered, enough
 from vicw_ingest.echoes.echo import Echo, Echoes, Source
 from vicw_ingest.echoes.memories import Memories
 from vicw_ingest.echoes.parts import Parts
-from vicw_ingest.echoes.remaining import marked, unmarked, without
+from vicw_ingest.echoes.quoting import after
+from vicw_ingest.echoes.remaining import says_nothing, without
+from vicw_ingest.planning.drafts import speaker_subtype
 from vicw_shared.model import Node
 from vicw_shared.model.wording import plain
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold
 from vicw_shared.wire.ingest import IngestRequest, Item, Repetition
+
+_OFTEN_SAID = 4
+"""What happens at a time of its own, or what a person says, may be the same again: so many times the length tells.
+
+Whoever says the same again himself says it again, however long it is.
+"""
 
 
 async def find_echoes(request: IngestRequest, tenant: str, graph: GraphStore, least: int, now: datetime) -> Echoes:
@@ -44,18 +52,13 @@ def _echo(parts: Parts, memories: Memories, least: int) -> Echo | None:
     copied = _copied(parts, memories, least)
     if copied is not None and not tells_more and _is_from_nowhere_else(item, copied.item):
         return Echo((copied,), nothing_new=True)
-    found = answered(parts, memories, least)
-    if found.sources and found.says_nothing_else and not tells_more:
-        return Echo(tuple(_once(found.sources)), nothing_new=True)
-    taken = found.taken
-    quotes = [] if copied is not None else _quoted(parts, memories, [*taken, *(span for span, _ in found.quotes)])
-    quoted = sorted([*found.quotes, *quotes], key=lambda quote: quote[0]) if copied is None else []
-    told = [source for _, source in quoted] if copied is None else [Source(copied.item, Repetition.QUOTE)]
-    if not (sources := tuple(_once([*found.sources, *told]))):
+    answered = list(_answered(parts, memories, least))
+    if not answered:
         return None
-    rest = without(item.text, taken) if found.sources and not tells_more else None
-    read = unmarked(without(marked(item.text, [span for span, _ in quoted]), taken if rest is not None else []))
-    return Echo(sources, rest=rest, read=read if rest is not None or quoted else None)
+    sources = tuple(_once(Source(source, Repetition.ANSWER) for _, source in answered))
+    rest = None if tells_more else without(item.text, [span for span, _ in answered])
+    nothing_new = rest is not None and says_nothing(rest)
+    return Echo(sources, rest=None if nothing_new else rest, nothing_new=nothing_new)
 
 
 def _copied(parts: Parts, memories: Memories, least: int) -> Source | None:
@@ -63,9 +66,22 @@ def _copied(parts: Parts, memories: Memories, least: int) -> Source | None:
     for source, passages in memories.of(parts.whole):
         if source.context != memories.context:
             continue
-        if length >= enough(parts.item, source, least) and memories.may_link(parts.item, source):
+        if length >= _enough(parts.item, source, least) and memories.may_link(parts.item, source):
             return Source(source, Repetition.COPY, passages)
     return None
+
+
+def _enough(item: Item, source: Node, least: int) -> float:
+    """Return how many characters tell that an item came out of memory, if it says what ``source`` says."""
+    said_by = fold(item.speaker) if item.speaker is not None else None
+    by_the_same = said_by == (fold(source.speaker) if source.speaker is not None else None)
+    if by_the_same and item.timestamp is not None and item.timestamp == source.timestamp:
+        return least  # the very same event
+    if item.speaker is None:
+        return least if item.timestamp is None else least * _OFTEN_SAID
+    if speaker_subtype(item.speaker) == "agent":
+        return least
+    return math.inf if by_the_same else least * _OFTEN_SAID
 
 
 def _is_from_nowhere_else(item: Item, source: Node) -> bool:
@@ -75,17 +91,16 @@ def _is_from_nowhere_else(item: Item, source: Node) -> bool:
     return item.speaker is not None or item.source in {None, source.source}
 
 
-def _quoted(parts: Parts, memories: Memories, taken: list[Span]) -> list[tuple[Span, Source]]:
-    """Return what else is quoted, and where; of quotations one inside the other the longest counts."""
-    found, covered = [], list(taken)
-    for place in parts.quotes:
-        if any(start < place.end and place.start < end for start, end in covered):
-            continue
-        source = next(memories.standing(place, parts.item), None)
-        if source is not None and source.context == memories.context:
-            found.append(((place.start, place.end), Source(source, Repetition.QUOTE)))
-            covered.append((place.start, place.end))
-    return found
+def _answered(parts: Parts, memories: Memories, least: int) -> Iterator[tuple[tuple[int, int], Node]]:
+    """Yield where an item gives an answer's blocks back whose text is stored, each with its source."""
+    for block in parts.blocks:
+        for place in reversed(block.texts):
+            if not block.numbered and place.end - place.start < least:
+                break
+            source = next(memories.standing(place, parts.item), None)
+            if source is not None:
+                yield (block.start, after(parts.item.text, place.end)), source
+                break
 
 
 def _once(sources: Iterable[Source]) -> Iterator[Source]:

@@ -16,10 +16,9 @@ from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.ties import ECHO, Ties
 from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, Repeated, Repetition
 
-DERIVED_FROM, REFERENCES = "DERIVED_FROM", "REFERENCES"
+DERIVED_FROM = "DERIVED_FROM"
 PASSAGES, HOW = "passages", "how"
 """Properties of these edges: the passages (uids) that have the text of a copy, and how it repeats its source."""
-_TYPES = {Repetition.COPY: DERIVED_FROM, Repetition.ANSWER: DERIVED_FROM, Repetition.QUOTE: REFERENCES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Linking:
             for index, echo in self.echoes.items()
             if index in nodes
             for source in echo.sources
-            if (nodes[index].label, source.item.label) in ties.registry.get(_TYPES[source.how]).pairs
+            if (nodes[index].label, source.item.label) in ties.registry.get(DERIVED_FROM).pairs
         ]
 
     def told(self, index: int) -> tuple[Repeated, ...]:
@@ -85,7 +84,7 @@ def tie(ties: Ties, item: str, source: Source, *, may_take_over: bool) -> Edge:
     said: dict[str, object] = {HOW: source.how.value}
     if may_take_over and source.how is Repetition.COPY:
         said[PASSAGES] = list(source.passages)
-    edge = ties.edge(_TYPES[source.how], item, source.item.uid, by=ECHO, item=item, told_by=ECHO, said=said)
+    edge = ties.edge(DERIVED_FROM, item, source.item.uid, by=ECHO, item=item, told_by=ECHO, said=said)
     return replace(edge, weight=0.0)
 
 

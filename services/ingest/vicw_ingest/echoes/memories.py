@@ -8,8 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from vicw_ingest.echoes.parts import Parts
-from vicw_ingest.echoes.pasting import CUT, Run
-from vicw_ingest.echoes.quoting import Place
+from vicw_ingest.echoes.quoting import CUT, Place
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.model.wording import plain
 from vicw_shared.ports import Direction, GraphStore, Scope
@@ -21,7 +20,6 @@ _SAME = 20
 _ABOUT = 1000
 _MOST_CUTS, _CUT_CHARS = 10, 300
 """Cut texts that are looked for in a request: for each, its first characters are searched for by their words."""
-_SAME_END = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +38,10 @@ class Memories:
         cls, graph: GraphStore, tenant: str, context: str, parts: Sequence[Parts], now: datetime
     ) -> Memories:
         """Look up all at once: in the request's context, and what answers may have brought from another."""
-        wanted = {key for part in parts for key in part.keys}
-        cut = {key for key in wanted if key.startswith(CUT)}
-        found = await graph.worded(tenant, list(wanted - cut), contexts=[context], limit=_SAME)
         brought = {key for part in parts for key in part.brought}
+        cut = {key for key in brought if key.startswith(CUT)}
+        wanted = {key for part in parts for key in part.whole.keys} | brought - cut
+        found = await graph.worded(tenant, list(wanted), contexts=[context], limit=_SAME)
         if brought := brought - cut - found.keys():
             found |= await graph.worded(tenant, sorted(brought), limit=_SAME)
         found |= await _gone_on(graph, tenant, cut, now)
@@ -59,7 +57,7 @@ class Memories:
             context, now, found, owners, await _subjects(graph, tenant, private), await _passages(graph, tenant, longer)
         )
 
-    def of(self, place: Place | Run) -> Iterator[tuple[Node, tuple[str, ...]]]:
+    def of(self, place: Place) -> Iterator[tuple[Node, tuple[str, ...]]]:
         """Yield the live items that say the same as a place, the oldest first, each with the passages that do."""
         for key in place.keys:
             for node in self.found.get(key, ()):
@@ -69,7 +67,7 @@ class Memories:
                 if item.expires_at is None or item.expires_at > self.now:
                     yield item, self.passages.get(node.uid, (node.uid,))
 
-    def standing(self, place: Place | Run, item: Item) -> Iterator[Node]:
+    def standing(self, place: Place, item: Item) -> Iterator[Node]:
         """Yield those that an item may be linked to."""
         for source, _ in self.of(place):
             if self.may_link(item, source):
@@ -123,19 +121,12 @@ async def _passages(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
 
 async def _gone_on(graph: GraphStore, tenant: str, cut: Collection[str], now: datetime) -> dict[str, list[Node]]:
     """Return, by their keys, the passages that go on from where texts were cut."""
-    if not cut:
-        return {}
-    # One place may be cut after several heads, all with the same end: the shortest has no words of a head.
-    places: dict[str, list[str]] = {}
-    for key in sorted(cut, key=len):
-        places.setdefault(key[-_SAME_END:], []).append(key)
     found: dict[str, list[Node]] = {}
-    for keys in islice(places.values(), _MOST_CUTS):
-        hits = await graph.find(Scope(tenant=tenant, now=now), keys[0][:_CUT_CHARS], _SAME)
+    for key in islice(sorted(cut), _MOST_CUTS):
+        said = key.removeprefix(CUT)
+        hits = await graph.find(Scope(tenant=tenant, now=now), said[:_CUT_CHARS], _SAME)
         passages = await graph.nodes(tenant, [hit.uid for hit in hits])
-        texts = {uid: plain(node.text or "") for uid, node in passages.items()}
-        for key in keys:
-            begun = [node for uid, node in passages.items() if texts[uid].startswith(key.removeprefix(CUT))]
-            if begun:
-                found[key] = sorted(begun, key=lambda node: (node.created_at, node.uid))
+        begun = [node for node in passages.values() if plain(node.text or "").startswith(said)]
+        if begun:
+            found[key] = sorted(begun, key=lambda node: (node.created_at, node.uid))
     return found

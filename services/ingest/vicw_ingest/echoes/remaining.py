@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 _GAP = re.compile(r"\n\s*\n")
-_WORDS = re.compile(r"\S")
-_HIDDEN = "\ue000"
+_FENCE = re.compile(r"</?[\w-]{0,30}(?:memor|recall)[\w-]{0,30}(?:\s[^<>\n]{0,200})?>", re.IGNORECASE)
+_MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
 
 
 def without(text: str, taken: Iterable[tuple[int, int]]) -> str:
@@ -19,13 +19,6 @@ def without(text: str, taken: Iterable[tuple[int, int]]) -> str:
     return _GAP.sub("\n\n", "".join([*left, text[at:]])).strip() if left else text
 
 
-def marked(text: str, quoted: Iterable[tuple[int, int]]) -> str:
-    """Return a text with marks in place of what is quoted in it, of the same length: what is left can be cut out."""
-    for start, end in quoted:
-        text = text[:start] + _WORDS.sub(_HIDDEN, text[start:end]) + text[end:]
-    return text
-
-
-def unmarked(text: str) -> str:
-    """Return a text with spaces in place of marks: whoever reads it finds all else where it stands."""
-    return text.replace(_HIDDEN, " ")
+def says_nothing(rest: str) -> bool:
+    """Tell whether what is left is marks, and tags around what was recalled (``<memory>``)."""
+    return _MARKS.fullmatch(_FENCE.sub("", rest)) is not None

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from vicw_ingest.echoes.quoting import after, blocks, quotes
-from vicw_shared.model.wording import plain, text_key
+from vicw_ingest.echoes.quoting import CUT, after, blocks
+from vicw_shared.model.wording import keys_of
 
 ANSWER = """\
 [1] ops · general · message · Ana · 2026-01-01 10:00 · id a
@@ -44,20 +44,20 @@ def test_a_window_s_memories_begin_on_the_line_of_their_head() -> None:
     assert not block.numbered
 
 
-def test_quotations_lines_and_sentences_in_a_row_are_looked_up_once_each() -> None:
-    text = 'She wrote "the cache was stale today". I see. The deployment failed then.\n\nIt is over now, at last.'
-    found = [text[place.start : place.end] for place in quotes(text, 15)]
-    assert {"the cache was stale today", "It is over now, at last.", "The deployment failed then."} <= set(found)
-    assert len(found) == len({place.start * 1000 + place.end for place in quotes(text, 15)})
-    assert [len(part) for part in found] == sorted(map(len, found), reverse=True)
-    assert all(len(plain(part)) >= 15 for part in found)
-    assert not [part for part in found if part == text]
-    assert quotes("short. too short.", 15) == []
+def test_a_quoted_block_ends_with_what_it_says_of_its_surroundings() -> None:
+    text = "".join(f"> {line}\n" for line in ANSWER.split("\n"))
+    first, second = blocks(text)
+    whole = next(place for place in first.texts if text[: place.end].endswith("The cache was stale."))
+    assert whole.keys == keys_of("The deployment failed.\n\nThe cache was stale.")
+    assert text[after(text, whole.end) :].startswith("\n> [2] ops")
+    assert second.texts[0].keys == keys_of("Ben restarted the servers.")
 
 
-def test_fenced_code_is_looked_up_as_code() -> None:
-    (code,) = [place for place in quotes("Try this:\n```python\nX = 1\nY = 2\n```\nDone.", 40) if len(place.keys) == 1]
-    assert code.keys == (text_key("X = 1 Y = 2", verbatim=True),)
+def test_what_was_cut_is_looked_up_by_what_is_left() -> None:
+    text = "[1] ops · message\nThe deployment failed because the ca…"
+    (block,) = blocks(text, 20)
+    assert block.texts[0].keys[-1] == CUT + "the deployment failed because the ca..."[:-3]
+    assert len(blocks(text, 60)[0].texts[0].keys) == 2
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,6 @@ def test_fenced_code_is_looked_up_as_code() -> None:
 def test_hostile_texts_take_no_time(text: str) -> None:
     began = time.thread_time()
     found = blocks(text)
-    quotes(text, 1)
     after(text, 0)
     assert time.thread_time() - began < 3
     assert len(found) <= 100
