@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chat_server import chatting
 from contract.sides import Side
-from contract.test_capacity import _AFTER, _POLICY, forget, weighing
+from contract.test_capacity import forget, weighing
 from contract.test_consolidating import LATER, RULES, consolidation, turns
 from contract.test_dreaming import STORM, item, tags_of
 from contract.test_dreaming import run as dream_of
@@ -105,14 +104,11 @@ async def test_no_summary_comes_back_that_was_erased_once_it_was_stored(
     await _gone(side, erasures, "vermilion")
 
 
-@pytest.mark.parametrize("chosen", [False, True], ids=["to be chosen", "chosen"])
-async def test_nothing_is_logged_of_what_was_to_go_and_is_erased_meanwhile(
-    side: Side, monkeypatch: pytest.MonkeyPatch, chosen: bool
+async def test_what_is_erased_once_it_was_chosen_for_want_of_room_is_not_logged(
+    side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, weighing(0.1, None, None, None))
-    if chosen:
-        assert (await forget(side)).marked == 1
     erasures = _erased_at_the_next_write(side, monkeypatch, "0")
-    await (forget(side, _AFTER, replace(_POLICY, items=4)) if chosen else forget(side))
+    await forget(side)
     await _gone(side, erasures, "ship 0")
     assert await side.graph.steps("t", limit=9) == []

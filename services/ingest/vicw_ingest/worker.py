@@ -86,7 +86,7 @@ def extract(self: Task[Any, Any]) -> None:
 
 @app.task(name=FORGET, bind=True)
 def forget(self: Task[Any, Any]) -> None:
-    """Choose what is to go for want of room, and erase what was chosen a grace ago; come again if there is more."""
+    """Erase what there is no room for; come again if there is more."""
 
     if not _settings.forgetting.items:
         return

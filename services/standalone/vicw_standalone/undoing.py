@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from vicw_ingest.capacity.capacity import FORGET, keep
+from vicw_ingest.capacity.capacity import FORGET
 from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.errors import NotFoundError
@@ -59,8 +59,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
         gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.dream.grace)
         return f"{gone} edges are gone; the item is not dreamt of again"
     if task == FORGET:
-        await keep(graph, step_id, now=now())
-        return "it stays; it is not chosen again"
+        raise NotFoundError(f"Step {step_id!r} cannot be undone: what went for want of room is erased")
     if task == EXPIRE:
         # What the item said of things that live on was dropped with it, and no node has it: half of it would come back.
         raise NotFoundError(

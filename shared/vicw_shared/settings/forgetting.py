@@ -29,13 +29,7 @@ class ForgetSettings(BaseSettings):
     days: float = Field(
         30.0, ge=0, le=100_000, description="What was learnt or shown within so many days stays, whatever it weighs"
     )
-    undo_days: float = Field(
-        7.0,
-        ge=0,
-        le=3_650,
-        description="How long what is to go can still be found, and be kept with `vicw sleep undo`, in days",
-    )
-    batch: int = Field(10_000, ge=1, description="How many items are chosen, or erased, at a time")
+    batch: int = Field(10_000, ge=1, description="How many items of a tenant are erased at a time")
 
     @property
     def half_life(self) -> timedelta:
@@ -46,8 +40,3 @@ class ForgetSettings(BaseSettings):
     def rest(self) -> timedelta:
         """For how long after it was needed an item stays."""
         return timedelta(days=self.days)
-
-    @property
-    def grace(self) -> timedelta:
-        """How long what is to go is still there."""
-        return timedelta(days=self.undo_days)

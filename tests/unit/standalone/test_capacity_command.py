@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -57,31 +56,28 @@ def capacity(store: Path, *words: str) -> Result:
     return CliRunner().invoke(app, ["forget", "capacity", *words, "--data-dir", str(store)])
 
 
-def test_what_would_go_is_said_then_chosen_kept_and_erased(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
     dry = capacity(filled, "--items", "3", "--dry-run")
     assert dry.exit_code == 0, dry.output
-    assert [line.split(" · ")[-1] for line in dry.stdout.splitlines()[:-1]] == ["weighs 0.100", "weighs 0.200"]
-    foretold = "{} items would be chosen to go; {} would be erased, 0 of those chosen before would be kept"
-    assert dry.stdout.splitlines()[-1] == foretold.format(2, 0)
+    lines = ["ctx · [1] Ana · weighs 0.100", "ctx · [3] Ana · weighs 0.200", "2 items would be erased"]
+    assert dry.stdout.splitlines() == lines
     assert sleep(filled, "log").stdout == ""
-    done = capacity(filled, "--items", "3", "-q")
-    assert done.stdout == "2 items chosen to go in 7 days; 0 erased, 0 of those chosen before are kept\n"
     assert items(filled) == 5
-    steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
-    lightest = min(steps, key=lambda step: step["details"]["weight"])
-    assert "weighs 0.1, goes 20" in sleep(filled, "log").stdout
-    assert sleep(filled, "undo", lightest["id"]).stdout == "it stays; it is not chosen again\n"
-    monkeypatch.setenv("VICW_FORGET_UNDO_DAYS", "0")
-    monkeypatch.setenv("VICW_FORGET_ITEMS", "4")
-    dry = capacity(filled, "--dry-run")
-    assert re.fullmatch(r"erase   ctx · \[[13]\] Ana · weighs 0\.[12]00", dry.stdout.splitlines()[0])
-    assert dry.stdout.splitlines()[1:] == [foretold.format(0, 1)]
-    assert items(filled) == 5
-    done = capacity(filled, "-q")
-    assert done.stdout == "0 items chosen to go in 0 days; 1 erased, 0 of those chosen before are kept\n"
-    assert items(filled) == 4
-    assert "forgetting: next at" in sleep(filled, "status").stdout
+    done = capacity(filled, "--items", "3")
+    assert done.stdout.splitlines() == [*lines[:2], "2 items erased"]
+    assert items(filled) == 3
+    (step,) = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
+    assert "forget  ctx: 2 items erased for want of room" in sleep(filled, "log").stdout
+    refused = sleep(filled, "undo", step["id"])
+    assert "is erased" in refused.output + str(refused.exception)
+    assert capacity(filled, "--items", "3", "-q").stdout == "0 items erased\n"
     assert CliRunner().invoke(app, ["check", "--data-dir", str(filled)]).exit_code == 0
+
+
+def test_a_setting_says_how_many_items_are_kept(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICW_FORGET_ITEMS", "4")
+    assert capacity(filled, "-q").stdout == "1 items erased\n"
+    assert "forgetting: next at" in sleep(filled, "status").stdout
 
 
 def test_where_every_item_is_kept_it_is_said_how_to_change_that(filled: Path) -> None:
@@ -104,28 +100,20 @@ async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
-    forgetting = ForgetSettings(items=3, days=0, undo_days=3, batch=1)
+    forgetting = ForgetSettings(items=3, days=0, batch=1)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), forgetting=forgetting)
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
     graph = standalone.graph
-
-    async def stands(steps: int, due: int, left: int) -> bool:
-        found = await graph.steps(None, limit=9)
-        noted = [step for step in found if "due" in step.details]
-        return (len(found), len(noted), await items_in(graph)) == (steps, due, left)
-
     try:
         standalone.start_indexer()
         await asyncio.sleep(0.2)
-        assert await stands(0, 0, 5), "it is not night yet"
-        for days, steps, due, left in ((1, 2, 0, 5), (4, 2, 2, 5), (1, 0, 0, 3)):
-            moment[0] += timedelta(days=days)
-            for _ in range(10 if paused else 100):
-                await asyncio.sleep(0.05)
-                if await stands(steps, due, left):
-                    break
-            assert await stands(steps, due, left) or paused
-        assert await stands(0, 0, 5) == paused
+        assert await items_in(graph) == 5, "it is not night yet"
+        moment[0] += timedelta(days=1)
+        for _ in range(10 if paused else 100):
+            await asyncio.sleep(0.05)
+            if await items_in(graph) == 3:
+                break
+        assert await items_in(graph) == (5 if paused else 3)
     finally:
         await standalone.close()

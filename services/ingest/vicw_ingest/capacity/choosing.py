@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
@@ -34,7 +34,26 @@ class Weighed:
     context: str
 
 
-async def held_by_tenant(graph: GraphAudit) -> Counter[str]:
+async def weakest(graph: Graph, policy: Policy, now: datetime, most: int) -> dict[str, list[Weighed]]:
+    """Return of each tenant that has too many items those that weigh least first, ``most`` at most.
+
+    Fewer, where what is left may not go.
+    """
+    over = {tenant: min(held - policy.items, most) for tenant, held in (await _held(graph)).items()}
+    over = {tenant: count for tenant, count in over.items() if count > 0}
+    if not over:
+        return {}
+    held: Counter[str] = Counter()
+    lightest: dict[str, list[Weighed]] = defaultdict(list)
+    async for page in _pages(graph):
+        held.update(node.tenant for node in page)
+        for tenant, found in (await _weigh(graph, [n for n in page if n.tenant in over], policy, now)).items():
+            lightest[tenant] = heapq.nsmallest(over[tenant], [*lightest[tenant], *await _free(graph, tenant, found)])
+    # Another run may have erased some since: what both have chosen goes once, and nothing in its place.
+    return {tenant: found[: max(0, held[tenant] - policy.items)] for tenant, found in lightest.items()}
+
+
+async def _held(graph: GraphAudit) -> Counter[str]:
     """Return how many items each tenant has."""
     held: Counter[str] = Counter()
     async for page in _pages(graph):
@@ -42,24 +61,9 @@ async def held_by_tenant(graph: GraphAudit) -> Counter[str]:
     return held
 
 
-async def weakest(
-    graph: Graph, policy: Policy, now: datetime, over: Mapping[str, int], passed_over: Collection[str]
-) -> dict[str, list[Weighed]]:
-    """Return so many items of each tenant as are ``over``, those that weigh least first, but none ``passed_over``.
-
-    Fewer, where what is left may not go.
-    """
-    lightest: dict[str, list[Weighed]] = defaultdict(list)
-    async for page in _pages(graph):
-        free = [node for node in page if node.tenant in over and node.uid not in passed_over]
-        for tenant, found in (await _weigh(graph, free, policy, now)).items():
-            lightest[tenant] = heapq.nsmallest(over[tenant], [*lightest[tenant], *await _free(graph, tenant, found)])
-    return lightest
-
-
 async def _weigh(graph: Graph, items: Sequence[Node], policy: Policy, now: datetime) -> dict[str, list[Weighed]]:
     found: dict[str, list[Weighed]] = defaultdict(list)
-    uses = await uses_of(graph, items)
+    uses = await _uses(graph, items)
     for item in items:
         use = uses.get(item.uid)
         if not policy.stays(item, use, now):
@@ -69,7 +73,7 @@ async def _weigh(graph: Graph, items: Sequence[Node], policy: Policy, now: datet
     return found
 
 
-async def uses_of(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
+async def _uses(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
     """Return the uses of these items, of whatever tenants."""
     of: dict[str, list[str]] = defaultdict(list)
     for item in items:

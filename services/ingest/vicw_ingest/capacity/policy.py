@@ -14,15 +14,12 @@ from vicw_shared.ports import Use
 class Policy:
     """A tenant keeps ``items``. What goes first weighs least, which halves in each ``half_life`` of disuse.
 
-    What was learnt or shown within ``rest`` stays, and what is protected. What is to go is there for a ``grace`` yet,
-    and until an earlier run, by ``patience`` or more, has found that over, too: a clock may leap.
+    What was learnt or shown within ``rest`` stays, and what is protected.
     """
 
     items: int
     half_life: timedelta = timedelta(days=90)
     rest: timedelta = timedelta(days=30)
-    grace: timedelta = timedelta(days=7)
-    patience: timedelta = timedelta(0)
 
     def weight(self, item: Node, use: Use | None, now: datetime) -> float:
         """Return what an item weighs, in [0, 1]."""

@@ -14,7 +14,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.cli.sleeping import run_forgetful
 
 if TYPE_CHECKING:
-    from vicw_ingest.capacity.capacity import Capacity, Done, Fate, Told
+    from vicw_ingest.capacity.capacity import Capacity, Done, Told
     from vicw_shared.model import Node
     from vicw_shared.ports import Step
     from vicw_shared.settings import ForgetSettings
@@ -27,35 +27,29 @@ def capacity(
     items: Annotated[
         int | None, typer.Option(help="How many items a tenant keeps. \\[default: VICW_FORGET_ITEMS]", min=1)
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen and erased.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Of tenants that have more items than they may, choose those that weigh least; erase what was chosen before.
+    """Of tenants that have more items than they may, erase those that weigh least.
 
-    What is chosen stays as it is for VICW_FORGET_UNDO_DAYS; what an answer shows until then is kept, and so is what
-    `vicw sleep undo` names. What the next run after that erases is gone for good. A server does this by itself
-    (VICW_FORGET_SCHEDULE), so none may have the data directory open; of the platform, whatever runs.
+    What is protected, or was learnt or shown within VICW_FORGET_DAYS, stays; what is erased is gone for good. A server
+    does this by itself (VICW_FORGET_SCHEDULE), so none may have the data directory open; of the platform, whatever
+    runs.
     """
     settings = read_settings(data_dir=data_dir)
     chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})
     if not chosen.items:
         fail("every item is kept: say how many with --items, or set VICW_FORGET_ITEMS", code=2)
 
-    def tell(fate: Fate, item: Node, weight: float) -> None:
-        line = f"{fate:<7} {item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
+    def tell(item: Node, weight: float) -> None:
+        line = f"{item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
         out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
     async def work(forgetful: Forgetful) -> None:
         done = await _run(forgetful.capacity, chosen, dry_run, None if quiet else tell)
-        if dry_run:
-            told = ("would be chosen to go", "would be erased", "would be kept")
-        else:
-            told = (f"chosen to go in {chosen.undo_days:g} days", "erased", "are kept")
-        out.print(
-            f"{done.marked} items {told[0]}; {done.erased} {told[1]}, {done.kept} of those chosen before {told[2]}"
-        )
+        out.print(f"{done.erased} items {'would be erased' if dry_run else 'erased'}")
 
     run_forgetful(settings, platform, work, schedule="VICW_FORGET_SCHEDULE")
 
@@ -71,5 +65,5 @@ async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told
 
 
 def told_of(step: Step) -> str:
-    """Return what a step has chosen, for a person."""
-    return f"weighs {step.details.get('weight', '?')}, goes {str(step.details.get('goes', '?'))[:16].replace('T', ' ')}"
+    """Return what a step has erased, for a person."""
+    return f"{step.details.get('items', '?')} items erased for want of room"
