@@ -7,12 +7,11 @@ from enum import StrEnum
 
 
 class Pooling(StrEnum):
-    """How token vectors become one vector; RANK: scores, by the head of a cross-encoder."""
+    """How token vectors become one vector."""
 
     MEAN = "mean"
     CLS = "cls"
     LAST = "last"
-    RANK = "rank"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_SEQUENCES = 64
-_POOLING = {Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3, Pooling.RANK: 4}
+_POOLING = {Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
 _WARNING, _ERROR = 3, 4
 
 _log = structlog.get_logger()
@@ -102,16 +102,7 @@ class NativeModel:
         self._vocabulary = library.llama_model_get_vocab(self.handle)
         self.size: int = library.llama_model_n_embd_out(self.handle)
         self.context_length: int = library.llama_model_n_ctx_train(self.handle)
-        self.scores: int = library.llama_model_n_cls_out(self.handle)
-        """How many numbers a sequence gets of a cross-encoder."""
         self.frame = self._find_frame()
-
-    @property
-    def separates_twice(self) -> bool:
-        """Whether two texts in one sequence have the closing token between them twice, as XLM-R has it."""
-        library = _library()
-        closed: int = library.llama_vocab_eos(self._vocabulary)
-        return bool(library.llama_vocab_get_add_sep(self._vocabulary)) and self.frame.suffix == (closed,)
 
     def tokenize(self, text: str) -> list[int]:
         """Return the text's token ids without special tokens; words that look like one are plain text."""
@@ -161,7 +152,6 @@ class NativeContext:
         parameters.n_threads = parameters.n_threads_batch = threads
         parameters.no_perf = True
         self._model = model
-        self._width = model.scores if pooling is Pooling.RANK else model.size
         self._batch_tokens = batch_tokens
         self._handle = library.llama_init_from_model(model.handle, parameters)
         if not self._handle:
@@ -170,7 +160,7 @@ class NativeContext:
         self._batch = library.llama_batch_init(batch_tokens, 0, 1)
 
     def embed(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Return an array of shape (len(sequences), size), float32, not normalised; of RANK, of shape (…, scores).
+        """Return an array of shape (len(sequences), size), float32, not normalised.
 
         Raises ValueError for no sequence, an empty one, or more than one batch holds; NativeError if
         llama.cpp refuses the batch.
@@ -212,10 +202,10 @@ class NativeContext:
 
     def _read(self, count: int) -> NDArray[np.float32]:
         library = _library()
-        rows = np.empty((count, self._width), dtype=np.float32)
+        rows = np.empty((count, self._model.size), dtype=np.float32)
         for number in range(count):
             row = library.llama_get_embeddings_seq(self._handle, number)
             if not row:
                 raise NativeError("llama.cpp gave no embedding for a sequence")
-            rows[number] = np.ctypeslib.as_array(row, (self._width,))
+            rows[number] = np.ctypeslib.as_array(row, (self._model.size,))
         return rows

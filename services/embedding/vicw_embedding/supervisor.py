@@ -22,7 +22,7 @@ from vicw_shared.errors import SettingsError, UnavailableError, VicwError
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-    from vicw_shared.settings import EmbeddingSettings, LlmSettings, RerankSettings
+    from vicw_shared.settings import EmbeddingSettings, LlmSettings
 
 _log = structlog.get_logger()
 _FIRST_DELAY_SECONDS = 0.1
@@ -208,19 +208,3 @@ class ChatProcess(ModelProcess):
     def _settings(self) -> tuple[str, dict[str, object]]:
         names = ("model", "threads", "context_tokens")
         return "VICW_LLM_", {name.upper(): getattr(self._llm, name) for name in names}
-
-
-class RerankProcess(ModelProcess):
-    """The process of a cross-encoder."""
-
-    module = "vicw_embedding.rerank"
-    dependency = "rerank"
-
-    def __init__(self, settings: RerankSettings, **seconds: float) -> None:
-        """``seconds``: how long it may take to start and to stop, see ``ModelProcess``."""
-        super().__init__(**seconds)
-        self._rerank = settings
-
-    def _settings(self) -> tuple[str, dict[str, object]]:
-        names = ("model", "threads", "documents", "queue_requests")
-        return "VICW_RERANK_", {name.upper(): getattr(self._rerank, name) for name in names}

@@ -18,6 +18,7 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.using import UseBook
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
@@ -27,7 +28,7 @@ from vicw_shared.courtesy import Courtesy
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, described
-from vicw_shared.ports import Embedder, ModelIdentity, Reranker, VectorStore
+from vicw_shared.ports import Embedder, ModelIdentity, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.asking import asking_of
 from vicw_sleep.forget import forget_receipts
@@ -43,7 +44,6 @@ from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
 from vicw_standalone.rebuilding import mark_lost, rebuild
 from vicw_standalone.reindexing.serving import Reindexing
-from vicw_standalone.reranker import open_reranker
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
@@ -75,7 +75,7 @@ class Standalone:
         self.reindexing: Reindexing
         self.extractor: Extractor | None
         self._schedules: Mapping[Nightly, Schedule]
-        self._reranker: Reranker | None
+        self._reranker: HttpReranker | None = None
         self._ingest: IngestPorts
 
     async def open(self, *, half: bool = False) -> None:
@@ -121,7 +121,9 @@ class Standalone:
             bridges=bridges_of(self.graph, self.registry, self.settings.ingest),
         )
         self.expiry = Expiry(self.graph, self.registry, self.indexer)
-        self._reranker = await open_reranker(self.settings.rerank, self._stack)
+        if self.settings.rerank.enabled:
+            self._reranker = open_reranker(self.settings.rerank)
+            self._stack.push_async_callback(self._reranker.close)
         self._model = await open_language_model(self.settings.llm, self._stack)
         self.asleep = Asleep(
             self.settings,

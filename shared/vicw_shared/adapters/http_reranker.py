@@ -1,4 +1,4 @@
-"""The Reranker port over any server that speaks the wire of re-ranking, ours for GGUF files among them."""
+"""The Reranker port over any server that speaks the wire of re-ranking."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from vicw_shared.telemetry.engines import measured
 from vicw_shared.wire.rerank import RerankRequest, RerankResponse
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from vicw_shared.settings import RerankSettings
 
 PEER = Peer("rerank", "the re-ranking server", "VICW_RERANK_")
@@ -22,20 +20,19 @@ PEER = Peer("rerank", "the re-ranking server", "VICW_RERANK_")
 
 @measured("rerank")
 class HttpReranker:
-    """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``."""
+    """Talks to the server at ``base_url`` (``…/v1``)."""
 
     def __init__(
         self,
         *,
-        base_url: str | None = None,
-        uds: Path | None = None,
+        base_url: str,
         model: str | None = None,
         api_key: str | None = None,
         timeout_seconds: float = 10.0,
     ) -> None:
         # A failing call costs a question its time: none is repeated.
         self._connection = OpenAIConnection(
-            base_url=base_url, uds=uds, api_key=api_key, timeout_seconds=timeout_seconds, retry_seconds=0.0, peer=PEER
+            base_url=base_url, uds=None, api_key=api_key, timeout_seconds=timeout_seconds, retry_seconds=0.0, peer=PEER
         )
         self._model = model
 
@@ -63,8 +60,8 @@ def open_reranker(settings: RerankSettings) -> HttpReranker:
     """Return the model behind VICW_RERANK_URL. Raises SettingsError if there is no URL."""
     if settings.url is None:
         raise SettingsError(
-            f"VICW_RERANK_MODEL is {settings.model}, and VICW_RERANK_URL is not set: only `vicw serve` runs a GGUF "
-            "file by itself. Set VICW_RERANK_URL to a server that has it (`python -m vicw_embedding.rerank` is one)"
+            f"VICW_RERANK_MODEL is {settings.model}, and VICW_RERANK_URL is not set. Set VICW_RERANK_URL to a server "
+            "that has this model and answers POST …/rerank"
         )
     return HttpReranker(
         base_url=settings.url.strip(),

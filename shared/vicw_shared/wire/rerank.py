@@ -8,14 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 
 class RerankRequest(BaseModel):
-    """A question and the texts to judge by it. ``top_n``: how many of the best are answered; None: all."""
-
-    model_config = ConfigDict(extra="ignore")
+    """A question and the texts to judge by it. ``top_n``: how many of the best are answered."""
 
     query: str
     documents: list[str]
     model: str | None = None
-    top_n: Annotated[int, Field(gt=0)] | None = None
+    top_n: int
 
 
 class RerankRow(BaseModel):
@@ -33,4 +31,3 @@ class RerankResponse(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     results: list[RerankRow]
-    model: str | None = None

@@ -30,18 +30,13 @@ _VOCABULARY = [
 _BYTES = [f"<0x{byte:02X}>" for byte in range(256)]  # a SentencePiece model without them aborts on rare text
 
 
-def cross_encoder(path: Path) -> Path:
-    """Write the same encoder with a head that gives one score, as re-rankers have it."""
-    return encoder(path, ranks=True).path
-
-
-def encoder(path: Path, *, ranks: bool = False) -> ModelFile:
+def encoder(path: Path) -> ModelFile:
     """Write a one-layer, 1024-d, XLM-R shaped encoder with CLS pooling, like the production model."""
     writer = gguf.GGUFWriter(path, "bert")
     _architecture(writer, feed_forward=256)
     writer.add_layer_norm_eps(1e-5)
     writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.RANK if ranks else gguf.PoolingType.CLS)
+    writer.add_pooling_type(gguf.PoolingType.CLS)
     writer.add_token_type_count(1)
     _tokenizer(writer, "t5", [])
     shapes: dict[str, tuple[int, ...]] = {
@@ -57,16 +52,16 @@ def encoder(path: Path, *, ranks: bool = False) -> ModelFile:
         "blk.0.ffn_up.bias": (256,),
         **{f"blk.0.{name}.bias": (SIZE,) for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_down")},
     }
-    head = {"cls.weight": (SIZE, SIZE), "cls.bias": (SIZE,), "cls.output.weight": (1, SIZE), "cls.output.bias": (1,)}
-    shapes |= head if ranks else {}
     norms = ("token_embd_norm", "blk.0.attn_output_norm", "blk.0.layer_output_norm")
     _write(writer, shapes, norms, keep_f32={"position_embd.weight", "token_types.weight"})
     return _card(path, Pooling.CLS, smallest_size=256)
 
 
-def decoder(path: Path) -> ModelFile:
-    """Write a one-layer, 1024-d causal model with last-token pooling."""
+def decoder(path: Path, template: str | None = None) -> ModelFile:
+    """Write a one-layer, 1024-d causal model with last-token pooling, and a chat ``template`` if there is one."""
     writer = gguf.GGUFWriter(path, "llama")
+    if template is not None:
+        writer.add_chat_template(template)
     _architecture(writer, feed_forward=256)
     writer.add_head_count_kv(16)
     writer.add_layer_norm_rms_eps(1e-5)

@@ -98,7 +98,7 @@ async def test_refusals_say_what_they_are(
         assert len(asked) == 1, "what failed is not asked again: it costs a question its time"
 
 
-async def test_without_a_url_a_model_is_for_vicw_serve_alone() -> None:
+async def test_a_model_without_a_url_is_a_wrong_setting() -> None:
     assert not RerankSettings().enabled
-    with pytest.raises(SettingsError, match="only `vicw serve` runs a GGUF"):
+    with pytest.raises(SettingsError, match="Set VICW_RERANK_URL to a server"):
         open_reranker(RerankSettings(model="some.gguf"))
