@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from vicw_embedding.serving import listen, run
+from vicw_embedding.serving import gate, listen, run
 from vicw_shared.settings.concerns import (
     EmbeddingSettings,
     LimitSettings,
@@ -40,12 +40,12 @@ def _serve(options: argparse.Namespace) -> None:
         log, embedding, storage, limits = LogSettings(), EmbeddingSettings(), StorageSettings(), LimitSettings()
         traces = TraceSettings()
     host, port = options.host or server.host, server.port if options.port is None else options.port
-    gate = wiring.gate(embedding, None if options.uds else host)
+    door = gate(embedding.api_key, "VICW_EMBEDDING_API_KEY", None if options.uds else host)
     configure_logs(log)
     start_traces(traces, "vicw-embedding")
     served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     try:
-        listen(create_app(served, gate, limits), options.uds, host, port, server.shutdown_seconds)
+        listen(create_app(served, door, limits), options.uds, host, port, server.shutdown_seconds)
     finally:
         served.close()
         stop_traces()

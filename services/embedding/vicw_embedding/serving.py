@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 
 from vicw_embedding.parent import die_with
 from vicw_shared import exits
-from vicw_shared.errors import FatalError
+from vicw_shared.errors import FatalError, SettingsError
 
 if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI, Request
+    from pydantic import SecretStr
+
+    from vicw_shared.http import SecretGate
 
 READY = "vicw-embedding ready"
 FATAL = "vicw-embedding fatal"
@@ -47,6 +50,23 @@ def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, a
             with contextlib.suppress(OSError):
                 options.uds.parent.rmdir()  # nobody else is left to remove the socket's directory
     return 0
+
+
+def gate(secret: SecretStr | None, variable: str, host: str | None) -> SecretGate:
+    """Return what admits to a server on ``host``; None: on a unix domain socket.
+
+    Raises SettingsError where others can reach it and there is no secret to ask for, or where the secret is empty.
+    """
+    from vicw_shared.http import SecretGate, is_loopback
+
+    given = secret.get_secret_value().strip() if secret is not None else None
+    if given == "" or (given is None and host is not None and not is_loopback(host)):
+        raise SettingsError(
+            f"{variable} is {'not set' if given is None else 'empty'}: without a secret the server of a model listens "
+            f"on loopback or a unix domain socket only. Set {variable}, or {variable}_FILE, to the same for it and for "
+            "all that ask it, or set VICW_HOST=127.0.0.1"
+        )
+    return SecretGate(given, variable=variable)
 
 
 def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_seconds: float) -> None:

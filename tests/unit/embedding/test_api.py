@@ -17,11 +17,14 @@ from vicw_embedding.app import create_app
 from vicw_embedding.batcher import Batcher
 from vicw_embedding.engine import Engine
 from vicw_embedding.library import ModelFile
+from vicw_embedding.serving import gate
 from vicw_embedding.wiring import Served
 from vicw_shared.errors import InvalidInputError, SettingsError
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.settings import LimitSettings
 from vicw_shared.settings.concerns import EmbeddingSettings
+
+KEY = "VICW_EMBEDDING_API_KEY"
 
 
 @pytest.fixture
@@ -30,8 +33,8 @@ def served(tiny_encoder: ModelFile, engine: Engine) -> Served:
 
 
 def over(served: Served, secret: str | None = None) -> httpx.AsyncClient:
-    gate = wiring.gate(EmbeddingSettings(api_key=SecretStr(secret) if secret else None), "127.0.0.1")
-    app = create_app(served, gate, LimitSettings(body_bytes=1_000_000))
+    door = gate(SecretStr(secret) if secret else None, KEY, "127.0.0.1")
+    app = create_app(served, door, LimitSettings(body_bytes=1_000_000))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1")
 
 
@@ -179,15 +182,15 @@ async def test_where_there_is_no_secret_whatever_is_sent_is_not_looked_at(client
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "embedding", ""])
 def test_it_listens_for_others_only_with_a_secret(host: str) -> None:
     with pytest.raises(SettingsError, match=r"VICW_EMBEDDING_API_KEY is not set.*VICW_EMBEDDING_API_KEY_FILE"):
-        wiring.gate(EmbeddingSettings(), host)
-    assert wiring.gate(EmbeddingSettings(api_key=SecretStr("x")), host).required
+        gate(None, KEY, host)
+    assert gate(SecretStr("x"), KEY, host).required
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", None])
 def test_where_only_this_machine_can_ask_it_needs_none_but_no_empty_one(host: str | None) -> None:
-    assert not wiring.gate(EmbeddingSettings(), host).required
+    assert not gate(None, KEY, host).required
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_API_KEY is empty"):
-        wiring.gate(EmbeddingSettings(api_key=SecretStr(" \n")), host)
+        gate(SecretStr(" \n"), KEY, host)
 
 
 async def test_a_cancelled_call_leaves_the_queue(served: Served) -> None:

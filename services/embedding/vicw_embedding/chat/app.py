@@ -11,7 +11,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, FastAPI, Request, Response, Security
 from pydantic import BaseModel, Field
 
-from vicw_embedding.chat.engine import Answered, ChatEngine
+from vicw_embedding.chat.engine import Answer, ChatEngine
 from vicw_embedding.serving import CLIENT_GONE, unless_gone
 from vicw_shared import http
 from vicw_shared.settings import LimitSettings
@@ -60,12 +60,12 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
     router = APIRouter(prefix="/v1", route_class=gate.route(None), dependencies=[Security(http.documented)])
 
     @router.post("/chat/completions", response_model=None, responses=http.refusals(401, 413, 422, 429))
-    async def complete(body: _Request, request: Request) -> dict[str, Any] | Response:
+    async def complete(body: _Request, request: Request) -> Answer | Response:
         messages = [message.model_dump() for message in body.messages]
         held = body.response_format.json_schema
         schema = held.schema_ if held is not None else None
         answered = await unless_gone(request, engine.answer(messages, schema, body.max_tokens))
-        return Response(status_code=CLIENT_GONE) if answered is None else _told(engine.name, answered)
+        return Response(status_code=CLIENT_GONE) if answered is None else answered
 
     @router.get("/models", responses=http.refusals(401))
     async def models() -> dict[str, Any]:
@@ -73,14 +73,3 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
 
     app.include_router(router)
     return app
-
-
-def _told(model: str, answered: Answered) -> dict[str, Any]:
-    message = {"role": "assistant", "content": answered.text}
-    cost = answered.tokens_in, answered.tokens_out
-    return {
-        "object": "chat.completion",
-        "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": answered.finish}],
-        "usage": {"prompt_tokens": cost[0], "completion_tokens": cost[1], "total_tokens": sum(cost)},
-    }

@@ -7,7 +7,6 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +20,8 @@ _MOST_WAITING = 16
 """Requests that may wait; more are to come again."""
 
 type Messages = list[dict[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer, with ``length`` or ``stop`` as the wire says why it ended, and its cost in tokens."""
-
-    text: str
-    finish: str
-    tokens_in: int
-    tokens_out: int
+type Answer = dict[str, Any]
+"""A chat completion in OpenAI's form, as llama.cpp writes it."""
 
 
 class ChatEngine:
@@ -45,7 +36,7 @@ class ChatEngine:
             raise SettingsError(f"VICW_LLM_MODEL names {path}, and there is no such file")
         self._model = self._thread.submit(_load, path, threads, context_tokens).result()
 
-    async def answer(self, messages: Messages, schema: dict[str, Any] | None, max_tokens: int) -> Answered:
+    async def answer(self, messages: Messages, schema: dict[str, Any] | None, max_tokens: int) -> Answer:
         """Return an answer, JSON of the ``schema`` if it was not cut off.
 
         Whoever gives up waiting ends it. Raises OverloadedError, InvalidInputError for a prompt over the context or a
@@ -69,24 +60,22 @@ class ChatEngine:
 
     def _answer(
         self, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, given_up: threading.Event
-    ) -> Answered:
-        options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": 0.0}
+    ) -> Answer:
+        options: dict[str, Any] = {"model": self.name, "max_tokens": max_tokens, "temperature": 0.0}
         if schema is not None:
             options["grammar"] = _grammar(schema)
         self._model.given_up = given_up
         try:
-            said = self._say(messages, options)
+            answer: Answer = self._say(messages, options)
         except ValueError as error:  # what llama-cpp-python says of a prompt that its context has no room for
             fix = "Shorten the text, or raise VICW_LLM_CONTEXT_TOKENS"
             raise InvalidInputError(FieldProblem("messages", str(error), fix)) from error
-        (choice,), usage = said["choices"], said["usage"]
-        text, finish = choice["message"]["content"] or "", choice["finish_reason"] or "stop"
-        return Answered(text, finish, usage["prompt_tokens"], usage["completion_tokens"])
+        return answer
 
     def _say(self, messages: Messages, options: dict[str, Any]) -> Any:
         try:
             return self._model.create_chat_completion(messages, **options)
-        except jinja2.TemplateError:  # a model's template may know no system turn
+        except (jinja2.TemplateError, ValueError):  # a model's template may know no system turn, and say so by either
             return self._model.create_chat_completion(_without_system(messages), **options)
 
 
