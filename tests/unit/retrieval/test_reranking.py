@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory import Memory
+from memory import Memory, open_memory
+from rerank_server import rerank_server, rows
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -116,3 +119,16 @@ async def test_it_reads_nothing_that_the_asker_may_not_see(memory: Memory) -> No
     assert "secret" not in order(answer)
     assert not any("Mara" in text for text in judge.asked[0])
     assert "secret" in order(await ask(memory, Judge("Mara")))
+
+
+async def test_a_server_that_the_settings_name_is_asked(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_number(asked: dict[str, Any]) -> dict[str, Any]:
+        return rows(*((at, int(re.findall(r"\d+", text)[0])) for at, text in enumerate(asked["documents"])))
+
+    async with rerank_server(by_number) as (url, asked):
+        monkeypatch.setenv("VICW_RERANK_URL", url)
+        monkeypatch.setenv("VICW_RETRIEVAL_RERANK_MS", "20000")
+        async with open_memory(store) as memory:
+            await memory.ingest(*ITEMS)
+            answer = await memory.retrieve(QUERY, limit=8)
+    assert (order(answer), len(asked)) == ([f"i{n}" for n in reversed(range(8))], 1)

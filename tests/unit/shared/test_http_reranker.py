@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from aiohttp import web
 
+from rerank_server import rerank_server, rows
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.errors import OverloadedError, SettingsError, TooSlowError, UnavailableError
 from vicw_shared.settings import RerankSettings
 
 TEXTS = ["one", "two", "three"]
-type Said = Callable[[dict[str, Any]], Any]
-
-
-@asynccontextmanager
-async def server(answer: Said, status: int = 200, seconds: float = 0.0) -> AsyncIterator[tuple[str, list[Any]]]:
-    asked: list[Any] = []
-
-    async def rerank(request: web.Request) -> web.Response:
-        asked.append((request.headers.get("Authorization"), await request.json()))
-        await asyncio.sleep(seconds)
-        return web.json_response(answer(asked[-1][1]), status=status)
-
-    app = web.Application()
-    app.router.add_post("/v1/rerank", rerank)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1", asked
-    finally:
-        await runner.cleanup()
-
-
-def rows(*scores: tuple[int, Any]) -> dict[str, Any]:
-    return {
-        "results": [{"index": index, "relevance_score": score, "document": {"text": ""}} for index, score in scores]
-    }
 
 
 @pytest.fixture
@@ -59,7 +29,7 @@ async def connect() -> AsyncIterator[Callable[..., HttpReranker]]:
 
 
 async def test_scores_come_back_in_the_order_of_the_texts(connect: Callable[..., HttpReranker]) -> None:
-    async with server(lambda _: rows((2, 7.5), (0, -1), (1, -3.25))) as (url, asked):
+    async with rerank_server(lambda _: rows((2, 7.5), (0, -1), (1, -3.25))) as (url, asked):
         model = connect(url, model="m", api_key="secret")
         assert await model.rerank("q?", TEXTS) == [-1.0, -3.25, 7.5]
         assert await model.rerank("q?", []) == []
@@ -80,7 +50,7 @@ async def test_scores_come_back_in_the_order_of_the_texts(connect: Callable[...,
     ],
 )
 async def test_what_is_no_score_for_each_text_is_no_answer(connect: Callable[..., HttpReranker], nonsense: Any) -> None:
-    async with server(lambda _: nonsense) as (url, _):
+    async with rerank_server(lambda _: nonsense) as (url, _):
         with pytest.raises(UnavailableError):
             await connect(url).rerank("q", TEXTS)
 
@@ -92,7 +62,7 @@ async def test_what_is_no_score_for_each_text_is_no_answer(connect: Callable[...
 async def test_refusals_say_what_they_are(
     connect: Callable[..., HttpReranker], status: int, seconds: float, error: type[Exception]
 ) -> None:
-    async with server(lambda _: rows(), status, seconds) as (url, asked):
+    async with rerank_server(lambda _: rows(), status, seconds) as (url, asked):
         with pytest.raises(error):
             await connect(url, timeout_seconds=0.3).rerank("q", TEXTS)
         assert len(asked) == 1, "what failed is not asked again: it costs a question its time"
