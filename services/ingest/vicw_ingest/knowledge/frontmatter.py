@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import yaml
 
 from vicw_shared.text import lines_of, visible
 
+_KEY = re.compile(r"^(?=[\w.-]+\s*:)", re.MULTILINE)
 _MAX_LINES = 500
 _MAX_CHARS = 20_000
 _MOST = 64
@@ -38,7 +40,10 @@ def front_matter(text: str) -> FrontMatter:
     ends = {fence, "..."} if fence == "---" else {fence}
     for number, line in enumerate(lines[1:], 1):
         if line.rstrip() in ends:
-            values = _values("".join(lines[1:number]), fence)
+            block = "".join(lines[1:number])
+            values = _values(block, fence)
+            if values is None and _KEY.match(block):
+                values = _by_key(block)
             return FrontMatter() if values is None else _read(number + 1, values)
     return FrontMatter()
 
@@ -46,12 +51,23 @@ def front_matter(text: str) -> FrontMatter:
 def _values(block: str, fence: str) -> dict[str, Any] | None:
     """Return the block's keys in small letters; None: a rule across the page, or nothing that can be read."""
     try:
-        found = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block)
+        found = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block.expandtabs())
     except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
         return None
     if found is None and not visible(block):
         return {}
     return {str(key).lower(): value for key, value in found.items()} if isinstance(found, dict) else None
+
+
+def _by_key(block: str) -> dict[str, Any]:
+    """Return what can be read of a block that is broken as a whole, key by key; a broken value is plain text."""
+    found: dict[str, Any] = {}
+    for part in _KEY.split(block)[1:]:
+        key, _, said = part.partition(":")
+        said = said.strip()
+        plain = said.strip("[]") if said[:1].isalnum() or said[:1] in "[\"'#" else None
+        found |= _values(part, "---") or {key.strip().lower(): plain}
+    return found
 
 
 def _read(lines: int, values: dict[str, Any]) -> FrontMatter:

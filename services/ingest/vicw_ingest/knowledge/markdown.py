@@ -25,12 +25,18 @@ _SUMMARY_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading with the ``anchor`` that links to it, and the offset in the text where it begins."""
+    """A heading with the ``anchor`` that links to it, and the offset in the text and the line where it begins.
+
+    ``written`` is its title with its marks; a ``nested`` one stands in a quotation or a list.
+    """
 
     title: str
     level: int
     anchor: str
     start: int
+    line: int
+    written: str
+    nested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,9 @@ def outline(text: str) -> Outline:
         elif token.type == "inline" and token.map is not None:
             said = _plain(token)
             if level and said:
-                headings.append(Heading(said, level, anchors(slug(token.content)), starts[token.map[0]]))
+                line, written = token.map[0], " ".join(map(str.strip, token.content.split("\n")))
+                anchor = anchors(slug(token.content))
+                headings.append(Heading(said, level, anchor, starts[line], line, written, token.level > 1))
             elif summary is None and not level and said:
                 summary = said[:_SUMMARY_CHARS]
             links += _links(token, token.map[0] + 1)

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
+from itertools import accumulate
 
+from vicw_ingest.extraction.code import apart
+from vicw_ingest.extraction.code.model import CodeReading, Symbol, SymbolKind
+from vicw_ingest.extraction.code.reading import DEFAULT_BOUNDS, read_here
 from vicw_shared.anchors import Unique
 from vicw_shared.domains import CODING
 from vicw_shared.text import lines_of
-from vicw_standalone.sources.languages import Language, language_of
-from vicw_standalone.sources.outline import COMMENT_STARTS, Definition, outline
+from vicw_standalone.sources.outline import Definition, outline
 from vicw_standalone.sources.plain import read_plain
-from vicw_standalone.sources.python_code import python_definitions
 from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
 
-PYTHON_SUFFIXES = {".py", ".pyi", ".pyw"}
-_CLOSING = re.compile(r"[})\]]|end\b")
-_GOES_ON = ("{", "(", "[", ",")
-_MATCHED_CHARS = 400
-"""Where a definition begins shows early; a line of a minified file is not searched to its end."""
+_HERE_CHARS = 100_000
+"""A longer text is read in a process of its own, as the server reads each of more than 6,000: files are many."""
+_C = {"c", "cpp"}
+_CALLED = {SymbolKind.FUNCTION, SymbolKind.METHOD}
 
 
 def read_code(source: Source, text: str) -> Iterator[Record]:
     """Yield a file's definitions and its rest; sections of plain text where it cannot be parsed."""
     lines = lines_of(text)
-    definitions = definitions_of(text, lines, PurePosixPath(source.name).suffix.lower())
+    definitions = definitions_of(text, lines, source.name)
     if not definitions:
         yield from read_plain(source, text, CODING)
         return
@@ -45,33 +45,37 @@ def read_code(source: Source, text: str) -> Iterator[Record]:
         )
 
 
-def definitions_of(text: str, lines: Sequence[str], suffix: str) -> list[Definition] | None:
-    """Return a file's definitions; none, or None, if there is nothing to cut by."""
-    if suffix in PYTHON_SUFFIXES:
-        return python_definitions(text)
-    language = language_of(suffix)
-    return matched_definitions(lines, language) if language else None
+def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definition]:
+    """Return a file's functions and types, outer before inner; none if it cannot be parsed.
+
+    What is defined inside a function, or indented and in nothing that has a name (an ``if``), stays where it is. A
+    namespace is no definition of its own; a type keeps its members, but for Python's. What C declares is not defined.
+    """
+    is_long = len(text) > _HERE_CHARS
+    reading = apart.read_code(text, path=path) if is_long else read_here(text, path, None, DEFAULT_BOUNDS)
+    if reading is None:
+        return []
+    starts = [0, *accumulate(map(len, lines))]
+    found: list[Definition] = []
+    for symbol, name in _defined(reading, text):
+        first, last = (bisect_right(starts, at) - 1 for at in (symbol.span.start, symbol.span.end - 1))
+        if symbol.container is not None or not lines[first][:1].isspace():
+            found.append(Definition(name, symbol.kind.value, first, last))
+    return found
 
 
-def matched_definitions(lines: Sequence[str], language: Language) -> list[Definition]:
-    """Return the definitions whose first lines the language's patterns match, in order, not overlapping."""
-    starts = [(n, start) for n, line in enumerate(lines) if (start := language.start(line[:_MATCHED_CHARS].rstrip()))]
-    limits = [*(n for n, _ in starts[1:]), len(lines)]
-    return [
-        Definition(start.name, start.kind, n, _last(lines, n, limit))
-        for (n, start), limit in zip(starts, limits, strict=False)
-    ]
-
-
-def _last(lines: Sequence[str], first: int, limit: int) -> int:
-    """Return the line with which a definition ends: a closing bracket or ``end`` at the margin."""
-    for n in range(first + 1, limit):
-        line = lines[n].rstrip()
-        opens_below = n + 1 < limit and lines[n + 1].startswith("{")
-        if _CLOSING.match(line) and not line.endswith(_GOES_ON) and not opens_below:
-            return n
-    if lines[first].rstrip().endswith((";", "}")):
-        return first
-    while limit - 1 > first and (not (line := lines[limit - 1].lstrip()) or line.startswith(COMMENT_STARTS)):
-        limit -= 1  # a comment belongs to what it stands above
-    return limit - 1
+def _defined(reading: CodeReading, text: str) -> Iterator[tuple[Symbol, str]]:
+    """Yield the symbols that become items, each with its name inside of its namespace."""
+    closed, namespaces = 0, list[Symbol]()
+    for symbol in reading.symbols:
+        namespaces = [outer for outer in namespaces if symbol.span.start < outer.span.end]
+        if symbol.kind is SymbolKind.MODULE:
+            namespaces.append(symbol)
+        elif symbol.kind is not SymbolKind.CONSTANT and symbol.span.start >= closed:
+            written = text[symbol.span.start : symbol.span.end]
+            if reading.language in _C and ("{" not in written or written.startswith("#")):
+                continue
+            if symbol.kind in _CALLED or reading.language != "python":
+                closed = symbol.span.end
+            name = symbol.qualified.removeprefix(f"{namespaces[-1].qualified}." if namespaces else "")
+            yield symbol, name.replace(".", "::") if reading.language == "cpp" else name

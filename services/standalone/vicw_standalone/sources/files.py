@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_shared.domains import CODING
 from vicw_standalone.sources.chats import looks_like_chats, read_chat_archive, read_chats
-from vicw_standalone.sources.code import PYTHON_SUFFIXES, read_code
+from vicw_standalone.sources.code import read_code
 from vicw_standalone.sources.decoding import read_text
 from vicw_standalone.sources.jsonl import read_jsonl
-from vicw_standalone.sources.languages import language_of
 from vicw_standalone.sources.markdown import read_markdown
 from vicw_standalone.sources.plain import read_plain
 from vicw_standalone.sources.records import (
@@ -28,6 +28,7 @@ _JSON_LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 _CODING = {
     *(".css", ".scss", ".less", ".html", ".htm", ".vue", ".svelte", ".sql", ".json", ".yaml", ".yml", ".toml"),
     *(".ini", ".cfg", ".conf", ".xml", ".proto", ".graphql", ".tf", ".gradle", ".cmake", ".mk", ".ps1", ".bat"),
+    *(".kt", ".kts", ".scala", ".swift", ".groovy", ".lua", ".m", ".mm"),
     *(".pl", ".r", ".jl", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".dart", ".zig", ".nim", ".f90", ".vb"),
 }
 _CODING_NAMES = {"makefile", "dockerfile", "rakefile", "gemfile", "cmakelists.txt"}
@@ -99,6 +100,6 @@ def _records(source: Source) -> Iterator[Record]:
     text = read_text(source.path)
     if suffix in _MARKDOWN:
         return read_markdown(source, text)
-    if suffix in PYTHON_SUFFIXES or language_of(suffix):
+    if suffix and languages_of_path(name):
         return read_code(source, text)
     return read_plain(source, text, CODING if suffix in _CODING or name in _CODING_NAMES else None)

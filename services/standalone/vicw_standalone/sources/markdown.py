@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from vicw_ingest.knowledge.frontmatter import front_matter
+from vicw_ingest.knowledge.markdown import Heading, outline
 from vicw_shared.anchors import Unique, slug
-from vicw_shared.fences import fenced_lines
 from vicw_shared.text import lines_of, visible
-from vicw_standalone.sources.frontmatter import front_matter
 from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
-
-_ATX = re.compile(r" {0,3}(?P<marks>#{1,6})(?=[ \t]|$)")
-_CLOSING = re.compile(r"(?:^|[ \t])#+$")
-_SETEXT = re.compile(r" {0,3}(?P<marks>=+|-+)[ \t]*$")
-_NO_PARAGRAPH = re.compile(r" {4}|\t|\s*(?:[>|<]|[-*+]\s|\d+[.)]\s|-+$)")
-"""Starts of indented code, lists, quotes, tables and HTML: a line of dashes below them makes no heading."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading, the line it starts on (from 0), and its level from 1."""
-
-    line: int
-    level: int
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +49,7 @@ def read_markdown(source: Source, text: str) -> Iterator[Record]:
 def sections(text: str) -> list[Section]:
     """Cut ``text`` at its headings into sections that give the text when joined."""
     lines = lines_of(text)
-    marks = headings(lines)
+    marks = [heading for heading in outline(text).headings if not heading.nested]
     if not marks:
         return [Section(0, text, ())] if visible(text) else []
     found: list[Section] = []
@@ -78,37 +62,6 @@ def sections(text: str) -> list[Section]:
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         end = following.line if following else len(lines)
         above = [*(outer for outer in above if outer.level < mark.level), mark]
-        found.append(Section(start, "".join(lines[start:end]), tuple(outer.title for outer in above)))
+        found.append(Section(start, "".join(lines[start:end]), tuple(outer.written for outer in above)))
         start = end
     return found
-
-
-def headings(lines: list[str]) -> list[Heading]:
-    """Return ATX and setext headings outside code fences (CommonMark 0.31, 4.2, 4.3 and 4.5)."""
-    found: list[Heading] = []
-    fenced = {n for fence in fenced_lines(lines) for n in range(fence.first, fence.stop)}
-    paragraph: int | None = None  # where the paragraph starts that an underline would make a heading
-    in_other_block = False
-    for n, raw in enumerate(lines):
-        line = raw.rstrip("\r\n")
-        heading = None if n in fenced else _atx(n, line) or _setext(lines, paragraph, n)
-        if n in fenced or heading or not line.strip():
-            found += [heading] if heading else []
-            paragraph, in_other_block = None, False
-        elif paragraph is None and not in_other_block:
-            in_other_block = bool(_NO_PARAGRAPH.match(line))
-            paragraph = None if in_other_block else n
-    return found
-
-
-def _atx(n: int, line: str) -> Heading | None:
-    mark = _ATX.match(line)
-    return mark and Heading(n, len(mark["marks"]), _CLOSING.sub("", line[mark.end() :].strip()).rstrip())
-
-
-def _setext(lines: list[str], paragraph: int | None, n: int) -> Heading | None:
-    under = _SETEXT.match(lines[n].rstrip("\r\n"))
-    if paragraph is None or not under:
-        return None
-    title = " ".join(part.strip() for part in lines[paragraph:n])
-    return Heading(paragraph, 1 if under["marks"][0] == "=" else 2, title)

@@ -17,10 +17,23 @@ def test_toml_between_plus_signs() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Body", "---\n\nA rule, and text.\n\n---\n", "---\ntitle: A\n", "---\n[1, 2]\n---\n", "---\na: b: c\n---\n"],
+    [
+        "",
+        "Body",
+        "---\n\nA rule, and text.\n\n---\n",
+        "---\ntitle: A\n",
+        "---\n[1, 2]\n---\n",
+        "+++\nbroken\n+++\nBody",
+    ],
 )
 def test_what_is_none_is_part_of_the_text(text: str) -> None:
     assert front_matter(text) == FrontMatter()
+
+
+def test_what_is_broken_is_read_key_by_key() -> None:
+    text = "---\ncreated: {{date}}\ntitle: Weekly: plan\ntags: [plan, x\nid: 7\n---\nBody"
+    assert front_matter(text) == FrontMatter(6, "Weekly: plan", "7", tags=("plan", "x"))
+    assert front_matter("---\ntitle:\tA\ntags:\n\t- x\n\t- '#y'\n---\nBody") == FrontMatter(6, "A", tags=("x", "y"))
 
 
 def test_an_empty_one_is_one() -> None:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from vicw_shared.anchors import Unique, slug
 from vicw_shared.text import lines_of, visible
 from vicw_standalone.sources import SourceItem, read_paths
-from vicw_standalone.sources.frontmatter import front_matter
-from vicw_standalone.sources.markdown import headings, sections
+from vicw_standalone.sources.markdown import sections
 
 _LINES = st.sampled_from(
     "# One|## Two ##|#|#no|Title|=====|---|```|~~~~|````|- item|> q|    # code||  |text|1. x|\x0c|\u2028".split("|")
@@ -41,11 +40,13 @@ def test_lines_concatenate_to_the_text(text: str) -> None:
         ("#\tA ##  \n", [(1, "A")]),
         ("####### A\n", []),
         ("#A\n", []),
-        ("## C# #\n", [(2, "C#")]),
+        ("# A\n## C# #\n", [(1, "A"), (2, "C#")]),
         ("   # A", [(1, "A")]),
         ("    # A", []),
         ("A\n===\n", [(1, "A")]),
-        ("A\nb\n---\n", [(2, "A b")]),
+        ("A\nb\n---\n", [(1, "A b")]),
+        ("> # A\n\n- # A\n", []),
+        ("#\n", []),
         ("\n---\n", []),
         ("- a\n---\n", []),
         ("| a |\n---\n", []),
@@ -59,7 +60,7 @@ def test_lines_concatenate_to_the_text(text: str) -> None:
     ],
 )
 def test_headings(text: str, found: list[tuple[int, str]]) -> None:
-    assert [(h.level, h.title) for h in headings(lines_of(text))] == found
+    assert [(len(s.trail), s.trail[-1]) for s in sections(text) if s.trail] == found
 
 
 @pytest.mark.parametrize(
@@ -82,25 +83,6 @@ def test_names_given_are_unique(names: list[str]) -> None:
     unique = Unique()
     given_names = [unique(name) for name in names]
     assert len(set(given_names)) == len(names)
-
-
-@pytest.mark.parametrize(
-    ("text", "lines", "title", "tags"),
-    [
-        ("---\ntitle: 'A: b'\ntags: [x, \"y z\", x]\n---\nbody", 4, "A: b", ("x", "y z")),
-        ("---\ntags:\n  - x\n- '#y'\nother: 1\n- no\n...\nbody", 7, None, ("x", "y")),
-        ("---\ntags: x, y\n---\n", 3, None, ("x", "y")),
-        ("---\n---\nbody", 2, None, ()),
-        ('+++\ntitle = "T"\ntags = ["x", 1]\n+++\nbody', 4, "T", ("x",)),
-        ("+++\nbroken\n+++\nbody", 3, None, ()),
-        ("---\nA rule, then text\n---\n", 0, None, ()),
-        ("---\ntags: x\n", 0, None, ()),
-        ("", 0, None, ()),
-    ],
-)
-def test_front_matter(text: str, lines: int, title: str | None, tags: tuple[str, ...]) -> None:
-    found = front_matter(text)
-    assert (found.lines, found.title, found.tags) == (lines, title, tags)
 
 
 def test_reads_a_file(tmp_path: Path) -> None:
