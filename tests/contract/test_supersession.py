@@ -96,9 +96,9 @@ async def test_a_claim_told_of_two_things_is_past_if_it_is_replaced_for_one(side
 
 async def test_what_may_have_several_values_is_replaced_only_by_a_word_of_change(side: Side) -> None:
     older, beside, newer = (
-        "We use Trello for planning.",
-        "We use Linear for planning.",
-        "We use Asana for planning now.",
+        "My flatmate is Jess.",
+        "My flatmate is Anouk.",
+        "My flatmate is Priya now.",
     )
     await tell(side, turn("a", 1, older), turn("b", 5, beside))
     assert await told(side, "SUPERSEDES") == set()
@@ -166,9 +166,9 @@ async def test_hearsay_replaces_nothing_and_is_replaced_by_who_knows(side: Side)
 
 
 async def test_who_says_the_same_supports_it(side: Side) -> None:
-    one, other = "The staging server runs on port 8080.", "The staging server uses port 8080."
+    one, other = "The port of the staging server is 8080.", "The staging server's port is 8080."
     await tell(side, turn("a", 1, one, "Ana"), turn("b", 2, other, "Tom"))
     assert await told(side, "SUPPORTS", "SUPERSEDES") == {(other, "SUPPORTS", one)}
-    third = "The staging server now runs on port 9090."
+    third = "The port of the staging server is now 9090."
     await tell(side, turn("c", 3, third, "Ana"))
     assert await told(side, "SUPERSEDES") == {(third, "SUPERSEDES", one), (third, "SUPERSEDES", other)}

@@ -189,7 +189,4 @@ async def test_names_in_small_letters_are_names(memory: Memory) -> None:
     nodes, edges = await live(memory)
     replaced = [(nodes[e.source].text, nodes[e.target].text) for e in edges if e.type == "SUPERSEDES"]
     assert replaced == [("Ana moved to Oslo.", "my sister ana lives in porto")]
-    assert {node.name for node in nodes.values() if node.subtype == "attribute"} == {
-        "ana · home",
-        "max · state working",
-    }
+    assert {node.name for node in nodes.values() if node.subtype == "attribute"} == {"ana · home"}

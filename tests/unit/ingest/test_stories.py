@@ -52,10 +52,8 @@ async def test_a_days_chat(memory: Memory) -> None:
     assert await causes_of(memory, "The hotel in Porto cancelled the booking") == ["a burst pipe"]
     assert ("Ana", "INITIATED", "My sister called.") in await told(memory, "INITIATED")
     moved = "Priya says the auditors come on Wednesday, so we moved the…"
-    assert await told(memory, "SUPERSEDES") == {
-        ("The build is green!", "SUPERSEDES", "The nightly build is red again."),
-        (moved, "SUPERSEDES", "Production deploy is planned for Wednesday at ten."),
-    }
+    planned = "Production deploy is planned for Wednesday at ten."
+    assert await told(memory, "SUPERSEDES") == {(moved, "SUPERSEDES", planned)}
     flows = {node.source_id: node.flow_id for node in await nodes(memory, Label.EVENT) if node.content_hash}
     work, porto = ({flows[f"t{n}"] for n in numbers} for numbers in (AT_WORK, IN_PORTO))
     assert work.isdisjoint(porto), "a thread of the one topic goes on in the other"

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vicw_ingest.extraction.rules.names import Kind, Name
 from vicw_ingest.extraction.rules.relationships import RELATIONSHIPS, kind_of
-from vicw_ingest.extraction.rules.truth.nouns import ATTRIBUTES, KIN, OCCUPATIONS, OWNED, PLACED, PLANNED
 from vicw_shared.language.analysis import Word
 from vicw_shared.language.tokens import Span
 
@@ -18,7 +17,6 @@ _OWNERS = frozenset({"my", "your", "his", "her", "our", "their", "'s", "’s"})
 _NAMING = frozenset({"called", "named"})
 _BEFORE = RELATIONSHIPS | _NAMING
 _NOUNS = frozenset({"NOUN", "PROPN", "X"})
-_NO_NAMES = RELATIONSHIPS | ATTRIBUTES | KIN | OCCUPATIONS | OWNED | PLACED | PLANNED
 _COMPOUNDS = frozenset(
     "tongue board ship land figure company city country organisation organization school care seat support law time "
     "stuff thing things side home house today yesterday tomorrow tonight monday tuesday wednesday thursday friday "
@@ -53,7 +51,7 @@ def names_in_small_letters(words: Sequence[Word], names: Iterable[Name]) -> Iter
 
 def _is_called(words: Sequence[Word], place: int) -> bool:
     """``my sister is called ana``, ``a brother named max``."""
-    if words[place].tag not in _NOUNS | {"ADJ"} or words[place].lower in _NO_NAMES | _COMPOUNDS or place < 2:
+    if words[place].tag not in _NOUNS | {"ADJ"} or words[place].lower in RELATIONSHIPS | _COMPOUNDS or place < 2:
         return False
     start = place - 2 - (words[place - 2].tag == "AUX" and place > 2)
     return words[place - 1].lower in _NAMING and words[start].lower in RELATIONSHIPS
@@ -62,7 +60,7 @@ def _is_called(words: Sequence[Word], place: int) -> bool:
 def _is_beside(words: Sequence[Word], place: int) -> bool:
     """``my sister ana called``, ``with my sister ana``."""
     word, before = words[place], words[place - 1] if place > 0 else None
-    if before is None or word.tag not in _NOUNS or word.lower in _NO_NAMES | _COMPOUNDS:
+    if before is None or word.tag not in _NOUNS or word.lower in RELATIONSHIPS | _COMPOUNDS:
         return False
     if kind_of(before.lower) in {"", "pet"} or before.lower not in RELATIONSHIPS:
         return False  # a dog food, a boss fight, a friend group

@@ -21,6 +21,7 @@ from vicw_ingest.extraction.reading import (
     Source,
 )
 from vicw_ingest.extraction.rules.agents import agents_of, is_main
+from vicw_ingest.extraction.rules.attribute_claims import Claim, claims, subject_of, whose_and_of
 from vicw_ingest.extraction.rules.causes import Cause, CauseFinder
 from vicw_ingest.extraction.rules.clauses import Phrases
 from vicw_ingest.extraction.rules.ends import Ends
@@ -28,7 +29,6 @@ from vicw_ingest.extraction.rules.instructing import is_reference
 from vicw_ingest.extraction.rules.names import Name
 from vicw_ingest.extraction.rules.naming import Naming, written
 from vicw_ingest.extraction.rules.retelling import Event, event_in, told_again
-from vicw_ingest.extraction.rules.truth import Claim, claims, is_common, subject_of, whose_and_of
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.times import times_in
 from vicw_shared.language.tokens import Span
@@ -142,8 +142,6 @@ class _Text:
             meant = self._people.meant_by(first)
             if meant is not None:
                 found: tuple[str | None, str] | None = (meant, rest)
-            elif is_common(claim.subject):
-                found = None, claim.subject
             else:
                 found = whose_and_of(claim.subject, named)
             if found is None:

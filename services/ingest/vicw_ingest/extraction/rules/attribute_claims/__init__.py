@@ -1,0 +1,10 @@
+"""What a plain sentence claims of an attribute, and whether a newer claim takes an older one's place.
+
+Few patterns, of attributes that hold one value at a time: a statement that is wrongly replaced is not found.
+"""
+
+from vicw_ingest.extraction.rules.attribute_claims.claim import Claim, agrees, supersedes
+from vicw_ingest.extraction.rules.attribute_claims.patterns import claims
+from vicw_ingest.extraction.rules.attribute_claims.subjects import subject_of, whose_and_of
+
+__all__ = ["Claim", "agrees", "claims", "subject_of", "supersedes", "whose_and_of"]

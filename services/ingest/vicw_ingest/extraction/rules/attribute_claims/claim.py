@@ -1,0 +1,93 @@
+"""A claim, and whether two of one subject's one attribute exclude each other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from vicw_ingest.extraction.rules.attribute_claims.quantities import quantities
+
+_WORD = re.compile(r"[\w'’.+#-]+")
+_STOP = frozenset(
+    "a an the my our your his her its their in at on of to for from by with near and now just still currently here "
+    "there new old about around only this that really very mr mrs ms dr prof professor".split()
+)
+_VAGUE = re.compile(r"(?:about|around|roughly|over|almost|nearly|more than)\b", re.IGNORECASE)
+_PER = re.compile(r"\b(?:an?|per|each|every) (hour|day|night|week|month|quarter|year|user|seat|person)\b")
+_ON_DAYS = re.compile(r"days\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a statement says of an attribute of something, now.
+
+    ``subject`` begins with ``$speaker``, ``$addressee``, a folded name (``ana's`` if what follows is hers) or a
+    pronoun, with what is theirs behind it (``$speaker car``), or is the folded words for a thing (``staging server``).
+    ``value`` is what the attribute is, as it is written; if it ``ended``, what it is no longer, empty for whatever it
+    was. ``source`` is the folded name of whom the speaker has it from, empty if that is not told, None if nobody.
+
+    ``weak``: an attribute that may have several values, so that another takes no other's place unless it says that
+    something has changed (``now``: *these days*, *no longer*, *moved*, *instead*). ``also``: this is the claim
+    before it once more, told of something else (what is *renamed from A to B* is also what was known as *a*).
+    """
+
+    subject: str
+    attribute: str
+    value: str
+    ended: bool = False
+    source: str | None = None
+    weak: bool = False
+    now: bool = False
+    also: bool = False
+
+
+def supersedes(newer: Claim, older: Claim) -> bool:
+    """Tell whether ``newer`` gives another value than ``older``, or says that it has ended."""
+    if newer.ended:
+        return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
+    if newer.weak and not newer.now:
+        return older.ended and _overlap(newer.value, older.value)
+    named, was_named = (any(map(str.isupper, claim.value)) for claim in (newer, older))
+    if named != was_named and not (newer.now or quantities(newer.value) or quantities(older.value)):
+        return older.ended  # "at a bank" may be "at Pellmore"
+    return older.ended or _excludes(newer.value, older.value)
+
+
+def agrees(newer: Claim, older: Claim) -> bool:
+    """Tell whether both say the same, one perhaps more of it."""
+    if newer.ended or older.ended:
+        return newer.ended == older.ended and _words(newer.value) == _words(older.value)
+    if _excludes(newer.value, older.value):
+        return False
+    new, old = quantities(newer.value), quantities(older.value)
+    return bool(new.keys() & old.keys()) if new or old else _overlap(newer.value, older.value)
+
+
+def _excludes(new: str, old: str) -> bool:
+    """Tell whether two values cannot both be: other numbers of one kind, or words that have nothing in common."""
+    now, then = quantities(new), quantities(old)
+    periods, before = (set(_PER.findall(value.casefold())) for value in (new, old))
+    if _VAGUE.match(new) or _VAGUE.match(old) or (periods and before and periods != before):
+        return False  # 30 a month may be 360 a year
+    if ("day" in now) != ("day" in then) and _ON_DAYS.search(f"{new} {old}"):
+        return False  # "ten on Fridays" leaves the other days as they are
+    if now and then:
+        return any(_differ(now[kind], then[kind]) for kind in now.keys() & then.keys())
+    if (now or then) and (now or then).keys() != {"code"}:
+        return False
+    return bool(_words(new)) and bool(_words(old)) and not _overlap(new, old)
+
+
+def _differ(new: frozenset[str], old: frozenset[str]) -> bool:
+    """Tell whether no two of them may be one: *June* may be *12 June*."""
+    pairs = [(set(one.split()), set(other.split())) for one in new for other in old]
+    return not any(one <= other or other <= one for one, other in pairs)
+
+
+def _overlap(new: str, old: str) -> bool:
+    return not _words(new).isdisjoint(_words(old))
+
+
+def _words(value: str) -> frozenset[str]:
+    words = (word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(value.casefold()))
+    return frozenset(word.strip(".'’-") for word in words) - _STOP - {""}

@@ -1,0 +1,138 @@
+"""The forms of a clause that claims an attribute: ``s`` is the subject, ``v`` the value. The first that fits tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from vicw_ingest.extraction.rules.attribute_claims.claim import Claim
+from vicw_ingest.extraction.rules.attribute_claims.clauses import clauses
+from vicw_ingest.extraction.rules.attribute_claims.quantities import MONEY, NUMBER, TIME, is_time
+from vicw_ingest.extraction.rules.attribute_claims.subjects import NAME, SEVERAL, THING, attribute_of, subject_of
+from vicw_shared.language.analysis import Sentence
+
+type Tell = Callable[[str, re.Match[str]], Iterator[Claim]]
+
+_ADV = r"(?:(?:now|currently|still|just|recently|already|finally|officially|since|have|has) )*"
+_BE = r" (?:is|are|am|has been|have been)(?: (?:now|currently|still|just|officially))*"
+_BEEN = r"(?: (?:was|were|is|are|got|been|has|have|just|now|recently|finally|already|officially))*"
+_END = (
+    r"(?=[.,:](?!\d)|[;!)]|$| (?:now|since|because|and|but|again|these|instead|as|so|anymore|where|who|which|last|this|"
+    r"over|today|yesterday|after|before|with|from|for|on \w+day)\b)"
+)
+_V = rf"(?P<v>(?:[^.,;:!()]|[.,:](?=\d))+?){_END}"
+_TIMES = rf"(?P<v>(?:on |at |in |for |by )?(?:the )?(?i:{TIME})(?:[ ,]+(?:at |on )?(?i:{TIME}))*)"
+_PRICE = rf"(?P<v>(?i:{MONEY}|\d[\d.,]*\b)(?: (?:an?|per|each) \w+)?){_END}"
+_SET = (
+    r"(?P<verb>moved|relocated|migrated|changed|increased|raised|reduced|lowered|bumped|upgraded|switched|extended|set|"
+    r"cut|pushed|postponed|rescheduled|brought|delayed|rose|fell|went|renamed)(?: up| down| back| over| forward)?"
+)
+_TO = r"(?:from (?P<u>[^.,;:!]+?) )?(?:into|to|until|as)"
+_ACTOR = rf"(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he|{NAME}) {_ADV}"
+_OBJECT = r"(?P<s>(?:(?:my|our|the|his|her|their|your) )?(?:[\w'’.#/+-]+ ){0,4}?[\w'’.#/+-]+)"
+_SCOPE = re.compile(r"(?: now)? (?:for|in|on|at|with|without|after|before|from) (?!now\b|every|all\b|\w+day\b)")
+_UNSCOPED = frozenset({"home", "name", "employer", "occupation"})
+_PLACE = re.compile(
+    r"(?!(?i:python|java|rust|go\b|postgres|mysql|mongo|redis|kafka|kubernetes|docker|aws|azure|google|linux|windows|"
+    r"react|jira|linear|notion|slack|teams|zoom|figma)|[A-Z]?[a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]+|"
+    r".*\b(?i:team|group|department|choir|club|gym|band|society|party|church|league|class|course)\b)"
+    r"(?:[A-Z]|\w+-\w*\d)"
+)
+"""Where somebody may move to or work: no known tool, no name like FaunaDB."""
+_PEOPLE = frozenset({"$speaker", "$addressee", "he", "she", "they"})
+_NO_VALUE = re.compile(r"(?:not|very|so|too|really|in|on|at|to|for|from|with|of|by|about|an? |what|that|how)\b")
+_MOST_WORDS = 3
+_NO_NOUNS = frozenset({"ADV", "INTJ", "ADP", "SCONJ", "CCONJ", "VERB", "AUX", "PART"})
+
+
+def claims(sentence: Sentence) -> list[Claim]:
+    """Return what a sentence claims of attributes; most claim nothing."""
+    no_subjects = {word.lower for word in sentence.words if word.tag in _NO_NOUNS}
+    return [
+        replace(claim, source=source, now=changed)
+        for clause, source, changed in clauses(sentence)
+        for claim in _claims(clause, no_subjects)
+    ]
+
+
+def _claims(clause: str, no_subjects: set[str]) -> list[Claim]:
+    for form, tell in PATTERNS:
+        found = form.match(clause)
+        subject = subject_of(found["s"]) if found is not None else None
+        if found is None or subject is None or found["s"].split()[0].lower() in no_subjects:
+            continue
+        if told := list(tell(subject, found)):
+            scoped = _SCOPE.match(clause[found.end() :]) is not None  # "30 seconds for uploads"
+            return [claim for claim in told if not scoped or claim.attribute in _UNSCOPED]
+    return []
+
+
+def _set(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+    """What something was changed, moved or renamed to."""
+    value, verb, part = found["v"], found["verb"], attribute_of(subject)
+    if verb == "renamed":
+        yield from _named(subject, found)
+    elif is_time(value) and subject not in _PEOPLE:
+        yield Claim(*(part or (subject, "schedule")), value)
+    elif part is not None:
+        yield from _valued(subject, found)
+    elif verb in {"moved", "relocated", "migrated"} and _PLACE.match(value) and not is_time(value):
+        yield Claim(subject, "home", value)
+
+
+def _named(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+    """What something is called; what goes by a name is found by that, too."""
+    name = found["v"]
+    if not name.islower() or " " not in name:
+        yield Claim(subject, "name", name)
+        other = subject_of(found.groupdict().get("u") or name)
+        if other is not None and other != subject:
+            yield Claim(other, "name", name, also=True)
+
+
+def _valued(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+    """An attribute in so many words, with a value that has the form of one: a name, a number, a time."""
+    part, value = attribute_of(subject), re.sub(r"^(?:an?|at|set (?:to|at)) ", "", found["v"])
+    if part is None or _NO_VALUE.match(value) or _SCOPE.search(value):
+        return
+    named = part[1].startswith("favourite") and len(value.split()) <= _MOST_WORDS
+    if named or re.match(rf"(?:the )?(?:[A-Z#]|(?i:{MONEY}|{NUMBER}|{TIME}))|\w*\d\w*$", value):
+        yield Claim(*part, value, weak=part[1] in SEVERAL)
+
+
+def _said(attribute: str, *, ended: bool = False) -> Tell:
+    def tell(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+        part = attribute_of(subject) if attribute in {"schedule", "price"} else None
+        fits = subject not in _PEOPLE if attribute == "schedule" else not is_time(found["v"])
+        if fits and (attribute != "employer" or _PLACE.match(found["v"])):
+            yield Claim(*(part or (subject, attribute)), found["v"], ended=ended)
+
+    return tell
+
+
+_BEGINS = "(?:now )?(?:starts|begins|leaves|departs|opens)(?: now)?"
+_THING = rf"(?P<s>{THING})"
+_SUBJECT = rf"(?P<s>[Ii]|[Ww]e|[Hh]e|[Ss]he|{THING})"
+PATTERNS = [
+    (re.compile(form), tell)
+    for form, tell in (
+        (
+            rf"{_SUBJECT} {_ADV}(?:lives?|lived|am living|is living|are living)(?: now)? (?:in|at|on) {_V}",
+            _said("home"),
+        ),
+        (rf"{_SUBJECT}{_BEEN} {_SET} {_TO} {_V}", _set),
+        (rf"{_ACTOR}{_SET} {_OBJECT} {_TO} {_V}", _set),
+        (rf"{_THING}{_BEEN} (?P<verb>renamed) {_V}", _named),
+        (rf"{_SUBJECT} {_ADV}(?:left|no longer works? (?:at|for)) {_V}", _said("employer", ended=True)),
+        (rf"{_SUBJECT} {_ADV}(?:(?:works?|am working|is working)(?: now)? (?:at|for)|joined) {_V}", _said("employer")),
+        (
+            rf"{_SUBJECT} {_ADV}(?:works?(?: now)? as|(?:was |been )?promoted to) (?:an? )?(?!follows){_V}",
+            _said("occupation"),
+        ),
+        (rf"{_THING}{_BE} (?:called|named) (?!after){_V}", _named),
+        (rf"{_THING}(?: {_ADV}costs?(?: now)?|{_BE}) {_PRICE}", _said("price")),
+        (rf"{_THING}(?:{_BE}(?: planned| scheduled| due)?| {_BEGINS}) {_TIMES}", _said("schedule")),
+        (rf"{_THING}{_BE} {_V}", _valued),
+    )
+]

@@ -1,0 +1,68 @@
+"""The numbers, prices, days and times of a value, by their kinds."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+NUMBER = rf"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?k?|{'|'.join(_NUMBERS)})\b"
+MONEY = rf"(?:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|bucks)\b)"
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+MONTH = rf"(?:{'|'.join(_MONTHS)})(?:t|[a-z]*r?y|ch|il|e|ust|[a-z]*ber)?\b"
+_DAY = r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+_NOUN = r" (?!(?:now|on|in|and|from|these|every|instead|today|of|until)\b)[a-z]"
+_CLOCK = (
+    rf"(?:\b\d{{1,2}}(?::\d\d(?:\s?[ap]m)?|\s?[ap]m)\b|\bat (?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b(?![.,:]?\d|{_NOUN}))"
+)
+_DATE = (
+    rf"(?:\d{{4}}-\d\d-\d\d|\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)\b(?!{_NOUN})|\b(?!may\b|mar\b|sep\b){MONTH})"
+)
+TIME = rf"(?:{_CLOCK}|{_DAY}|{_DATE})"
+_KINDS = {
+    "clock": _CLOCK,
+    "day": _DAY,
+    "date": _DATE,
+    "code": r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.])|\b\d+(?:[-/]\d+)+\b|\b[a-z]+[\w.]*[-_/]?\d+[\w.-]*\b",
+    "number": NUMBER,
+}
+
+
+def quantities(value: str) -> dict[str, frozenset[str]]:
+    """Return what a value counts, by kind: a price is a number; nothing is of two kinds.
+
+    >>> quantities("Friday at 3pm")
+    {'clock': frozenset({'15:00'}), 'day': frozenset({'friday'})}
+    """
+    value, found = value.casefold(), {}
+    for kind, form in _KINDS.items():
+        if each := frozenset(_plain(kind, text) for text in re.findall(form, value)):
+            found[kind] = each
+        value = re.sub(form, " ", value)
+    return found
+
+
+def is_time(value: str) -> bool:
+    """Tell whether a value has a day, a date or a time of the day."""
+    return not quantities(value).keys().isdisjoint({"clock", "day", "date"})
+
+
+def _plain(kind: str, text: str) -> str:
+    """Return one form of what may be written in several. *At two*, before seven, is in the afternoon."""
+    if kind == "number":
+        text = str(_NUMBERS.index(text)) if text in _NUMBERS else text.replace(",", "")
+        return f"{float(text[:-1]) * 1000 if text.endswith('k') else float(text):g}"
+    if kind == "clock":
+        hours, _, minutes = re.sub(r"^at |\s?[ap]m$", "", text).partition(":")
+        hour = _NUMBERS.index(hours) if hours in _NUMBERS else int(hours)
+        afternoon = text.endswith("pm") or (hour < _MORNING and not minutes and not text.endswith("am"))
+        return f"{hour + 12 if afternoon and hour < _NOON else hour}:{minutes or '00'}"
+    if kind == "date" and not text[:4].isdigit():
+        day, month = re.search(r"\d+", text), re.search(rf"\b{MONTH}", text)
+        return f"{day[0] if day else ''} {month[0][:3] if month else ''}".strip()
+    if kind == "date":
+        return f"{int(text[8:])} {_MONTHS[int(text[5:7]) - 1]}"
+    return text.removesuffix("s") if kind == "day" else text
+
+
+_NOON, _MORNING = 12, 7
