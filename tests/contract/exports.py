@@ -32,12 +32,12 @@ async def exported(side: Side, path: Path, wanted: Wanted | None = None) -> Mani
         return await export(source, writer, registries(), wanted or Wanted(), program="test")
 
 
-async def imported(path: Path, side: Side) -> Result:
+async def imported(path: Path, side: Side, *, restoring: bool = False) -> Result:
     async def open_vectors(model: ModelIdentity) -> VectorStore | None:
         return side.vectors if await side.graph.model() == model else None
 
     judged = judge(ArchiveReader(path), registries().edges)
-    return await import_archive(judged, Target(graph=side.graph, open_vectors=open_vectors))
+    return await import_archive(judged, Target(graph=side.graph, open_vectors=open_vectors), restoring=restoring)
 
 
 def same(one: Path, other: Path, *, error: float = 1e-6) -> None:

@@ -167,19 +167,13 @@ async def test_the_mark_of_an_import_is_of_its_transaction(graph: Graph) -> None
 
     with pytest.raises(ValueError, match="undone"):
         await graph.write("t", "c", fail)
-    assert (await graph.import_mark(), await graph.import_homes()) == ("one", None)
-
-    async def begin(transaction: GraphTransaction) -> None:
-        await transaction.begin_import("homes")
-
-    await graph.write("t", "c", begin)
-    assert (await graph.import_mark(), await graph.import_homes()) == ("one", "homes")
+    assert await graph.import_mark() == "one"
 
     async def give_up(transaction: GraphTransaction) -> None:
         await transaction.mark_import(None)
 
     await graph.write("t", "c", give_up)
-    assert (await graph.import_mark(), await graph.import_homes()) == (None, None)
+    assert await graph.import_mark() is None
 
 
 async def _nothing(_: GraphTransaction) -> None:

@@ -63,9 +63,9 @@ async def opened(path: Path) -> AsyncIterator[Standalone]:
 
 async def restore(export: Path, path: Path) -> None:
     """Bring an export into a new data directory, as ``vicw restore`` does."""
-    judged = judge(ArchiveReader(export), load_registries().edges, chained=False)
+    judged = judge(ArchiveReader(export), load_registries().edges)
     async with open_target(settings_for(path)) as target:
-        await import_archive(judged, target)
+        await import_archive(judged, target, restoring=True)
 
 
 async def look_at(path: Path) -> dict[str, Any]:

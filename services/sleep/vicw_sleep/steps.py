@@ -80,13 +80,6 @@ class Noted:
         starts = starts[starts // _BLOCK % self._parts == self._part]
         return np.setdiff1d(starts, np.asarray(self._firsts))
 
-    def ends(self) -> NDArray[np.uint64]:
-        """Return the numbers that end a run, once all are noted."""
-        steps = np.unique(np.asarray(self._steps))
-        last = np.ones(len(steps), dtype=bool)
-        last[:-1] = steps[1:] - steps[:-1] > 1
-        return steps[last]
-
     def _holds(self, number: int) -> bool:
         return number // _BLOCK % self._parts == self._part
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import EMBEDDINGS, Manifest
 from vicw_shared.archive.problems import refusal
-from vicw_shared.archive.rows import Row, RowType
+from vicw_shared.archive.rows import UID, Row, RowType
 
 _MOST_LINE = 256 * 2**20
 _MOST_MANIFEST = 16 * 2**20
@@ -119,6 +119,6 @@ def _ids(name: str, text: str) -> list[str]:
         ids = json.loads(text)
     except ValueError as error:
         raise refusal(name, f"is no JSON: {error}") from error
-    if not isinstance(ids, list) or not all(isinstance(uid, str) for uid in ids):
-        raise refusal(name, "is no list of ids")
+    if not isinstance(ids, list) or not all(isinstance(uid, str) and UID.fullmatch(uid) for uid in ids):
+        raise refusal(name, "is no list of UUIDs")
     return ids

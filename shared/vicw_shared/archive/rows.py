@@ -20,7 +20,7 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.model.keys import ApiKey
 from vicw_shared.ports import Step
 
-_UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ class RowType[T: Row]:
     def _flaw(self, row: T) -> str | None:
         """Say which field has a value that its type allows and a store does not."""
         for name in _UIDS.get(self._kind, ()):
-            if (uid := getattr(row, name)) is not None and not _UID.fullmatch(uid):
+            if (uid := getattr(row, name)) is not None and not UID.fullmatch(uid):
                 return f"{name}: {uid[:50]!r} is no UUID"
         for name in self._times:
             if (at := getattr(row, name)) is not None and (problem := _flaw_of(at)):

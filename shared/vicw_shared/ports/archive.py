@@ -73,14 +73,6 @@ class GraphArchive(Protocol):
         """Return what an export reads, for as long as it does."""
         ...
 
-    async def held_edges(self, edge_type: str, ids: Sequence[str]) -> set[str]:
-        """Return which of these edges of a registered type the store has, whoever's they are."""
-        ...
-
     async def import_mark(self) -> str | None:
         """Return what ``Puts.mark_import`` noted last, or None."""
-        ...
-
-    async def import_homes(self) -> str | None:
-        """Return what ``Puts.begin_import`` noted last, or None."""
         ...

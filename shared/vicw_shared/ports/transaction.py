@@ -200,10 +200,6 @@ class Puts(Protocol):
         """Note how far an import into the store is, in place of what was noted before; None: none is."""
         ...
 
-    async def begin_import(self, homes: str) -> None:
-        """Note which contexts an import brings, once for all its marks."""
-        ...
-
     async def put_unread(self, items: Sequence[str]) -> None:
         """Have these items (uids) read by a language model, as if it had never been tried."""
         ...

@@ -33,7 +33,7 @@ def test_from_a_data_directory_to_the_platform_and_back(
     done = vicw("import", tmp_path / "one", "--platform")
     assert done.exit_code == 0, done.output
     assert "0 waiting\nclean" in vicw("check", "--platform").stdout
-    assert "in the store already" in vicw("import", tmp_path / "one", "--platform").stdout
+    assert "has data in this store" in vicw("import", tmp_path / "one", "--platform").output
     assert vicw("export", "--to", tmp_path / "two", "--platform").exit_code == 0
     same(tmp_path / "one", tmp_path / "two")
     key = vicw("keys", "create", "--platform").stdout.split("_")[1]

@@ -148,6 +148,3 @@ def test_uids_are_found_with_their_numbers(parts: list[list[tuple[str, int]]], w
             seen.append(uid)
         assert index.find(wanted).tolist() == [known.get(uid, -1) for uid in wanted]
     assert len(index) == len(seen)
-    twice = index.twice()
-    assert (twice is None) == (len(seen) == len(set(seen)))
-    assert twice is None or seen.count(twice) > 1

@@ -1,4 +1,7 @@
-"""An export that is not what was exported is refused, with the file, the line and the field, and nothing is stored."""
+"""An export that is not what was exported is refused, with the file, the line and the field, and nothing is stored.
+
+One whose records are sound, and what they are together is not, is refused by the check, and stays incomplete.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,7 @@ from contract.test_folding import tell, turn
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import NAME, RECORDS
 from vicw_shared.archive.reading import ArchiveReader
-from vicw_shared.errors import InvalidInputError
+from vicw_shared.errors import ConflictError, InvalidInputError
 from vicw_shared.model import Label, NodeCollection
 from vicw_sleep.archive.judging import judge
 
@@ -220,57 +224,6 @@ def in_chain(path: Path) -> list[str]:
     return chain
 
 
-@pytest.mark.parametrize(("chain", "where"), [("NEXT", "in one flow"), ("HAPPENED_AFTER", "on one context's clock")])
-@pytest.mark.parametrize(("source", "target"), [(0, 2), (2, 0), (3, 3)])
-def test_an_edge_of_a_chain_between_no_neighbours_is_named(
-    export: Path, chain: str, where: str, source: int, target: int
-) -> None:
-    items = in_chain(export)
-    known = next(row for row in rows_of(export, "edges.jsonl") if row["type"] == chain)
-    ends = {"source": items[source], "target": items[target]}
-    line = append(export, "edges.jsonl", known | ends | {"id": NOBODY})
-    told = f"{chain} joins {items[source]} to {items[target]}, which are not neighbours {where}"
-    assert f"edges.jsonl, line {line}: {told}. Make the export again from" in refused(export)
-    assert judge(ArchiveReader(export), registries().edges, chained=False).homes, "a backup comes back as it was"
-
-
-@pytest.mark.parametrize("change", [{"flow_id": "elsewhere"}, {"retired_at": "2026-02-01T00:00:00Z"}])
-def test_an_edge_to_what_is_not_in_the_flow_any_more_is_named(export: Path, change: dict[str, Any]) -> None:
-    uid = in_chain(export)[-1]
-    (line,) = [number for number, row in enumerate(rows_of(export, "events.jsonl"), 1) if row["uid"] == uid]
-    rewrite(export, "events.jsonl", line, lambda row: row.update(change))
-    assert f"to {uid}, which are not neighbours" in refused(export)
-
-
-def test_a_step_that_two_of_a_flow_have_is_named(export: Path) -> None:
-    steps = {row["flow_step"]: line for line, row in enumerate(rows_of(export, "events.jsonl"), 1) if "flow_id" in row}
-    rewrite(export, "events.jsonl", steps[4], lambda row: row.update(flow_step=2))
-    one, other = sorted((steps[2], steps[4]))
-    told = f"events.jsonl, line {other}: flow_step: 2 is given twice in this flow: events.jsonl, line {one} has it, too"
-    assert told in refused(export)
-
-
-def test_a_node_that_comes_twice_is_named(export: Path) -> None:
-    lines = (export / "events.jsonl").read_text("utf-8").splitlines()
-    (export / "events.jsonl").write_text("\n".join([*lines, lines[0]]) + "\n", "utf-8")
-    reseal(export)
-    assert f"the node {json.loads(lines[0])['uid']} comes twice" in refused(export)
-
-
-def test_an_edge_that_comes_twice_is_named(export: Path) -> None:
-    first, *others = rows_of(export, "edges.jsonl")
-    other = next(row for row in others if row["type"] == first["type"])
-    line = append(export, "edges.jsonl", other | {"id": first["id"]})
-    assert f"edges.jsonl, line {line}: id: the edge {first['id']} comes twice" in refused(export)
-
-
-def test_edges_whose_ids_end_alike_are_two(export: Path) -> None:
-    first, *others = rows_of(export, "edges.jsonl")
-    line = next(n for n, row in enumerate(others, 2) if row["type"] == first["type"])
-    rewrite(export, "edges.jsonl", line, lambda row: row.update(id=f"{NOBODY[:19]}{first['id'][19:]}"))
-    judged(export)
-
-
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 @pytest.mark.parametrize(
     ("name", "told"), [("edges.jsonl", "properties"), ("events.jsonl", "metadata"), ("receipts.jsonl", "body")]
@@ -311,50 +264,6 @@ def line_of(path: Path, uid: str) -> int:
     return next(line for line, row in enumerate(rows_of(path, "events.jsonl"), 1) if row["uid"] == uid)
 
 
-@pytest.mark.parametrize(("chain", "where"), [("NEXT", "in one flow"), ("HAPPENED_AFTER", "on one context's clock")])
-def test_neighbours_that_nothing_joins_are_named(export: Path, chain: str, where: str) -> None:
-    one, other = (line_of(export, uid) for uid in in_chain(export)[2:4])
-    ends = {in_chain(export)[2], in_chain(export)[3]}
-    keep(export, "edges.jsonl", lambda row: row["type"] != chain or {row["source"], row["target"]} != ends)
-    told = f"events.jsonl, line {one}: no {chain} joins it to the one that follows {where}: events.jsonl, line {other}."
-    assert told in refused(export)
-    keep(export, "edges.jsonl", lambda row: row["type"] != chain)
-    assert f"no {chain} joins it" in refused(export)
-    assert judge(ArchiveReader(export), registries().edges, chained=False).homes, "a backup comes back as it was"
-
-
-def test_a_gap_in_the_steps_and_a_flow_without_a_step_are_named(export: Path) -> None:
-    last = in_chain(export)[-1]
-    line = line_of(export, last)
-    rewrite(export, "events.jsonl", line, lambda row: row.update(flow_step=9))
-    told = f"events.jsonl, line {line}: flow_step: there is 9 in this flow, but not the one before"
-    assert told in refused(export)
-    rewrite(export, "events.jsonl", line, lambda row: row.pop("flow_step"))
-    assert f"events.jsonl, line {line}: flow_step: it has a flow, but no step in it" in refused(export)
-
-
-@pytest.mark.parametrize(
-    ("kept", "told"),
-    [
-        (
-            lambda row: row.get("flow") is not None,
-            "counters.jsonl: context 'c' has had 6 arrivals, of which its counter",
-        ),
-        (lambda row: row.get("flow") is None, "flow_step: 6 is a step that the flow's counter (counters.jsonl) knows"),
-    ],
-)
-def test_a_counter_that_is_missing_is_named(export: Path, kept: Callable[[dict[str, Any]], bool], told: str) -> None:
-    keep(export, "counters.jsonl", kept)
-    assert told in refused(export)
-    assert judge(ArchiveReader(export), registries().edges, chained=False).homes, "a backup comes back as it was"
-
-
-@pytest.mark.parametrize("number", range(1, 3))
-def test_a_counter_that_is_behind_is_named(export: Path, number: int) -> None:
-    rewrite(export, "counters.jsonl", number, lambda row: row.update(value=5))
-    assert "counter" in refused(export)
-
-
 def test_steps_that_nobody_could_count_are_refused(export: Path) -> None:
     for runs in ([[1, 10**12]], [[2, 1]], [[0, 1]], [["1", 2]], [3]):
         change = partial(dict[str, Any].update, metadata={"vacated": {NOBODY: runs}})
@@ -362,28 +271,78 @@ def test_steps_that_nobody_could_count_are_refused(export: Path) -> None:
         assert "contexts.jsonl, line 1: metadata: it has steps that are no runs" in refused(export)
 
 
-def test_what_belongs_to_no_context_or_to_two_is_named(export: Path) -> None:
-    homes = [row for row in rows_of(export, "edges.jsonl") if row["type"] == "BELONGS_TO"]
-    line = append(export, "edges.jsonl", homes[3] | {"id": NOBODY})
-    told = f"edges.jsonl, line {line}: source: {homes[3]['source']} belongs to a context already"
-    assert told in refused(export)
-    keep(export, "edges.jsonl", lambda row: row["type"] != "BELONGS_TO" or row["source"] != homes[3]["source"])
-    assert f"edges.jsonl: the node {homes[3]['source']} belongs to no context" in refused(export)
+def stray(export: Path, chain: str) -> str:
+    items = in_chain(export)
+    known = next(row for row in rows_of(export, "edges.jsonl") if row["type"] == chain)
+    append(export, "edges.jsonl", known | {"id": NOBODY, "source": items[0], "target": items[2]})
+    return f"{chain} chain has a stray edge between"
 
 
-def test_merges_in_a_circle_and_into_two_things_are_named(export: Path) -> None:
-    people = [row["uid"] for row in rows_of(export, "people.jsonl")][:2]
-    tag = rows_of(export, "tags.jsonl")[0]["uid"]
-    (known,) = [row for row in rows_of(export, "edges.jsonl") if row["type"] == "BELONGS_TO" and row["source"] == tag]
+def broken(export: Path, chain: str) -> str:
+    keep(export, "edges.jsonl", lambda row: row["type"] != chain)
+    return f"{chain} chain is broken: nothing joins"
 
-    def merge(number: int, source: str, target: str) -> int:
+
+def gap(export: Path) -> str:
+    rewrite(export, "events.jsonl", line_of(export, in_chain(export)[-1]), lambda row: row.update(flow_step=9))
+    return "steps are not gap-free from 1: there is 9, but not 8"
+
+
+def no_step(export: Path) -> str:
+    rewrite(export, "events.jsonl", line_of(export, in_chain(export)[-1]), lambda row: row.pop("flow_step"))
+    return "has a flow, but no step in it"
+
+
+def homeless(export: Path) -> str:
+    uid = next(row["source"] for row in rows_of(export, "edges.jsonl") if row["type"] == "BELONGS_TO")
+    keep(export, "edges.jsonl", lambda row: row["type"] != "BELONGS_TO" or row["source"] != uid)
+    return f"Node {uid} belongs to 0 contexts instead of one"
+
+
+def circle(export: Path) -> str:
+    one, other = [row["uid"] for row in rows_of(export, "people.jsonl")][:2]
+    known = rows_of(export, "edges.jsonl")[0]
+    for number, (source, target) in enumerate(((one, other), (other, one))):
         ends = {"id": NOBODY[:-1] + str(number), "type": "MERGED_INTO", "source": source, "target": target}
-        return append(export, "edges.jsonl", known | ends)
+        append(export, "edges.jsonl", known | ends)
+    return "is merged in a circle"
 
-    merge(1, people[0], people[1])
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        *(partial(how, chain=chain) for how in (stray, broken) for chain in ("NEXT", "HAPPENED_AFTER")),
+        *(gap, no_step, homeless, circle),
+    ],
+)
+async def test_what_a_check_finds_leaves_the_import_incomplete(export: Path, spoil: Callable[[Path], str]) -> None:
+    told = spoil(export)
     judged(export)
-    line = merge(2, people[1], people[0])
-    told = f"edges.jsonl, line {line}: target: {people[1]} is merged into what is merged into it"
-    assert told in refused(export)
-    line = merge(2, people[0], people[0])
-    assert "is merged into" in refused(export)
+    async with embedded(export.parent) as side:
+        for _ in range(2):  # run again, it is no more complete
+            assert any(told in violation for violation in (await imported(export, side)).violations)
+            with pytest.raises(ConflictError, match="broke off"):
+                await exported(side, export.parent / "again")
+        assert not (await imported(export, side, restoring=True)).violations, "a backup comes back as it was"
+        assert await side.graph.import_mark() is None
+        assert any(told in violation for violation in (await side.check()).violations)
+
+
+async def test_a_store_that_is_not_sound_takes_no_import_beside_what_it_has(export: Path) -> None:
+    async with embedded(export.parent) as side, embedded(export.parent) as other:
+        await other.ingest({"context": "e", "items": [turn(1, "Of u.")]}, "u", None)
+        await other.indexer.drain()
+        await exported(other, export.parent / "other")
+        homeless(export)
+        await imported(export, side, restoring=True)
+        before = await side.nodes()
+        with pytest.raises(ConflictError, match="not sound"):
+            await imported(export.parent / "other", side)
+        assert (await side.nodes(), await side.graph.import_mark()) == (before, None)
+
+
+async def test_the_mark_of_an_import_that_an_earlier_version_ended_counts_for_nothing(export: Path) -> None:
+    async with embedded(export.parent) as side:
+        done = '{"id": "x", "made": "m", "file": "steps.jsonl", "line": 0, "done": true, "given_up": false}'
+        await side.graph.write("t", "", methodcaller("mark_import", done))
+        assert not (await imported(export, side)).violations

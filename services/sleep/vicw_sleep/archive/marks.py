@@ -1,9 +1,8 @@
-"""What a store notes of an import: which export it is of, and how far it is."""
+"""What a store notes of an import that is under way: which export it is of, and how far it is."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from operator import methodcaller
 from typing import Protocol
@@ -20,14 +19,15 @@ class Graph(GraphStore, GraphArchive, Protocol):
 class Mark:
     """How far the import of an export (``id``, of ``made``) is: all before a line of a file is stored.
 
-    ``given_up``: what it has brought is being erased, so that it cannot go on where it was.
+    It brings these ``tenants``, of which nothing was stored. ``given_up``: what it has brought is being erased, so that
+    it cannot go on where it was.
     """
 
     id: str
     made: str
+    tenants: tuple[str, ...] = ()
     file: str = ""
     line: int = 0
-    done: bool = False
     given_up: bool = False
 
     def dump(self) -> str:
@@ -36,54 +36,46 @@ class Mark:
 
 
 async def read_mark(graph: GraphArchive) -> Mark | None:
-    """Return what a store has noted, None if nothing was ever imported."""
-    noted = await graph.import_mark()
-    return Mark(**json.loads(noted)) if noted is not None else None
+    """Return what a store has noted, None if no import is under way."""
+    told = json.loads(await graph.import_mark() or "null")
+    if told is None or told.pop("done", False):  # an earlier version kept the mark of an import that was over
+        return None
+    return Mark(**told)
 
 
 async def require_whole(graph: GraphArchive) -> None:
-    """Raise ConflictError where an import broke off: its contexts have half of their chains."""
+    """Raise ConflictError where an import is not complete: its contexts may have half of their chains."""
     mark = await read_mark(graph)
     if mark is not None and mark.given_up:
         raise ConflictError(
             f"The import of an export, made at {mark.made}, is given up, and not all of it is erased yet. Run `vicw "
             "forget import` again"
         )
-    if mark is not None and not mark.done:
+    if mark is not None:
         raise ConflictError(
             f"The import of an export, made at {mark.made}, broke off in this store. Run the same `vicw import` or "
             "`vicw restore` again: it goes on where it was. Or give it up: `vicw forget import`"
         )
 
 
-def dump_homes(homes: Iterable[tuple[str, str]]) -> str:
-    """Return contexts (tenant, name) as what a store notes of an import that begins."""
-    return json.dumps(sorted(homes))
-
-
-async def homes_of_half(graph: GraphArchive) -> dict[str, list[str]]:
-    """Return the contexts (names by tenant) that an import brings which broke off: some of them in part, or not yet.
-
-    Raises NotFoundError where none broke off, ConflictError where a version began it that noted no contexts.
+async def read_half(graph: GraphArchive) -> Mark:
+    """Return the mark of an import that is not complete. Raises NotFoundError where there is none, ConflictError where
+    an earlier version began it, which noted no tenants.
     """
     mark = await read_mark(graph)
-    if mark is None or mark.done:
+    if mark is None:
         raise NotFoundError("No import broke off in this store")
-    if (noted := await graph.import_homes()) is None:
-        raise ConflictError("An earlier version began this import, and noted no contexts: run the same import again")
-    found: dict[str, list[str]] = {}
-    for tenant, context in json.loads(noted):
-        found.setdefault(tenant, []).append(context)
-    return found
+    if not mark.tenants:
+        raise ConflictError("An earlier version began this import, and noted no tenants: run the same import again")
+    return mark
+
+
+async def note_mark(graph: GraphStore, tenant: str, mark: Mark | None) -> None:
+    """Note how it is with an import, by whichever of its tenants; None: none is under way any more."""
+    await graph.write(tenant, "", methodcaller("mark_import", mark.dump() if mark is not None else None))
 
 
 async def begin_giving_up(graph: Graph) -> None:
-    """Note that the import that broke off must not go on. Raises as ``homes_of_half`` does."""
-    tenant = next(iter(await homes_of_half(graph)))
-    if (mark := await read_mark(graph)) is not None:
-        await graph.write(tenant, "", methodcaller("mark_import", replace(mark, given_up=True).dump()))
-
-
-async def give_up(graph: GraphStore, tenant: str) -> None:
-    """Note, by whichever tenant, that no import is under way any more: what it has brought is gone."""
-    await graph.write(tenant, "", methodcaller("mark_import", None))
+    """Note that the import that broke off must not go on. Raises as ``read_half`` does."""
+    mark = await read_half(graph)
+    await note_mark(graph, mark.tenants[0], replace(mark, given_up=True))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.errors import ConflictError, SchemaVersionError, UnavailableError
 from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from vicw_shared.progress import Progress
     from vicw_sleep.archive.exporting import Source
     from vicw_sleep.archive.importing import Result, Target
-    from vicw_sleep.archive.judging import Judged
 
 FromArgument = Annotated[Path, typer.Argument(help="The folder of an export, or the .tar.gz of a backup.")]
 
@@ -68,10 +66,11 @@ def import_command(
 ) -> None:
     """Bring an export into a store, whatever kind of store it is from.
 
-    All of it is checked first: what is broken is refused by file and line, and nothing is stored. The store must not
-    have any of its contexts. Stopped or killed, it goes on when it is run again. `vicw serve` must be stopped; on the
-    platform, whatever writes to these contexts. Vectors are taken over if the model is the same, or the store has none
-    yet; otherwise passages are embedded by the server.
+    Each record is read first: one that no store has is refused by file, line and field, and nothing is stored. The
+    store must have nothing of the export's tenants. Once all is stored, the store is checked as by `vicw check`: the
+    import is complete only if that is clean. Stopped or killed, it goes on when it is run again. `vicw serve` must be
+    stopped; on the platform, whatever writes to these tenants. Vectors are taken over if the model is the same, or the
+    store has none yet; otherwise passages are embedded by the server.
 
     Files, folders and chats are remembered by `vicw ingest`.
     """
@@ -105,11 +104,14 @@ def restore_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Bring a backup into a store that is empty. Stopped or killed, it goes on when it is run again."""
+    """Bring a backup into a store that is empty, be it sound or not.
+
+    Stopped or killed, it goes on when it is run again without --replace.
+    """
     configure_logs(LogSettings(level="warning"))
     if replace and platform:
         fail("--replace is for a data directory; of the platform, empty the engines' volumes first", code=2)
-    _import(path, data_dir, platform, keys=True, empty=True, replace=replace)
+    _import(path, data_dir, platform, keys=True, restoring=True, replace=replace)
 
 
 @asynccontextmanager
@@ -184,7 +186,7 @@ def _import(
     *,
     keys: bool,
     check: bool = False,
-    empty: bool = False,
+    restoring: bool = False,
     replace: bool = False,
 ) -> None:
     from vicw_shared.archive.manifest import KEYS
@@ -194,60 +196,45 @@ def _import(
     from vicw_standalone.archiving.backups import unpacked
 
     with unpacked(path) as folder, progress_bar("checking") as progress:
-        # A backup comes back with whatever was wrong with the store's chains: what is refused would be lost.
-        judged = judge(ArchiveReader(folder), load_registries().edges, progress, chained=not empty)
+        judged = judge(ArchiveReader(folder), load_registries().edges, progress)
 
         async def run() -> Result:
             async with _target(data_dir, platform) as target:
-                if empty:
-                    await _require_room(judged, target)
-                return await import_archive(judged, target if keys else target.without_keys(), progress)
+                wanted = target if keys else target.without_keys()
+                return await import_archive(judged, wanted, progress, restoring=restoring)
 
         if not check:
             if replace:
-                asyncio.run(_make_room(data_dir, judged))
+                _make_room(data_dir)
             result = asyncio.run(run())
     if check:
-        out.print(f"{path} is sound", markup=False)
-        return
-    if result.again:
-        out.print("This export was put in the store already; nothing was done: what has changed since stays as it is")
-        if empty and not platform:
-            err.print("--replace moves what is there aside, and restores all of the backup", markup=False)
+        out.print(f"{path}: each record is sound", markup=False)
         return
     out.print(f"{result.nodes} nodes, {result.edges} edges, {result.vectors} vectors")
     if left := judged.reader.manifest.vectors - result.vectors:
         err.print(f"{left} vectors were not taken over: whatever serves the store makes its own for these passages")
     if KEYS in judged.reader.manifest.files and not keys:
         err.print("its API keys were left out; --keys takes them in", markup=False)
-    out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
-
-
-async def _require_room(judged: Judged, target: Target) -> None:
-    """Raise ConflictError where something is stored, and this very export was not imported last."""
-    from vicw_sleep.archive.standing import is_empty, mark_of
-
-    if await mark_of(judged, target.graph) is None and not await is_empty(target.graph):
-        raise ConflictError(
-            "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
+    if restoring:
+        out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
+        return
+    for violation in result.violations:
+        out.print(harmless(violation), markup=False)
+    if result.violations:
+        fail(
+            "the store is not sound, so the import is not complete: make the export again from a store that `vicw "
+            "check` calls clean. `vicw forget import` gives this one up; `vicw restore` puts it into an empty store as "
+            "it is"
         )
+    out.print("clean")
 
 
-async def _make_room(data_dir: Path | None, judged: Judged) -> None:
-    """Move what is stored aside, unless it is the half of this very export: that goes on.
+def _make_room(data_dir: Path | None) -> None:
+    """Move what is stored aside, whatever it is: also what cannot be opened. For that there are backups."""
+    from vicw_standalone.archiving.embedded import move_aside
+    from vicw_standalone.wiring import GRAPH
 
-    All of it that was imported once is moved, too: nobody knows what has become of it since. So is what cannot be
-    opened, since it is broken or of another version: for that there are backups.
-    """
-    from vicw_sleep.archive.standing import is_empty, is_half
-    from vicw_standalone.archiving.embedded import move_aside, open_target
-
-    settings = read_settings(data_dir=data_dir)
-    try:
-        async with open_target(settings) as target:
-            if await is_half(judged, target.graph) or await is_empty(target.graph):
-                return
-    except (SchemaVersionError, UnavailableError) as error:
-        err.print(harmless(f"what is stored cannot be opened: {error.detail}"), markup=False)
-    aside = move_aside(settings.storage.data_dir, f"replaced-{now():%Y%m%dT%H%M%SZ}")
-    err.print(f"what was stored is in {aside} now", markup=False)
+    path = read_settings(data_dir=data_dir).storage.data_dir
+    if (path / GRAPH).exists():
+        aside = move_aside(path, f"replaced-{now():%Y%m%dT%H%M%SZ}")
+        err.print(f"what was stored is in {aside} now", markup=False)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from vicw_ingest.erasing.choosing import Chosen
-from vicw_sleep.archive.marks import Graph, give_up, homes_of_half, read_mark
+from vicw_sleep.archive.marks import Graph, note_mark, read_half, read_mark
 
 
 async def choose_half(graph: Graph) -> list[Chosen]:
     """Choose what an import has brought that broke off, tenant by tenant: none of it was in the store before.
 
-    Raises NotFoundError where none broke off, ConflictError where nobody knows its contexts.
+    Each of its contexts that has anything is there: contexts come first. Raises as ``read_half`` does.
     """
-    return [Chosen(tenant, scattered=tuple(names)) for tenant, names in (await homes_of_half(graph)).items()]
+    tenants = (await read_half(graph)).tenants
+    return [Chosen(one, scattered=tuple(root.context for root in await graph.contexts(one))) for one in tenants]
 
 
 async def settle_half(graph: Graph) -> None:
-    """Note that no import is under way any more, once no context is left that one has brought which is given up."""
+    """Note that no import is under way any more, once nothing is left of one that is given up."""
     mark = await read_mark(graph)
-    if mark is None or not mark.given_up:
-        return
-    homes = await homes_of_half(graph)
-    for tenant, names in homes.items():
-        if not {root.context for root in await graph.contexts(tenant)}.isdisjoint(names):
-            return
-    await give_up(graph, next(iter(homes)))
+    if mark is not None and mark.given_up and not any([await graph.contexts(tenant) for tenant in mark.tenants]):
+        await note_mark(graph, mark.tenants[0], None)

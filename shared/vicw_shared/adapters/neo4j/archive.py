@@ -38,18 +38,10 @@ class Neo4jArchive:
     async def snapshot(self) -> AsyncIterator[GraphSnapshot]:
         yield Neo4jSnapshot(self._database, self._types)
 
-    async def held_edges(self, edge_type: str, ids: Sequence[str]) -> set[str]:
-        return {row["id"] for row in await self._database.read(archive.held(edge_type), ids=list(ids))}
-
     async def import_mark(self) -> str | None:
         (row,) = await self._database.read(archive.READ_MARK)
         mark: str | None = row["mark"]
         return mark
-
-    async def import_homes(self) -> str | None:
-        (row,) = await self._database.read(archive.READ_MARK)
-        homes: str | None = row["homes"]
-        return homes
 
 
 @measured("neo4j")

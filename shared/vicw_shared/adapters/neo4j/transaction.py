@@ -242,10 +242,7 @@ class Neo4jTransaction:
             await self._run(records.FORGET_COUNT, record=arrivals_record(self._tenant, self._context))
 
     async def mark_import(self, mark: str | None) -> None:
-        await self._run(archive.MARK if mark is not None else archive.UNMARK, mark=mark)
-
-    async def begin_import(self, homes: str) -> None:
-        await self._run(archive.BEGIN, homes=homes)
+        await self._run(archive.MARK, mark=mark)
 
     async def put_unread(self, items: Sequence[str]) -> None:
         if items:

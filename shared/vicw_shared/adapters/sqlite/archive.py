@@ -52,25 +52,9 @@ class SqliteArchive:
         connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read takes the moment
         return connection
 
-    async def held_edges(self, edge_type: str, ids: Sequence[str]) -> set[str]:
-        def work(connection: sqlite3.Connection) -> set[str]:
-            found: set[str] = set()
-            for part in batched(ids, _BATCH):
-                sql = f"SELECT id FROM edge WHERE id IN ({marks(len(part))})"  # noqa: S608
-                found.update(unpack(one) for (one,) in connection.execute(sql, [pack(one) for one in part]))
-            return found
-
-        return await self._database.read(work)
-
     async def import_mark(self) -> str | None:
-        return await self._noted("import")
-
-    async def import_homes(self) -> str | None:
-        return await self._noted("import_homes")
-
-    async def _noted(self, key: str) -> str | None:
-        sql = "SELECT value FROM meta WHERE key = ?"
-        row = await self._database.read(lambda c: c.execute(sql, (key,)).fetchone())
+        sql = "SELECT value FROM meta WHERE key = 'import'"
+        row = await self._database.read(lambda c: c.execute(sql).fetchone())
         return str(row[0]) if row else None
 
 

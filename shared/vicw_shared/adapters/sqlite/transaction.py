@@ -47,7 +47,8 @@ _PUT_NODE = (
 _PUT_EDGE = (
     "INSERT INTO edge (id, type, source, target, weight, created_at, created_by, properties) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, properties = excluded.properties"
+    "ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, properties = excluded.properties "
+    "WHERE source = excluded.source"
 )
 _COUNT = (
     "INSERT INTO counter (tenant, context, flow, value) VALUES (?, ?, ?, ?) "
@@ -252,12 +253,9 @@ class SqliteTransaction:
 
     async def mark_import(self, mark: str | None) -> None:
         if mark is None:
-            await self._do(lambda c: c.execute("DELETE FROM meta WHERE key IN ('import', 'import_homes')"))
+            await self._do(lambda c: c.execute("DELETE FROM meta WHERE key = 'import'"))
         else:
             await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import', ?)", (mark,)))
-
-    async def begin_import(self, homes: str) -> None:
-        await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import_homes', ?)", (homes,)))
 
     async def put_unread(self, items: Sequence[str]) -> None:
         await self._do(lambda c: put_unread(c, self._tenant, self._context, items))

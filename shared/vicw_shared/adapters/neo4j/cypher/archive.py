@@ -28,19 +28,7 @@ _STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'st
 
 MARK = f"{_STORE} SET s.imported = $mark"
 
-UNMARK = f"{_STORE} REMOVE s.imported, s.imported_homes"
-
-BEGIN = f"{_STORE} SET s.imported_homes = $homes"
-
-READ_MARK = f"{_STORE} RETURN s.imported AS mark, s.imported_homes AS homes"
-
-
-@cache
-def held(name: str) -> str:
-    """Return which of some edges of a type there are."""
-    return (
-        f"UNWIND $ids AS id MATCH ()-[r:{one_of([name])}]->() {seek('r', name, 'id')} WHERE r.id = id RETURN r.id AS id"
-    )
+READ_MARK = f"{_STORE} RETURN s.imported AS mark"
 
 
 @cache

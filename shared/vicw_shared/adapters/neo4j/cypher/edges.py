@@ -114,6 +114,8 @@ def _hop(name: str, direction: Direction) -> str:
 def put(name: str) -> str:
     """Return the insert of one type's edges, each id once; a known one keeps who made it and when.
 
+    One of another source, which a forged import alone has, stays as it is: it may be another tenant's.
+
     Not a MERGE: that locks the ends of every edge, and takes three times as long.
     """
     known = f"OPTIONAL MATCH ()-[known:{one_of([name])}]->() {seek('known', name, 'id')} WHERE known.id = row.edge.id"
@@ -122,7 +124,7 @@ def put(name: str) -> str:
         "CALL (row, known) { WITH row, known WHERE known IS NULL "
         "MATCH (s) WHERE elementId(s) = row.source MATCH (t) WHERE elementId(t) = row.target "
         f"CREATE (s)-[r:{name}]->(t) SET r = row.edge }} "
-        "CALL (row, known) { WITH row, known WHERE known IS NOT NULL "
+        "CALL (row, known) { WITH row, known WHERE elementId(startNode(known)) = row.source "
         "SET known.weight = row.edge.weight, known.properties = row.edge.properties, "
         "known.told_by = row.edge.told_by }"
     )
