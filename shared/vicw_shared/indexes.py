@@ -1,21 +1,21 @@
 """The vector indexes that a process works with; which they are changes while the store changes its model.
 
 The graph's record says it (docs/decisions/0009). Who reads follows it a moment later; who writes looks at it after
-each claim, so that no claim is settled by the word of an older record. It says, too, whether the index in use was lost
-and is being rebuilt (docs/decisions/0012).
+each claim. It says, too, whether the index in use was lost and is being rebuilt (docs/decisions/0012).
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
 from prometheus_client import Gauge
 
+from vicw_shared.clock import now, to_us
 from vicw_shared.errors import ModelMismatchError, UnavailableError, VicwError
 from vicw_shared.ports import Embedder, ModelIdentity, Models, Outbox, StoreRecord, VectorStore
 from vicw_shared.settings import LONGEST_LOOK_SECONDS
@@ -48,22 +48,19 @@ class Indexes:
         opener: Callable[[ModelIdentity], Awaitable[Index]],
         *,
         look_seconds: float = float("inf"),
-        alone: Callable[[ModelIdentity], bool] = lambda model: False,
     ) -> None:
         """``opener`` opens a model's index; it raises ModelMismatchError where nobody can embed with it.
 
-        What was looked at ``look_seconds`` ago is looked at again. A model of which ``alone`` is true is not
-        written: its vectors can be made nowhere.
+        What was looked at ``look_seconds`` ago is looked at again.
         """
         self._record = record
         self._opener = opener
         self._look_seconds = look_seconds
-        self._alone = alone
         self._lock = asyncio.Lock()
         self._looked_at = float("-inf")
         self._models = Models()
         self._open: dict[ModelIdentity, Index] = {}
-        self._lacking: dict[ModelIdentity, VicwError] = {}
+        self._lack: VicwError | None = None
         self._reading: Index | None = None
 
     @property
@@ -86,36 +83,39 @@ class Indexes:
     @property
     def behind(self) -> str | None:
         """What this process lacks to follow the record, as a sentence; None: nothing."""
-        return next((error.detail for error in self._lacking.values()), None)
+        return self._lack.detail if self._lack is not None else None
 
-    async def writing(self) -> tuple[Index, ...]:
-        """Return the indexes that have to have what is settled from now on.
-
-        Raises UnavailableError if one of them cannot be written here.
-        """
+    async def writing(self) -> Index:
+        """Return the index in use, by the record. Raises UnavailableError if it cannot be written here."""
         if time.monotonic() - self._looked_at > self._look_seconds:
             await self.look()
-        for error in self._lacking.values():
-            raise UnavailableError("embedding", error.detail) from error
-        indexes = tuple(self._open[model] for model in self._written())
-        if not indexes:
-            raise UnavailableError("vectors", "no index is open")
-        return indexes
+        if self._lack is not None:
+            raise UnavailableError("embedding", self._lack.detail) from self._lack
+        return self.reading
+
+    async def settling(self) -> Index:
+        """Return the index that has to have what is settled from now on.
+
+        Raises UnavailableError as ``writing`` does, and while another index takes over.
+        """
+        index = await self.writing()
+        if (change := self._models.change) is not None and to_us(now()) < change.held_until:
+            raise UnavailableError("vectors", f"the index of {change.model} takes over in a moment")
+        return index
 
     def require_embedders(self) -> None:
-        """Raise UnavailableError if no server that is set has a model whose index has to be written.
+        """Raise UnavailableError if no server that is set has the model whose index has to be written.
 
         One that is only away is no such thing: what is stored gets its vectors when it is back.
         """
-        for error in self._lacking.values():
-            if isinstance(error, ModelMismatchError):
-                raise UnavailableError("embedding", error.detail) from error
+        if isinstance(self._lack, ModelMismatchError):
+            raise UnavailableError("embedding", self._lack.detail) from self._lack
 
     async def open(self) -> None:
         """Look for the first time. Raises what opening the index in use raises."""
         await self.look()
         if self._reading is None:
-            raise next(iter(self._lacking.values()), UnavailableError("vectors", "the store knows of no model yet"))
+            raise self._lack or UnavailableError("vectors", "the store knows of no model yet")
 
     async def look(self) -> None:
         """Read the record and follow it."""
@@ -123,7 +123,7 @@ class Indexes:
             looked_at = time.monotonic()
             models = await self._record.models()
             REBUILDING.set(models.rebuilding is not None)
-            if models != self._models or self._lacking:
+            if models != self._models or self._lack is not None:
                 await self._follow(models)
             self._looked_at = looked_at
 
@@ -138,7 +138,7 @@ class Indexes:
 
     def forget(self, model: ModelIdentity) -> Index | None:
         """Return the open index of a model that is in use no more, for the caller to close."""
-        return None if model in self._written() else self._open.pop(model, None)
+        return None if model == self._models.used else self._open.pop(model, None)
 
     async def close(self) -> None:
         """Close the vector stores; embedders are their owners'. Safe to call twice."""
@@ -146,25 +146,23 @@ class Indexes:
             _, index = self._open.popitem()
             await index.vectors.close()
 
-    def _written(self) -> tuple[ModelIdentity, ...]:
-        return tuple(model for model in self._models.written if model in self._open or not self._alone(model))
-
     async def _follow(self, models: Models) -> None:
         _tell_rebuilding(self._models.rebuilding, models.rebuilding)
-        before, self._models = self._lacking, models
-        lacking: dict[ModelIdentity, VicwError] = {}
-        for model in self._written():
-            if model not in self._open:
-                try:
-                    self._open[model] = await self._opener(model)
-                except VicwError as error:
-                    lacking[model] = error
-        self._lacking = lacking
-        used = self._open.get(models.used) if models.used is not None else None
-        if used is not None and used is not self._reading:
+        before, self._models, self._lack = self._lack, models, None
+        if models.used is None:
+            return
+        if models.used not in self._open:
+            try:
+                self._open[models.used] = await self._opener(models.used)
+            except VicwError as error:
+                if before is None:
+                    _log.warning("cannot follow the change of the model", model=str(models.used), error=error.detail)
+                self._lack = error
+                return
+        used = self._open[models.used]
+        if used is not self._reading:
             _tell_switch(self._reading, used)
             self._reading = used
-        _tell_lacking(before, lacking)
 
 
 async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:
@@ -186,19 +184,13 @@ async def everybody_knows() -> None:
     await asyncio.sleep(_KNOWN_SECONDS)
 
 
-def _tell_switch(before: Index | None, now: Index) -> None:
+def _tell_switch(before: Index | None, after: Index) -> None:
     if before is not None:
-        _log.info("the model in use has changed", before=str(before.model), now=str(now.model))
+        _log.info("the model in use has changed", before=str(before.model), now=str(after.model))
 
 
-def _tell_rebuilding(before: datetime | None, now: datetime | None) -> None:
-    if now is not None and before is None:
-        _log.warning("the vector index was lost and is being rebuilt; meanwhile words answer", since=now.isoformat())
-    elif before is not None and now is None:
+def _tell_rebuilding(before: datetime | None, after: datetime | None) -> None:
+    if after is not None and before is None:
+        _log.warning("the vector index was lost and is being rebuilt; meanwhile words answer", since=after.isoformat())
+    elif before is not None and after is None:
         _log.info("the vector index has all that the graph has again")
-
-
-def _tell_lacking(before: Mapping[ModelIdentity, VicwError], now: Mapping[ModelIdentity, VicwError]) -> None:
-    for model, error in now.items():
-        if model not in before:
-            _log.warning("cannot follow the change of the model", model=str(model), error=error.detail)

@@ -35,16 +35,13 @@ class Piecemeal(Polite[Embedder]):
 class _Background(Polite[Indexes]):
     """What it opens gives way, too."""
 
-    async def writing(self) -> Sequence[Index]:
-        courtesy = self._courtesy
-        return [
-            replace(
-                index,
-                vectors=polite(index.vectors, courtesy),
-                embedder=cast("Embedder", Piecemeal(index.embedder, courtesy)),
-            )
-            for index in await self._engine.writing()
-        ]
+    async def writing(self) -> Index:
+        courtesy, index = self._courtesy, await self._engine.writing()
+        return replace(
+            index,
+            vectors=polite(index.vectors, courtesy),
+            embedder=cast("Embedder", Piecemeal(index.embedder, courtesy)),
+        )
 
 
 def polite_indexes(indexes: Indexes, courtesy: Courtesy) -> Indexes:

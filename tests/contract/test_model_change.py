@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import timedelta
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label
 from vicw_shared.payload import payload_of
-from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity, Models, PendingKind
+from vicw_shared.ports import ModelChange, ModelIdentity, Models, PendingKind
 
 OLD = ModelIdentity("old", 3, "0" * 64, 1)
 NEW = ModelIdentity("new", 4, "1" * 64, 1)
@@ -17,14 +18,10 @@ NEW = ModelIdentity("new", 4, "1" * 64, 1)
 
 async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -> None:
     before = await graph.models()
-    joining = ModelChange(NEW, ChangePhase.JOINING, "/models/new.gguf")
-    await graph.set_model(OLD, joining)
+    change = ModelChange(NEW, "/models/new.gguf", 1_700_000_000_000_000)
+    await graph.set_model(OLD, change)
     assert before.change is None
-    assert await graph.models() == Models(OLD, joining)
-    assert (await graph.models()).written == (OLD, NEW)
-    leaving = ModelChange(OLD, ChangePhase.LEAVING)
-    await graph.set_model(NEW, leaving)
-    assert await graph.models() == Models(NEW, leaving)
+    assert await graph.models() == Models(OLD, change)
     await graph.set_model(NEW)
     assert (await graph.models(), await graph.model()) == (Models(NEW), NEW)
 
@@ -46,16 +43,16 @@ async def test_the_mark_of_a_lost_index_is_kept_until_it_is_cleared_by_its_insta
 async def test_the_mark_of_a_lost_index_goes_with_its_model(graph: Graph) -> None:
     await graph.set_model(OLD)
     await graph.mark_rebuilding(AT)
-    joining, leaving = ModelChange(NEW, ChangePhase.JOINING), ModelChange(OLD, ChangePhase.LEAVING)
-    await graph.set_model(OLD, joining)
-    assert await graph.models() == Models(OLD, joining, AT)
-    await graph.set_model(NEW, leaving)
-    assert await graph.models() == Models(NEW, leaving), "the other index has everything"
+    await graph.set_model(OLD, ModelChange(NEW))
+    assert await graph.models() == Models(OLD, ModelChange(NEW), AT)
+    await graph.set_model(NEW)
+    assert await graph.models() == Models(NEW), "the other index has everything"
 
 
-def test_an_index_that_is_being_filled_is_not_written_by_others() -> None:
-    assert Models(OLD, ModelChange(NEW, ChangePhase.BUILDING)).written == (OLD,)
-    assert Models().written == ()
+def test_a_change_that_an_older_program_has_ended_but_for_its_note_is_over() -> None:
+    told = json.loads(ModelChange(NEW, "/models/new.gguf").dump())
+    assert ModelChange.load(json.dumps(told | {"phase": "joining"})) == ModelChange(NEW, "/models/new.gguf")
+    assert ModelChange.load(json.dumps(told | {"phase": "leaving"})) is None
 
 
 async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
@@ -71,14 +68,14 @@ async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
 
 
 async def test_whoever_has_lost_the_right_to_change_the_model_changes_nothing(graph: Graph) -> None:
-    joining = ModelChange(NEW, ChangePhase.JOINING)
+    change = ModelChange(NEW)
     assert await graph.hold_change("a", seconds=0.2)
-    assert await graph.set_model(OLD, joining, holder="a")
+    assert await graph.set_model(OLD, change, holder="a")
     await asyncio.sleep(0.3)
-    assert await graph.set_model(OLD, joining, holder="a"), "nobody has taken it yet"
+    assert await graph.set_model(OLD, change, holder="a"), "nobody has taken it yet"
     assert await graph.hold_change("b", seconds=60)
     assert not await graph.set_model(NEW, holder="a")
-    assert await graph.models() == Models(OLD, joining)
+    assert await graph.models() == Models(OLD, change)
     assert await graph.set_model(NEW, holder="b")
     assert await graph.models() == Models(NEW)
     await graph.hold_change("b", seconds=0)

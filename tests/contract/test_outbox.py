@@ -307,9 +307,9 @@ async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
     (failure,) = await graph.failures(None, 10)
     assert (failure.point_id, failure.dead, failure.tries, failure.error) == (dead.point_id, True, 3, "refused again")
     assert await graph.queued([dead.point_id]) == {dead.point_id}, "it is not forgotten, and need not be found anew"
-    assert await graph.queued([dead.point_id, other.point_id], dead=False) == set()
+    assert await graph.queued([dead.point_id, other.point_id], failing=False) == set()
     await graph.replay([dead.point_id])
-    assert await graph.queued([dead.point_id, other.point_id], dead=False) == {dead.point_id}
+    assert await graph.queued([dead.point_id, other.point_id], failing=False) == {dead.point_id}
 
 
 async def test_it_is_known_since_when_an_entry_fails(graph: Graph) -> None:

@@ -1,4 +1,4 @@
-"""The indexer: brings the vector indexes to what the graph says (design: "Write path").
+"""The indexer: brings the vector index to what the graph says (design: "Write path").
 
 It claims entries of the outbox, tenants taking turns, and has two batches under way so that the embedder never idles
 while points are written. Whatever fails stays pending and is tried again; a passage that fails alone, while
@@ -24,11 +24,11 @@ from vicw_ingest.knowledge.bridging.looking import Fresh
 from vicw_ingest.leases import Claim, Lease
 from vicw_ingest.points import PointMaker
 from vicw_ingest.stages import indexing
-from vicw_shared.errors import VicwError
+from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.payload import payload_of
 from vicw_shared.points import light_point
-from vicw_shared.ports import ModelIdentity, Outbox, PendingKind, PendingPoint, Point
+from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import Kind, door, trace_headers
 
 _log = structlog.get_logger()
@@ -87,7 +87,7 @@ class Indexer:
     _settled: int = 0
     _pauses: int = 0
     _counted_at: float = float("-inf")
-    _makers: dict[ModelIdentity, PointMaker] = field(default_factory=dict)
+    _maker: PointMaker | None = None
 
     async def wake(self) -> None:
         """Tell this indexer that there is work: it is the WorkQueue of a single process."""
@@ -123,8 +123,7 @@ class Indexer:
         if not points:
             return
         try:
-            for index in await self.indexes.writing():
-                await index.vectors.delete(points)
+            await (await self.indexes.writing()).vectors.delete(points)
         except VicwError as error:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
@@ -238,8 +237,7 @@ class Indexer:
         try:
             async with lease.kept():
                 # After the claim: whoever changes the model counts on it (docs/decisions/0009).
-                indexes = await self.indexes.writing()
-                done = await self._write(claim.points, lease, indexes)
+                done = await self._write(claim.points, lease, await self.indexes.settling())
         except BaseException:
             FAILURES.inc()
             # Cancelled or failed as a whole: no passage's own fault, so that none of those still held rests.
@@ -256,31 +254,30 @@ class Indexer:
             self._progress.notify_all()
         return len(done)
 
-    async def _write(self, batch: Sequence[PendingPoint], lease: Lease, indexes: Sequence[Index]) -> list[PendingPoint]:
-        """Bring these indexes to what these entries say; return those that all of them now agree with."""
+    async def _write(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> list[PendingPoint]:
+        """Bring the index to what these entries say; return those that it now agrees with."""
         done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
             self.require_room()  # before the work of embedding
-            made: list[dict[str, list[Point]]] = []
-            for index in indexes:
-                with indexing("embed"):
-                    made.append(await self._make(index, upserts, lease))
-                upserts = [point for point in upserts if point.point_id in made[-1]]
+            with indexing("embed"):
+                made = await self._make(index, upserts, lease)
+            upserts = [point for point in upserts if point.point_id in made]
             self.require_room()  # embedding took its time
-            for index, points in zip(indexes, made, strict=True):
-                lease.require()
-                with indexing("upsert"):
-                    await index.vectors.upsert([part for point in upserts for part in points[point.point_id]])
+            if (await self.indexes.settling()).model != index.model:
+                raise UnavailableError("vectors", "another index has taken over meanwhile")
+            lease.require()
+            with indexing("upsert"):
+                await index.vectors.upsert([part for point in upserts for part in made[point.point_id]])
             done += upserts
             if self.bridges is not None:  # before they are settled: what dies here is done again
-                fresh = [Fresh(point, made[0][point.point_id]) for point in upserts]
+                fresh = [Fresh(point, made[point.point_id]) for point in upserts]
                 with indexing("bridge"):
-                    await self.bridges.draw(fresh, indexes[0].vectors)
-        await self._follow(batch, lease, indexes)
+                    await self.bridges.draw(fresh, index.vectors)
+        await self._follow(batch, lease, index)
         return done
 
-    async def _follow(self, batch: Sequence[PendingPoint], lease: Lease, indexes: Sequence[Index]) -> None:
+    async def _follow(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> None:
         """Rewrite payloads, take vectors from what has become light, remove what is gone: nothing is embedded."""
         changed = [point for point in batch if point.kind is PendingKind.PAYLOAD and point.item is not None]
         parts = [part for point in changed for part in point.parts if part.chunk is not None]
@@ -288,28 +285,26 @@ class Indexer:
         lightened = {point.id for point in light}
         payloads = {part.point_id: payload_of(part) for part in parts if part.point_id not in lightened}
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
-        for index in indexes:
-            if light and index.model.has_vectors:
-                lease.require()
-                with indexing("lighten"):
-                    await index.vectors.upsert(light)
-            if payloads:
-                lease.require()
-                with indexing("payload"):
-                    await index.vectors.set_payload(payloads)
-            if deletes:
-                lease.require()
-                with indexing("delete"):
-                    await index.vectors.delete(deletes)
+        if light and index.model.has_vectors:
+            lease.require()
+            with indexing("lighten"):
+                await index.vectors.upsert(light)
+        if payloads:
+            lease.require()
+            with indexing("payload"):
+                await index.vectors.set_payload(payloads)
+        if deletes:
+            lease.require()
+            with indexing("delete"):
+                await index.vectors.delete(deletes)
 
     async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
-        """Return an index's points by their entries' ids; let those rest whose text its embedder fails at."""
+        """Return the index's points by their entries' ids; let those rest whose text its embedder fails at."""
         if not index.model.has_vectors:
             return {point.point_id: [] for point in upserts}
-        maker = self._makers.get(index.model)
-        if maker is None or maker.embedder is not index.embedder:
-            maker = self._makers[index.model] = PointMaker(index.embedder)
-        made = await maker.make(upserts)
+        if self._maker is None or self._maker.embedder is not index.embedder:
+            self._maker = PointMaker(index.embedder)
+        made = await self._maker.make(upserts)
         for point, reason in made.failed:
             await self._rest(point, reason)
         lease.let_go({point.point_id for point, _ in made.failed})

@@ -126,7 +126,7 @@ async def _requeue_differing(
 async def _lack(
     outbox: Outbox, page: Sequence[PendingPoint], found: Mapping[str, Disagreement], lost_at: datetime
 ) -> bool:
-    """Tell whether a passage from before ``lost_at`` still lacks its point; those that are tried no more do not count.
+    """Tell whether a passage from before ``lost_at`` still lacks its point; those that have failed do not count.
 
     What has come since waits as it always does.
     """
@@ -134,7 +134,7 @@ async def _lack(
         return True
     before = {point.point_id for point in page if point.chunk is not None and point.chunk.created_at <= lost_at}
     waiting = before & unindexed(page)
-    return bool(waiting and await outbox.queued(sorted(waiting), dead=False))
+    return bool(waiting and await outbox.queued(sorted(waiting), failing=False))
 
 
 async def _drop_orphans(

@@ -92,7 +92,6 @@ async def _state(reindexing: Reindexing) -> ReindexState:
         before=str(before) if before is not None and before.has_vectors else None,
         embedded=work.result.embedded,
         passages=work.result.passages,
-        points=work.result.points,
     )
     return ReindexState(
         running=work.running,

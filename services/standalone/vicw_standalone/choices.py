@@ -7,20 +7,25 @@ from pathlib import Path
 from dotenv import set_key
 
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.ports import ModelChange
-from vicw_standalone.settings import CHOICES, Settings
+from vicw_shared.ports import ModelIdentity
+from vicw_standalone.settings import CHOICES
 
+AGAIN = "Run `vicw reindex` to embed everything anew"
 _VARIABLE = "VICW_EMBEDDING_MODEL"
 
 
-def choose(data_dir: Path, source: str) -> None:
-    """Write down the model of a data directory: a registered one's name, or the path of a GGUF file."""
+def choose(data_dir: Path, source: str | None) -> None:
+    """Write down the model of a data directory: a registered one's name, or the path of a GGUF file; None: neither."""
+    if source is None:
+        return
     chosen = source if source in MODELS else str(Path(source).expanduser().absolute())
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     set_key(data_dir / CHOICES, _VARIABLE, chosen, quote_mode="auto")
 
 
-def keep_choice(settings: Settings, change: ModelChange) -> None:
-    """Let the next start take the model that a change has brought into use."""
-    if change.source is not None:
-        choose(settings.storage.data_dir, change.source)
+def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
+    """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
+    if not known.has_vectors:
+        return "Run `vicw reindex` to make its vectors, or set VICW_EMBEDDER=none to go on without"
+    by_name = known.name != wanted.name and known.name in MODELS
+    return f"{AGAIN}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else AGAIN

@@ -48,8 +48,8 @@ class Embedders:
         self._servers = EmbeddingServers(settings.embedding) if settings.embedding.urls and not given else None
         self._started: dict[ModelIdentity, Started] = {}
 
-    async def first(self, used: ModelIdentity | None, source: str | None = None) -> Started:
-        """Start what the settings name, or ``source``; of servers elsewhere, the one that has the model ``used``.
+    async def first(self, used: ModelIdentity | None) -> Started:
+        """Start what the settings name; of servers elsewhere, the one that has the model ``used``.
 
         Raises ModelMismatchError, SettingsError or UnavailableError.
         """
@@ -58,7 +58,7 @@ class Embedders:
         if self._given:
             return self._add(Started(await self._given[0].identity(), self._given[0]))
         if self._servers is None:
-            return await self._start(source or self._settings.embedding.model)
+            return await self._start(self._settings.embedding.model)
         if used is None:
             embedder, model = await self._servers.first()
             return self._add(Started(model, embedder))

@@ -28,7 +28,7 @@ from vicw_shared.courtesy import Courtesy
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, described
-from vicw_shared.ports import Embedder, ModelIdentity, VectorStore
+from vicw_shared.ports import Embedder, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.asking import asking_of
 from vicw_sleep.forget import forget_receipts
@@ -37,12 +37,12 @@ from vicw_sleep.reconcile import reconcile
 from vicw_sleep.schedule import Schedule
 from vicw_standalone import nights
 from vicw_standalone.asleep import Asleep
-from vicw_standalone.changed_model import AGAIN, remedy, settle_change
+from vicw_standalone.choices import AGAIN, remedy
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
-from vicw_standalone.rebuilding import mark_lost, rebuild
+from vicw_standalone.reindexing.change import mark_lost
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
 
@@ -100,8 +100,7 @@ class Standalone:
         if not half:
             await require_whole(self.graph)
         self._stack.push_async_callback(self.embedders.close)
-        known, source = await settle_change(self.graph, self.settings)
-        await self._require_agreement(known, source)
+        await self._require_agreement()
         self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
         self.indexes = Indexes(self.graph, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
@@ -156,9 +155,10 @@ class Standalone:
         self._stack.push_async_callback(extractor.close)
         return extractor
 
-    async def _require_agreement(self, known: ModelIdentity | None, source: str | None) -> None:
+    async def _require_agreement(self) -> None:
+        known = await self.graph.model()
         try:
-            identity = (await self.embedders.first(known, source)).model
+            identity = (await self.embedders.first(known)).model
         except ModelMismatchError as error:
             raise ModelMismatchError(f"The store was filled by {known}. {error.detail}. {AGAIN}") from error
         if known is None:
@@ -174,15 +174,11 @@ class Standalone:
             await mark_lost(self.graph)
 
     async def _agree_on_points(self) -> None:
-        folder = self._folder()
+        folder = self.folders.of(self.indexes.reading.model)
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph, self.graph, folder, alone=True)
             folder.agreed()
             _log.info("compared the stores after an unclean end", **result.found)
-
-    def _folder(self) -> EdgeVectorStore | None:
-        """Return the folder of the index in use; None: there are no vectors."""
-        return self.folders.of(self.indexes.reading.model)
 
     @property
     def vectors(self) -> VectorStore:
@@ -204,8 +200,7 @@ class Standalone:
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")
-        if self.indexes.rebuilding is not None:
-            keep_doing(rebuild(self.graph, self.indexes, self._folder), self._stack, "rebuilding")
+        keep_doing(self.reindexing.rebuild(), self._stack, "rebuilding")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -5,7 +5,7 @@ Operations only, never query text: no query language serves two engines.
 
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
-from vicw_shared.ports.change import ChangePhase, ModelChange, Models
+from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.erasing import ErasureNote, Erasures
 from vicw_shared.ports.graph import GraphStore, ItemRef, Lead, Neighbour, Spread, StoreRecord, TextHit
@@ -42,7 +42,6 @@ __all__ = [
     "Audience",
     "Backlog",
     "By",
-    "ChangePhase",
     "Completion",
     "Counters",
     "Direction",

@@ -5,42 +5,36 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from vicw_shared.ports.embedder import ModelIdentity
 
-
-class ChangePhase(StrEnum):
-    """How far a change of the model is (docs/decisions/0009)."""
-
-    BUILDING = "building"
-    """The other index is being filled, by whoever changes the model alone."""
-    JOINING = "joining"
-    """Whoever writes vectors writes to both; the other index is the one to come."""
-    LEAVING = "leaving"
-    """Whoever writes vectors writes to both; the other index is the one that was in use, and may still be read."""
+_OVER = "leaving"
+"""What an older program has written of a change that was over but for its note."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """A change of the model: the ``model`` of the other index, and the phase.
+    """A change to ``model``, whose index is being filled (docs/decisions/0009).
 
+    Until ``held_until``, in microseconds since 1970, nothing is indexed: the index is about to take over.
     ``source`` is what the setting of the model has to say for the new one, where that is not its name.
     """
 
     model: ModelIdentity
-    phase: ChangePhase
     source: str | None = None
+    held_until: int = 0
 
     def dump(self) -> str:
         """Return it as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def load(cls, text: str) -> ModelChange:
-        """Undo ``dump``."""
-        fields = json.loads(text)
-        return cls(ModelIdentity(**fields["model"]), ChangePhase(fields["phase"]), fields["source"])
+    def load(cls, text: str | None) -> ModelChange | None:
+        """Undo ``dump``; None: no change is under way."""
+        fields = json.loads(text or "{}")
+        over = not fields or fields.get("phase") == _OVER
+        held_until = fields.get("held_until", 0)
+        return None if over else cls(ModelIdentity(**fields["model"]), fields["source"], held_until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +47,3 @@ class Models:
     used: ModelIdentity | None = None
     change: ModelChange | None = None
     rebuilding: datetime | None = None
-
-    @property
-    def written(self) -> tuple[ModelIdentity, ...]:
-        """The models whose indexes have to have what is acknowledged."""
-        if self.used is None:
-            return ()
-        if self.change is None or self.change.phase is ChangePhase.BUILDING:
-            return (self.used,)
-        return (self.used, self.change.model)

@@ -161,8 +161,8 @@ class Outbox(Protocol):
         """
         ...
 
-    async def queued(self, chunk_uids: Sequence[str], *, dead: bool = True) -> set[str]:
-        """Return which of these Chunks have an entry, with those whose entry is ``dead`` or without."""
+    async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
+        """Return which of these Chunks have an entry, with those whose entry has failed, dead ones too, or without."""
         ...
 
     async def any_indexed(self) -> bool:

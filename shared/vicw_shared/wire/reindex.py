@@ -20,7 +20,6 @@ class ReindexResult(Message):
     before: str | None
     embedded: StrictInt
     passages: StrictInt
-    points: StrictInt
 
 
 class ReindexState(Message):

@@ -91,6 +91,6 @@ async def test_reindexing_by_hand_makes_a_lost_collection_whole() -> None:
         await lose()
         async with open_platform() as platform:
             done = await reindex(platform, None, lambda *_: None)
-        assert (done.embedded, done.points) == (3, 3)
+        assert (done.embedded, done.passages) == (3, 3)
         await opened.restore_index()
         assert opened.indexes.rebuilding is None

@@ -12,7 +12,7 @@ from integration.platform.conftest import engines, fill
 from unit.standalone.foreign_server import Foreign, serving
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
 from vicw_shared.platform.engines import Engines
-from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
+from vicw_shared.ports import ModelChange, ModelIdentity
 from vicw_standalone.reindexing.platform import Platform, drop_old, open_platform, reindex, status
 
 KNOWN_SECONDS = 0.3
@@ -54,8 +54,8 @@ async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: 
         await fill(opened, "a", "b", "c")
         began = time.monotonic()
         done = await change(platform, "new")
-        assert time.monotonic() - began > 3 * KNOWN_SECONDS, "others may look more rarely than is set here"
-        assert (done.embedded, done.passages, done.points, done.before.name) == (3, 3, 3, "old")
+        assert time.monotonic() - began > 2 * KNOWN_SECONDS, "others may look more rarely than is set here"
+        assert (done.embedded, done.passages, done.before.name) == (3, 3, "old")
         await opened.indexes.look()
         assert opened.indexes.reading.model.name == "new"
         asked = len(old.texts)
@@ -81,10 +81,10 @@ async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> 
     async with open_platform() as platform:
         name = await platform.indexes.collections.ensure(other)
         await platform.indexes.collections.swap(name)
-        await platform.graph.set_model(used, ModelChange(other, ChangePhase.JOINING))
+        await platform.graph.set_model(used, ModelChange(other))
         async with engines() as opened:
             assert opened.indexes.reading.model == used, "the graph's word counts"
-            assert [index.model for index in await opened.indexes.writing()] == [used, other]
+            assert (await opened.indexes.writing()).model == used
         with pytest.raises(ConflictError, match="not over"):
             await drop_old(platform)
         assert (await change(platform)).model == other, "it goes on"
@@ -122,7 +122,7 @@ async def test_a_change_is_given_up_by_naming_the_model_in_use(
     async with engines() as opened:
         await fill(opened, "a")
         used, other = opened.indexes.reading.model, await identity(opened, "new")
-        await opened.graph.set_model(used, ModelChange(other, ChangePhase.JOINING))
+        await opened.graph.set_model(used, ModelChange(other))
         monkeypatch.setenv("VICW_EMBEDDING_URL", old.url)
         async with open_platform() as platform:
             await change(platform, "old")

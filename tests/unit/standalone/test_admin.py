@@ -18,11 +18,9 @@ from memory import Memory, open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
-from vicw_shared.ports import ChangePhase, ModelChange
 from vicw_shared.settings import ConsolidationSettings, ServerSettings
 from vicw_sleep.consolidation.turn import rules_of
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.settings import CHOICES
 
 
 @pytest.fixture
@@ -125,15 +123,3 @@ async def test_where_keys_are_needed_it_takes_the_right_admin(changeable: Memory
             assert codes == [401, 403]
         asked = await http.get("/admin/reindex", headers={"Authorization": f"Bearer {of_admin}"})
         assert asked.status_code == 200
-
-
-async def test_a_change_that_is_over_but_for_its_note_is_noted_at_the_next_start(store: Path) -> None:
-    old = await HashEmbedder("old").identity()
-    async with open_memory(store, HashEmbedder("new")) as memory:
-        used = await memory.standalone.graph.model()
-        assert used is not None
-        await memory.standalone.graph.set_model(used, ModelChange(old, ChangePhase.LEAVING, "/models/new.gguf"))
-    async with open_memory(store, HashEmbedder("new")) as memory:
-        assert (await memory.standalone.graph.models()).change is None
-        await memory.ingest({"id": "a", "text": "a zebra crosses"})
-    assert "VICW_EMBEDDING_MODEL='/models/new.gguf'" in (store / CHOICES).read_text()

@@ -18,8 +18,7 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import PendingPoint
-from vicw_standalone import rebuilding
-from vicw_standalone.reindexing import local
+from vicw_standalone.reindexing import local, serving
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "fog", "text": "the harbour was closed by fog", "timestamp": "2026-01-01T00:00:00Z"},
@@ -31,7 +30,7 @@ LEFT_OUT = ("bm25", "dense")
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rebuilding, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(serving, "_LOOK_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -184,8 +183,7 @@ async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_
 
 async def test_reindexing_by_hand_rebuilds_it_too(lost: Path) -> None:
     done = await local.reindex(settings_for(lost), None, lambda *_: None, HashEmbedder())
-    # Two of the three passages say something; their statements have points, too.
-    assert (done.embedded, done.points) == (3, 5)
+    assert (done.embedded, done.passages) == (3, 3)
     async with open_memory(lost) as memory:
         assert (await memory.retrieve("harbour")).degraded == ()
         assert (await memory.check()).violations == []

@@ -16,7 +16,7 @@ from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsError
 from vicw_shared.platform.settings import PlatformSettings
-from vicw_shared.ports import NO_MODEL, ChangePhase, Lane, ModelChange
+from vicw_shared.ports import NO_MODEL, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
 from vicw_standalone.doctor import Verdict, examine
 from vicw_standalone.reindexing import local
@@ -198,7 +198,7 @@ async def test_a_change_that_was_killed_goes_on(store: Path) -> None:
     async with wordy(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
         model = await HashEmbedder().identity()
-        await memory.standalone.graph.set_model(NO_MODEL, ModelChange(model, ChangePhase.BUILDING))
+        await memory.standalone.graph.set_model(NO_MODEL, ModelChange(model))
     async with wordy(store) as memory:
         assert await memory.found("apple") == ["a"]
     done = await local.reindex(without(store), None, lambda *_: None, HashEmbedder())

@@ -250,8 +250,7 @@ class Eraser:
         """Remove points, but of what has come again since under the same uid."""
         for batch in batched(sorted(gone), _RECORDS):
             going = sorted({*batch} - await self._again(tenant, batch))
-            for index in await self.indexes.writing():
-                await index.vectors.delete(going)
+            await (await self.indexes.writing()).vectors.delete(going)
 
     async def _drop_receipts(self, tenant: str, gone: set[str], done: Done) -> None:
         """Remove answers that name what went: given again, they would tell of it, and keep it from coming anew."""

@@ -37,7 +37,6 @@ from vicw_shared.ports import (
     Step,
     UnreadItems,
     Uses,
-    VectorStore,
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
@@ -220,14 +219,11 @@ class Consolidation:
     async def _fold(self, draft: Draft, now: datetime) -> None:
         fold = draft.fold
         macro = fold.macro
-        written: list[tuple[VectorStore, list[Point]]] = []
-        for place, index in enumerate(await self.indexes.writing()):
-            if index.model.has_vectors:
-                rows = draft.rows if place == 0 else None
-                rows = rows if rows is not None else await index.embedder.embed(texts_of(fold), Lane.BULK)
-                points = [point_of(one, row) for one, row in zip(pending_of(fold), rows, strict=True)]
-                await index.vectors.upsert(points)
-                written.append((index.vectors, points))
+        index, points = await self.indexes.writing(), list[Point]()
+        if index.model.has_vectors:
+            rows = draft.rows if draft.rows is not None else await index.embedder.embed(texts_of(fold), Lane.BULK)
+            points = [point_of(one, row) for one, row in zip(pending_of(fold), rows, strict=True)]
+            await index.vectors.upsert(points)
 
         async def work(transaction: GraphTransaction) -> None:
             await Folder(transaction, self.registry, now).fold(fold)
@@ -240,12 +236,12 @@ class Consolidation:
             if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # nobody else has just made it
                 await self._discard([passage.uid for passage in fold.summary])
             raise
-        for vectors, points in written:  # a comparison of the stores took them for nobody's, if it came in between
-            there = await vectors.present([point.id for point in points])
+        if points:  # a comparison of the stores took them for nobody's, if it came in between
+            there = await index.vectors.present([point.id for point in points])
             if lost := [point for point in points if point.id not in there]:
-                await vectors.upsert(lost)
+                await index.vectors.upsert(lost)
                 if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # it went, and they with it
-                    await vectors.delete([point.id for point in lost])
+                    await index.vectors.delete([point.id for point in lost])
 
     async def _refuse(self, fold: Fold, reason: str, now: datetime) -> None:
         REFUSED.inc()
@@ -261,8 +257,7 @@ class Consolidation:
     async def _discard(self, points: Sequence[str]) -> None:
         """Remove points that are nobody's any more. What fails is logged: no answer has them, the reconciler will."""
         try:
-            for index in await self.indexes.writing():
-                await index.vectors.delete(points)
+            await (await self.indexes.writing()).vectors.delete(points)
         except VicwError as error:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 

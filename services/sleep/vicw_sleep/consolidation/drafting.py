@@ -107,7 +107,7 @@ class Drafter:
 
     async def _judged(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Return the drafts with what keeps its vector; one that stands for too little is refused."""
-        index = (await self.indexes.writing())[0]
+        index = await self.indexes.writing()
         sound = [draft for draft in drafts if not draft.refusal]
         if not index.model.has_vectors or not sound:
             return list(drafts)

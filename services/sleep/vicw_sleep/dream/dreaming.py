@@ -162,7 +162,7 @@ class Dream:
 
     async def _dreamt(self, atoms: Sequence[Atom], rules: Rules, now: datetime) -> list[Dreamt]:
         """Return what there is for items of one context: those for which there is something."""
-        vectors = (await self.indexes.writing())[0].vectors
+        vectors = (await self.indexes.writing()).vectors
         alike = await Likeness(self.graph, vectors, now).of(atoms)
         short = [a for a in atoms if a.item.uid in alike and len(a.tags) + len(a.auto_tags) < rules.tags]
         tags = await Tagging(self.graph, vectors, self.asking, rules.tags).of(short, alike)

@@ -21,7 +21,7 @@ from vicw_sleep.archive.importing import Target
 from vicw_standalone.archiving.asking import RemoteVectors
 from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.offline import open_beside, open_offline
-from vicw_standalone.rebuilding import mark_lost
+from vicw_standalone.reindexing.change import mark_lost
 from vicw_standalone.reindexing.remote import Remote
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import GRAPH

@@ -22,7 +22,7 @@ from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_ingest.reindexing import Reindexed
+    from vicw_standalone.reindexing.change import Reindexed
     from vicw_standalone.reindexing.platform import Platform
     from vicw_standalone.settings import Settings
 
@@ -123,7 +123,7 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
                 problem("the server goes on with it; `vicw reindex --status` says how far it is")
                 raise typer.Exit(INTERRUPTED) from None
             out.print(f"{done.embedded} passages embedded anew with {done.model}", markup=False)
-            _tell_kept(done.before, done.passages, done.points)
+            _tell_kept(done.before, done.passages)
             _tell_overruled(model)
 
 
@@ -141,11 +141,11 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
 def _tell_done(done: Reindexed, option: str = "") -> None:
     out.print(f"{done.embedded} passages embedded anew with {done.model.name}", markup=False)
     kept = done.before is not None and done.before.has_vectors
-    _tell_kept(str(done.before) if kept else None, done.passages, done.points, option)
+    _tell_kept(str(done.before) if kept else None, done.passages, option)
 
 
-def _tell_kept(before: str | None, passages: int, points: int, option: str = "") -> None:
-    err.print(f"{passages} passages, {points} points", markup=False)
+def _tell_kept(before: str | None, passages: int, option: str = "") -> None:
+    err.print(f"{passages} passages", markup=False)
     if before is not None:
         err.print(f"The index of {before} is kept; `vicw reindex{option} --drop-old` removes it", markup=False)
 

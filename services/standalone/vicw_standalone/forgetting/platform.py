@@ -72,7 +72,7 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
     async def search(remains: Remains) -> int:
-        vectors = [index.vectors for index in await wiring.engines.indexes.writing()]
+        vectors = [(await wiring.engines.indexes.writing()).vectors]
         await look_through(graph, vectors, remains)
         await _follow(graph, vectors, remains)
         return look_through_files(mirror, remains) if mirror is not None and mirror.is_dir() else 0

@@ -8,24 +8,21 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.reindexing import Reindex, Reindexed, Steps
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.errors import ConflictError, DataDirError, ModelMismatchError, SettingsError
+from vicw_shared.errors import DataDirError, ModelMismatchError, SettingsError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
-from vicw_shared.model import Label
-from vicw_shared.ports import Embedder, ModelChange, ModelIdentity
+from vicw_shared.ports import Embedder, ModelIdentity
 from vicw_shared.progress import Progress
-from vicw_standalone.changed_model import settle_change
-from vicw_standalone.choices import keep_choice
+from vicw_standalone.choices import choose
 from vicw_standalone.embedders import Embedders, Started
-from vicw_standalone.folders import folder_of, noted_in, open_folder, others
+from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.offline import require_store
-from vicw_standalone.rebuilding import mark_lost
-from vicw_standalone.reindexing.serving import NAME_IT, remove
-from vicw_standalone.reindexing.status import Status, known
+from vicw_standalone.reindexing.change import Reindex, Reindexed, mark_lost
+from vicw_standalone.reindexing.serving import NAME_IT
+from vicw_standalone.reindexing.status import Status, drop_others, status_of
 from vicw_standalone.settings import Settings
 
 
@@ -44,33 +41,43 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[DataDir, SqliteGrap
 async def reindex(settings: Settings, model: str | None, progress: Progress, *given: Embedder) -> Reindexed:
     """Change to ``model``; without one, go on with the change under way, or to the model that the settings name.
 
-    Nobody serves meanwhile, so only the index to come is written. Raises DataDirError, SettingsError and what a
-    Reindex raises.
+    Raises DataDirError, SettingsError and what a Reindex raises.
     """
     async with AsyncExitStack() as stack:
         data_dir, graph = await stack.enter_async_context(_opened(settings))
-        used, _ = await settle_change(graph, settings)
-        embedders = Embedders(settings, *given)
+        models, embedders = await graph.models(), Embedders(settings, *given)
         stack.push_async_callback(embedders.close)
-        started = await _start(embedders, graph, model, used)
+        if model is None and models.change is not None:
+            model = models.change.source or models.change.model.name
+        started = await _start(embedders, model, models.used)
         data_dir.require_room_to_index()
-        store = await _open(graph, folder_of(data_dir.path, started.model, used), started.model, used)
+        store = await _open(graph, folder_of(data_dir.path, started.model, models.used), started.model, models.used)
         stack.push_async_callback(store.close)
         target = Index(started.model, store, started.embedder)
 
         async def opener(_: ModelIdentity) -> Index:
             return target
 
-        async def swapped(change: ModelChange) -> None:
-            keep_choice(settings, change)
+        async def swap() -> None:
+            choose(settings.storage.data_dir, started.source)
 
-        indexes = Indexes(graph, opener, alone=lambda other: other != started.model)
-        ingest = settings.ingest
+        indexes, ingest = Indexes(graph, opener), settings.ingest
         indexer = Indexer(graph, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index)
-        steps = Steps(indexes.look, swapped=swapped)
-        done = await Reindex(graph, target, indexer, steps, progress, source=started.source).run()
+        done = await Reindex(graph, target, indexer, progress, indexes.look, swap, source=started.source).run()
         store.agreed()
         return done
+
+
+async def status(settings: Settings) -> Status:
+    """Return which index is in use, and how far a change is."""
+    async with _opened(settings) as (data_dir, graph):
+        return await status_of(graph, data_dir.path)
+
+
+async def drop_old(settings: Settings) -> list[ModelIdentity]:
+    """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+    async with _opened(settings) as (data_dir, graph):
+        return await drop_others(graph, data_dir.path)
 
 
 async def _open(
@@ -87,12 +94,7 @@ async def _open(
     return await asyncio.to_thread(open_folder, folder, model, anew=True)
 
 
-async def _start(
-    embedders: Embedders, graph: SqliteGraphStore, model: str | None, used: ModelIdentity | None
-) -> Started:
-    change = (await graph.models()).change
-    if model is None and change is not None:
-        model = change.source or change.model.name
+async def _start(embedders: Embedders, model: str | None, used: ModelIdentity | None) -> Started:
     if model is not None:
         return await embedders.another(model, used)
     try:
@@ -102,19 +104,3 @@ async def _start(
     if not started.model.has_vectors:
         raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to make. {NAME_IT}")
     return started
-
-
-async def status(settings: Settings) -> Status:
-    """Return which index is in use, and how far a change is."""
-    async with _opened(settings) as (data_dir, graph):
-        models, folders = await graph.models(), others(data_dir.path, ())
-        return Status(models, await graph.count(Label.CHUNK), known(models, map(noted_in, folders)))
-
-
-async def drop_old(settings: Settings) -> list[ModelIdentity]:
-    """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
-    async with _opened(settings) as (data_dir, graph):
-        models = await graph.models()
-        if models.change is not None or models.used is None:
-            raise ConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
-        return remove(others(data_dir.path, {folder_of(data_dir.path, models.used, models.used)}))

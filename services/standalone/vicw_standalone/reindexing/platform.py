@@ -7,19 +7,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import structlog
-
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.reindexing import Reindex, Reindexed, Steps
-from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
+from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, everybody_knows
 from vicw_shared.model import Label
-from vicw_shared.ports import ChangePhase, ModelIdentity
+from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress
 from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.apart import read_platform, told_where
+from vicw_standalone.reindexing.change import Reindex, Reindexed
 from vicw_standalone.reindexing.status import Status
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from vicw_shared.platform.engines import PlatformIndexes
     from vicw_shared.platform.settings import PlatformSettings
 
-_log = structlog.get_logger()
 _START_SECONDS = 20.0
 
 
@@ -59,30 +56,33 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
     """
     with named_by_variable():
         ingest = IngestSettings()
-    graph, opened, settings = platform.graph, platform.indexes, platform.settings.reindex
-    used = (await graph.models()).used
-    async with AsyncExitStack() as stack:
-        target = await _target(platform, model)
-        stack.push_async_callback(target.vectors.close)
-        alone = used is not None and used != target.model and await _is_gone(opened, used)
-        indexes = Indexes(graph, opened.open, look_seconds=settings.look_seconds, alone=lambda m: alone and m == used)
-        stack.push_async_callback(indexes.close)
+    graph, collections = platform.graph, platform.indexes.collections
+    target = await _target(platform, model)
 
-        async def known() -> None:
-            await everybody_knows()
-            await indexes.look()
+    async def opener(_: ModelIdentity) -> Index:
+        return target
 
-        async def swap(index: Index) -> None:
-            await opened.collections.swap(opened.collections.name_of(index.model))
+    indexes = Indexes(graph, opener)
 
+    async def known() -> None:
+        await everybody_knows()
+        await indexes.look()
+
+    async def swap() -> None:
+        await collections.swap(collections.name_of(target.model))
+
+    try:
         return await Reindex(
             graph,
             target,
             Indexer(graph, indexes, ingest.batch, ingest.max_tries),
-            Steps(known, swap),
             progress,
-            patience_seconds=settings.patience_seconds,
+            known,
+            swap,
+            patience_seconds=platform.settings.reindex.patience_seconds,
         ).run()
+    finally:
+        await target.vectors.close()
 
 
 async def _target(platform: Platform, name: str | None) -> Index:
@@ -90,21 +90,10 @@ async def _target(platform: Platform, name: str | None) -> Index:
     if name is not None:
         embedder, identity = await opened.servers.named(name, but=models.used)
         return opened.index(identity, await opened.collections.ensure(identity), embedder)
-    under_way = models.change is not None and models.change.phase is not ChangePhase.LEAVING
-    wanted = models.change.model if under_way and models.change is not None else models.used
+    wanted = models.change.model if models.change is not None else models.used
     if wanted is None:
         raise NotFoundError("Nothing is stored yet: there is nothing to index")
     return await opened.open(wanted, seconds=_START_SECONDS)
-
-
-async def _is_gone(opened: PlatformIndexes, used: ModelIdentity) -> bool:
-    """Tell whether nobody can embed with the model in use: then its index gets nothing more from here."""
-    try:
-        await opened.servers.find(used)
-    except ModelMismatchError as error:
-        _log.warning("the index in use cannot be written during the change", reason=error.detail)
-        return True
-    return False
 
 
 async def status(platform: Platform) -> Status:

@@ -1,32 +1,32 @@
-"""The change of the model of a server that goes on serving."""
+"""The change of the model of a server that goes on serving, and the rebuilding of an index that was lost."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import structlog
 
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.reindexing import Reindex, Reindexed, Steps
-from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import ConflictError, FatalError, FieldProblem, InvalidInputError, VicwError
 from vicw_shared.indexes import Index, Indexes
-from vicw_shared.model import Label
-from vicw_shared.ports import ChangePhase, ModelChange, ModelIdentity
-from vicw_standalone.choices import keep_choice
+from vicw_shared.ports import ModelIdentity
+from vicw_standalone.choices import choose
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.folders import folder_of, noted_in, others
 from vicw_standalone.index_folders import IndexFolders
-from vicw_standalone.reindexing.status import Status, known
+from vicw_standalone.reindexing.change import Reindex, Reindexed, bring_to_agreement
+from vicw_standalone.reindexing.status import Status, drop_others, status_of
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()
 NAME_IT = "Name the model that is to make them: `vicw reindex --model NAME`"
 _GRACE_SECONDS = 10.0
 """How long questions that have begun before the swap may go on with the old index."""
+_LOOK_SECONDS = 1.0
+_REST_SECONDS = 300.0
+"""While passages wait, a comparison would find just that, so it rests a while between two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +84,28 @@ class Reindexing:
 
     async def status(self) -> Status:
         """Return which index is in use, and how far a change is."""
-        models, folders = await self._graph.models(), others(self._settings.storage.data_dir, ())
-        return Status(models, await self._graph.count(Label.CHUNK), known(models, map(noted_in, folders)))
+        return await status_of(self._graph, self._settings.storage.data_dir)
 
     async def drop_old(self) -> list[ModelIdentity]:
         """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
         self._require_idle()
-        models = await self._graph.models()
-        if models.change is not None or models.used is None:
-            raise ConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
         await self._retire_now()
-        path = self._settings.storage.data_dir
-        return await asyncio.to_thread(remove, others(path, {folder_of(path, models.used, models.used)}))
+        return await drop_others(self._graph, self._settings.storage.data_dir)
+
+    async def rebuild(self) -> None:
+        """Return when the index in use, which was lost, lacks nothing any more.
+
+        The indexer is at work meanwhile. Whatever fails is tried again.
+        """
+        while self._indexes.rebuilding is not None and (folder := self._folders.of(self._indexes.reading.model)):
+            try:
+                await bring_to_agreement(self._graph, self._indexes.reading, self._rest)
+                folder.agreed()
+                await self._indexes.look()
+            except Exception as error:
+                level = _log.warning if isinstance(error, VicwError) else _log.error
+                level("rebuilding the vector index failed, will be tried again", error=str(error))
+                await asyncio.sleep(_LOOK_SECONDS)
 
     async def close(self) -> None:
         """Stop what is under way; it goes on when it is started again."""
@@ -118,15 +128,13 @@ class Reindexing:
         try:
             target = await self._target(name)
             result = await self._reindex(target)
-        except VicwError as error:
-            _log.error("reindexing has failed; the index in use stays", error=error.detail)
-            self.work = replace(self.work, running=False, error=error.detail)
-            await self._give_up(target)
-            return
         except Exception as error:
-            _log.error("reindexing has failed; the index in use stays", exc_info=error)
-            self.work = replace(self.work, running=False, error=type(error).__name__)
-            await self._give_up(target)
+            told = error.detail if isinstance(error, VicwError) else type(error).__name__
+            _log.error("reindexing has failed", error=told, exc_info=None if isinstance(error, VicwError) else error)
+            self.work = replace(self.work, running=False, error=told)
+            await self._indexes.look()
+            if target is not None and target.model != self._indexes.models.used:
+                await self._close(target.model)
             return
         if result.before is not None:
             self._retiring = asyncio.create_task(self._retire(result.before), name="retiring")
@@ -134,7 +142,7 @@ class Reindexing:
 
     async def _target(self, name: str | None) -> Index:
         models = await self._graph.models()
-        if name is None and models.change is not None and models.change.phase is not ChangePhase.LEAVING:
+        if name is None and models.change is not None:
             name = models.change.source or models.change.model.name
         if name is None:
             return self._indexes.reading
@@ -143,32 +151,26 @@ class Reindexing:
         return await self._folders.open(started.model)
 
     async def _reindex(self, target: Index) -> Reindexed:
+        source = self._embedders.source(target.model)
 
-        async def swapped(change: ModelChange) -> None:
-            await asyncio.to_thread(keep_choice, self._settings, change)
+        async def swap() -> None:
+            await asyncio.to_thread(choose, self._settings.storage.data_dir, source)
 
-        return await Reindex(
+        done = await Reindex(
             self._graph,
             target,
             self._indexer,
-            Steps(self._indexes.look, swapped=swapped),
             self._report,
-            source=self._embedders.source(target.model),
+            self._indexes.look,
+            swap,
+            source=source,
             patience_seconds=self._settings.reindex.patience_seconds,
         ).run()
+        await self._indexes.look()
+        return done
 
     def _report(self, phase: str, done: int, total: int) -> None:
         self.work = replace(self.work, phase=phase, done=done, total=total)
-
-    async def _give_up(self, target: Index | None) -> None:
-        """Write to the index in use alone again, and end what was started for the other one."""
-        models = await self._graph.models()
-        if target is None or models.used is None or target.model == models.used:
-            return
-        if models.change is not None:
-            await self._graph.set_model(models.used, replace(models.change, phase=ChangePhase.BUILDING))
-        await self._indexes.look()
-        await self._close(target.model)
 
     async def _retire(self, model: ModelIdentity) -> None:
         await asyncio.sleep(self.grace_seconds)
@@ -182,10 +184,9 @@ class Reindexing:
         if self._retiring is not None:
             await asyncio.wait({self._retiring})
 
-
-def remove(folders: list[Path]) -> list[ModelIdentity]:
-    """Remove folders of indexes that no process has open; return their models."""
-    models = [noted_in(folder) for folder in folders]
-    for folder in folders:
-        EdgeVectorStore.destroy(folder)
-    return [model for model in models if model is not None]
+    async def _rest(self, _: int) -> None:
+        """Return when no passage waits any more, or after a while."""
+        waiting, until = True, time.monotonic() + _REST_SECONDS
+        while waiting and time.monotonic() < until:
+            await asyncio.sleep(_LOOK_SECONDS)
+            waiting = (await self._graph.backlog()).waiting > 0

@@ -1,17 +1,17 @@
-"""What can be told of a store's indexes."""
+"""What can be told of a store's indexes, and the removal of those of a data directory that are not in use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from vicw_shared.ports import ChangePhase, ModelIdentity, Models
-
-_PHASES = {
-    ChangePhase.BUILDING: "is being filled",
-    ChangePhase.JOINING: "is written together with the one in use, and about to take its place",
-    ChangePhase.LEAVING: "was in use a moment ago, and is written still",
-}
+from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.errors import ConflictError
+from vicw_shared.model import Label
+from vicw_shared.ports import ModelIdentity, Models
+from vicw_standalone.folders import folder_of, noted_in, others
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Status:
         for model, points in self.points.items():
             said = "is in use" if model == self.models.used else "is kept; --drop-old removes it"
             if change is not None and model == change.model:
-                said = _PHASES[change.phase]
+                said = "is being filled"
             yield f"{model} {said}" + (f": {points} points" if points is not None else "")
         if self.models.rebuilding is not None:
             yield f"The index in use was lost and is being rebuilt since {self.models.rebuilding:%Y-%m-%d %H:%M} UTC"
@@ -37,6 +37,21 @@ class Status:
             yield "A change of the model is not over. If no `vicw reindex` is at work on it, run it again: it goes on"
 
 
-def known(models: Models, noted: Iterable[ModelIdentity | None]) -> dict[ModelIdentity, int | None]:
-    """Return the models of folders, the one in use first: its folder has no note if it is old."""
-    return {model: None for model in (models.used, *noted) if model is not None}
+async def status_of(graph: SqliteGraphStore, data_dir: Path) -> Status:
+    """Return which index of a data directory is in use, and how far a change is."""
+    models = await graph.models()
+    # The one in use first: its folder has no note if it is old.
+    known = (models.used, *map(noted_in, others(data_dir, ())))
+    return Status(models, await graph.count(Label.CHUNK), {model: None for model in known if model is not None})
+
+
+async def drop_others(graph: SqliteGraphStore, data_dir: Path) -> list[ModelIdentity]:
+    """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+    models = await graph.models()
+    if models.change is not None or models.used is None:
+        raise ConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
+    folders = others(data_dir, {folder_of(data_dir, models.used, models.used)})
+    dropped = [noted_in(folder) for folder in folders]
+    for folder in folders:
+        EdgeVectorStore.destroy(folder)
+    return [model for model in dropped if model is not None]

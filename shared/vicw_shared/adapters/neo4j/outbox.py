@@ -117,8 +117,8 @@ class Neo4jOutbox:
             count, after = count + row["count"], row["last"]
             await asyncio.sleep(0)
 
-    async def queued(self, chunk_uids: Sequence[str], *, dead: bool = True) -> set[str]:
-        rows = await self._database.read(outbox.QUEUED, uids=list(chunk_uids), dead=dead)
+    async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
+        rows = await self._database.read(outbox.QUEUED, uids=list(chunk_uids), failing=failing)
         return {row["uid"] for row in rows}
 
 

@@ -284,7 +284,7 @@ class Neo4jGraphStore(
     async def models(self) -> Models:
         (row,) = await self._database.read(records.STORE)
         used, change, since = (row["store"][name] for name in ("model", "change", "rebuilding"))
-        return Models(used and ModelIdentity(**json.loads(used)), change and ModelChange.load(change), from_us(since))
+        return Models(used and ModelIdentity(**json.loads(used)), ModelChange.load(change), from_us(since))
 
     async def set_model(
         self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None

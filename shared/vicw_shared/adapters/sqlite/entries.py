@@ -174,13 +174,13 @@ def queue_payloads(connection: sqlite3.Connection, chunk_uids: Sequence[str]) ->
     return connection.executemany(_PUT.format(points=_CHUNK.format(kind="payload")), rows).rowcount
 
 
-def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, dead: bool) -> set[str]:
-    """Return which of these Chunks are in the outbox, with those whose entry is ``dead`` or without."""
+def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
+    """Return which of these Chunks are in the outbox, with those whose entry has failed or without."""
     found: set[str] = set()
     for batch in batched(chunk_uids, _BATCH):
         rows = connection.execute(
-            f"SELECT point FROM outbox WHERE point IN ({marks(len(batch))}) AND (? OR due_at IS NOT NULL)",  # noqa: S608
-            (*map(pack, batch), dead),
+            f"SELECT point FROM outbox WHERE point IN ({marks(len(batch))}) AND (? OR tries = 0)",  # noqa: S608
+            (*map(pack, batch), failing),
         )
         found.update(unpack(point) for (point,) in rows)
     return found

@@ -91,8 +91,8 @@ class SqliteOutbox:
     async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
         return await self._write_atomically(lambda c: entries.queue_payloads(c, chunk_uids))
 
-    async def queued(self, chunk_uids: Sequence[str], *, dead: bool = True) -> set[str]:
-        return await self._database.read(lambda c: entries.which_wait(c, chunk_uids, dead=dead))
+    async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
+        return await self._database.read(lambda c: entries.which_wait(c, chunk_uids, failing=failing))
 
     async def any_indexed(self) -> bool:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"

@@ -279,7 +279,7 @@ class SqliteGraphStore(
             used, change, since = known.get("model"), known.get("change"), known.get("rebuilding")
             return Models(
                 used and ModelIdentity(**json.loads(used)),
-                change and ModelChange.load(change),
+                ModelChange.load(change),
                 from_us(int(since)) if since is not None else None,
             )
 

@@ -152,8 +152,8 @@ UNSETTLED = (
 )
 
 QUEUED = (
-    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL AND ($dead OR k.due IS NOT NULL) "
-    "RETURN k.uid AS uid"
+    f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids AND k.pending IS NOT NULL "
+    "AND ($failing OR coalesce(k.tries, 0) = 0) RETURN k.uid AS uid"
 )
 
 

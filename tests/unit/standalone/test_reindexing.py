@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from doubles import EXAMPLES, HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_ingest.indexing import Indexer
-from vicw_ingest.reindexing import Reindex, Steps, lock
 from vicw_shared.errors import ConflictError, InvalidInputError, ModelMismatchError, UnavailableError
 from vicw_shared.indexes import Index, Indexes
-from vicw_shared.ports import ChangePhase, Lane, ModelChange, ModelIdentity, Models, Point
+from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
 from vicw_standalone.folders import folder_of, others
-from vicw_standalone.reindexing import local
+from vicw_standalone.reindexing import local, lock
+from vicw_standalone.reindexing.change import Reindex
 from vicw_standalone.wiring import Standalone
 
 
@@ -130,7 +130,7 @@ async def test_what_is_cut_off_goes_on_and_embeds_nothing_twice(store: Path) -> 
     again = HashEmbedder("new")
     async with open_memory(store, HashEmbedder("old"), again) as memory:
         state = await models(memory)
-        assert (state.used and state.used.name, state.change and state.change.phase) == ("old", ChangePhase.BUILDING)
+        assert (state.used and state.used.name, state.change and state.change.model.name) == ("old", "new")
         assert await memory.found("unique7", limit=1) == ["i7"]
         await change(memory, None)
         assert len(first.embedded) >= 80
@@ -139,13 +139,13 @@ async def test_what_is_cut_off_goes_on_and_embeds_nothing_twice(store: Path) -> 
         assert await memory.found("unique7", limit=1) == ["i7"]
 
 
-async def test_a_change_that_had_joined_is_joined_anew_after_a_kill(store: Path) -> None:
+async def test_while_another_index_is_being_filled_only_the_one_in_use_is_written(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old")) as memory:
         await memory.ingest(*items(1))
         used = (await models(memory)).used
         assert used is not None
         other = await HashEmbedder("new").identity()
-        await memory.standalone.graph.set_model(used, ModelChange(other, ChangePhase.JOINING))
+        await memory.standalone.graph.set_model(used, ModelChange(other))
     new = HashEmbedder("new")
     async with open_memory(store, HashEmbedder("old"), new) as memory:
         await memory.ingest(*items(2))
@@ -172,7 +172,7 @@ async def test_offline_the_index_is_built_beside_the_one_in_use(store: Path) -> 
         await memory.ingest(*items(*range(30)))
     new = HashEmbedder("new")
     done = await local.reindex(settings_for(store), "new", lambda *_: None, new)
-    assert (done.embedded, done.passages, done.points) == (30, 30, 30)
+    assert (done.embedded, done.passages) == (30, 30)
     assert done.before is not None
     async with open_memory(store, new) as memory:
         assert await memory.found("unique7", limit=1) == ["i7"]
@@ -248,7 +248,7 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
 
         target = await standalone.folders.open(await _started(memory, "new"))
         both = Indexer(standalone.graph, standalone.indexes, 16, 30)
-        await Reindex(standalone.graph, target, both, Steps(everybody_knows), lambda *_: None).run()
+        await Reindex(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
         await late[0]
         assert await memory.found("unique77", limit=1) == ["i77"]
         report = await memory.check()
@@ -271,7 +271,7 @@ async def test_a_model_that_fails_at_a_passage_does_not_take_the_others_place(st
         async with asyncio.timeout(60):
             while memory.standalone.reindexing.work.running:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
-        assert "1 passages cannot be embedded with new" in (memory.standalone.reindexing.work.error or "")
+        assert "cannot be embedded with new" in (memory.standalone.reindexing.work.error or "")
         assert await memory.found("unique3", limit=1) == ["i3"]
         state = await models(memory)
         assert (state.used and state.used.name) == "old"
@@ -296,7 +296,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
         graph, swaps = memory.standalone.graph, 0
         await memory.ingest(*items(1))
 
-        async def swap(_: Index) -> None:
+        async def swap() -> None:
             nonlocal swaps
             swaps += 1
             graph._changer = ("another", time.monotonic() + 60)
@@ -305,13 +305,12 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
 
         target = await memory.standalone.folders.open(await _started(memory, "new"))
         indexer = Indexer(graph, memory.standalone.indexes, 16, 30)
-        steps = Steps(memory.standalone.indexes.look, swap)
+        look = memory.standalone.indexes.look
         with pytest.raises(ConflictError, match="has run out"):
-            await Reindex(graph, target, indexer, steps, lambda *_: None).run()
+            await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap).run()
         state = await models(memory)
         assert (swaps, state.used and state.used.name) == (1, "old")
         assert state.change is not None
-        assert state.change.phase is ChangePhase.JOINING
 
 
 @pytest.mark.usefixtures("impatient")
@@ -331,12 +330,12 @@ async def test_two_do_not_change_the_model_at_once(store: Path) -> None:
                 one.require()
 
 
-async def test_who_cannot_write_to_an_index_that_joins_acknowledges_nothing(store: Path) -> None:
+async def test_who_cannot_write_to_the_index_in_use_acknowledges_nothing(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old")) as memory:
         used = (await models(memory)).used
         assert used is not None
         other = await HashEmbedder("new").identity()
-        await memory.standalone.graph.set_model(used, ModelChange(other, ChangePhase.JOINING))
+        await memory.standalone.graph.set_model(other)
         await memory.standalone.indexes.look()
         with pytest.raises(UnavailableError, match="new"):
             await memory.ingest(*items(1))
