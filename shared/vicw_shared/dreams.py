@@ -17,7 +17,7 @@ from vicw_shared.ties import DREAM
 
 RELATED_TO = "RELATED_TO"
 MADE = (AUTO_TAGGED, RELATED_TO)
-"""The types of all edges that a dream makes."""
+"""The types of all edges that a dream makes. Links between items are of older programs."""
 MAKER = "made_by"
 """The metadata of a tag that a dream made, and that nobody had before."""
 

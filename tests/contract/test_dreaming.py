@@ -23,18 +23,18 @@ from unit.sleep.mirror.folders import everything, pages
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.errors import NotFoundError
-from vicw_shared.model import Edge, Sensitivity
+from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.settings import DreamSettings
-from vicw_shared.ties import DREAM
+from vicw_shared.ties import DREAM, Ties
 from vicw_sleep.asking import Asking
 from vicw_sleep.dream import wiping
 from vicw_sleep.dream.adding import Added, Adding, Dreamt
 from vicw_sleep.dream.dreaming import Done, Dream, Rules
 from vicw_sleep.dream.tagging import MODEL, Tag
 from vicw_sleep.dream.turn import turn as take_turn
-from vicw_sleep.dream.wiping import Wiped, wipe
+from vicw_sleep.dream.wiping import wipe
 from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.mirroring import Mirror
 
@@ -78,7 +78,7 @@ async def run(side: Side, rules: Rules = _RULES, asking: Asking | None = None, *
     return await dream(side, asking=asking).run(rules, now=_LATER, **how)
 
 
-async def wiped(side: Side) -> Wiped:
+async def wiped(side: Side) -> int:
     return await wipe(side.graph, side.indexer, now=_LATER)
 
 
@@ -96,16 +96,6 @@ async def tags_of(side: Side) -> dict[str, set[str]]:
     return found
 
 
-async def related(side: Side) -> set[frozenset[str]]:
-    """Return which items are joined as alike, by the callers' ids."""
-    nodes = await side.nodes()
-    return {
-        frozenset(nodes[end].source_id or "" for end in (e.source, e.target))
-        for e in await dreamt(side)
-        if e.type != AUTO_TAGGED
-    }
-
-
 async def whole(side: Side) -> tuple[Any, ...]:
     """Return all that a store tells of itself."""
     edges = await side.edges()
@@ -113,7 +103,7 @@ async def whole(side: Side) -> tuple[Any, ...]:
     return plain(await side.nodes()), said(edges), told, await side.payloads()
 
 
-async def test_what_has_no_tags_gets_some_and_what_is_alike_is_joined_once(side: Side) -> None:
+async def test_what_has_no_tags_gets_some_once(side: Side) -> None:
     await tell(side, *items())
     done = await run(side)
     tags = await tags_of(side)
@@ -121,16 +111,13 @@ async def test_what_has_no_tags_gets_some_and_what_is_alike_is_joined_once(side:
     assert all(len(names) <= 3 for names in tags.values())
     assert tags["0"] & tags["1"], "a phrase of both leads from one to the other"
     assert any("storm" in name or "lighthouse" in name for name in tags["0"])
-    assert await related(side) == {frozenset("01")}
-    (link,) = [edge for edge in await dreamt(side) if edge.type == "RELATED_TO"]
-    assert 0.5 <= float(str(link.properties["certainty"])) <= 1
-    assert str(link.properties["desc"]).startswith("alike: both tell of ")
-    assert (done.items, done.dreamt, done.links) == (4, 4, 1)
+    assert all(0.5 <= float(str(edge.properties["certainty"])) <= 1 for edge in await dreamt(side))
+    assert (done.items, done.dreamt) == (4, 4)
     assert done.tags == sum(map(len, tags.values()))
     await sound(side)
     before = await whole(side)
     again = await run(side)
-    assert (again.dreamt, again.tags, again.links) == (0, 0, 0)
+    assert (again.dreamt, again.tags) == (0, 0)
     assert await whole(side) == before
 
 
@@ -193,10 +180,9 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     assert await side.graph.steps(None, limit=9) == []
     done: list[Dreamt] = []
     assert await dream(side, told=done.append).run(_RULES, now=_LATER) == dry
-    assert dry.links == len([edge for edge in await dreamt(side) if edge.type == "RELATED_TO"]) > 0
     assert dry.tags == sum(map(len, (await tags_of(side)).values()))
     assert told == done
-    assert sum(len(one.links) for one in done) == dry.links
+    assert sum(len(one.tags) for one in done) == dry.tags
 
 
 async def test_what_a_person_has_tagged_stays_and_counts(side: Side) -> None:
@@ -244,40 +230,10 @@ async def test_auto_tags_are_no_tags_to_a_filter_or_in_a_payload(side: Side) -> 
 async def test_nothing_leads_from_eyes_to_other_eyes(side: Side, other: dict[str, Any]) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["secret word"], **other), item(1, _TEXTS[1]))
     await run(side, replace(_RULES, certainty=0.1, tags=9))
-    assert await related(side) == set()
     assert "secret word" not in (await tags_of(side))["1"]
     await tell(side, item(2, f"{STORM}, I heard.", **other))
     await run(side, replace(_RULES, certainty=0.1, tags=9))
-    assert await related(side) == {frozenset("02")}, "the same eyes see both"
-
-
-@pytest.mark.parametrize(
-    "changed", [{}, {"sensitivity": Sensitivity.PERSONAL}, {"portable": False}, {"domain": "creative"}, None]
-)
-async def test_what_gets_other_eyes_while_it_is_dreamt_of_is_not_joined(
-    side: Side, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any] | None
-) -> None:
-    await tell(side, *(item(number, text, about=["Ana"], tags=["news"]) for number, text in enumerate(_TEXTS[:2])))
-    (first,) = [node for node in (await side.nodes()).values() if node.source_id == "0" and node.content_hash]
-    read: list[Dreamt] = []
-
-    async def change(transaction: GraphTransaction) -> None:
-        if changed is None:
-            await transaction.drop_edges(await transaction.edges([first.uid], ["ABOUT"]))
-        else:
-            await transaction.put_nodes([replace(first, **changed)])
-
-    async def meanwhile(self: Dream, context: str, dreams: list[Dreamt], *given: Any) -> None:
-        read.extend(dreams)
-        await side.graph.write("t", "c", change)
-        await add(self, context, dreams, *given)
-
-    add = Dream._add
-    monkeypatch.setattr(Dream, "_add", meanwhile)
-    done = await run(side)
-    assert any(first.uid in link.ends for one in read for link in one.links), "the same eyes saw both when it was read"
-    joined = changed == {}
-    assert (done.links, await related(side)) == (int(joined), {frozenset("01")} if joined else set())
+    assert "secret word" in (await tags_of(side))["2"], "the same eyes see both"
 
 
 async def test_nothing_leads_out_of_a_tenant_a_context_or_a_domain(side: Side) -> None:
@@ -286,7 +242,6 @@ async def test_nothing_leads_out_of_a_tenant_a_context_or_a_domain(side: Side) -
     await tell(side, item(2, f"{STORM}, I heard."), context="elsewhere")
     await tell(side, item(3, f"{STORM}, they say."), context="d", domain="creative")
     await run(side, replace(_RULES, certainty=0.1, tags=9))
-    assert await related(side) == set()
     assert all("here" not in names for names in (await tags_of(side)).values())
 
 
@@ -316,14 +271,24 @@ async def test_a_wipe_leaves_what_there_was_before(side: Side) -> None:
     before = await whole(side)
     done = await run(side)
     gone = await wiped(side)
-    assert (gone.tags, gone.links) == (done.tags, done.links)
+    assert gone == done.tags
     await sound(side)
     assert await whole(side) == before
     assert (await run(side)).tags == done.tags, "it may be dreamt of again"
-    (step,) = [step for step in await side.graph.steps("t", limit=9) if step.details["related"]]
+    step, *_ = await side.graph.steps("t", task=DREAM, limit=9)
     await dream(side).undo(step.id, now=_LATER, grace=_GRACE)
     await wiped(side)
-    assert (await run(side)).links == 1, "of the other tenant alone: what a person undid stays undone"
+    assert (await run(side)).dreamt == done.dreamt - 1, "what a person undid stays undone"
+
+
+async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -> None:
+    await tell(side, *items())
+    before = await whole(side)
+    nodes = {node.source_id: node.uid for node in (await side.nodes()).values() if node.content_hash is not None}
+    link = Ties(REGISTRY, _LATER).edge("RELATED_TO", nodes["0"], nodes["1"], by=DREAM, desc="alike")
+    await side.graph.write("t", "c", lambda transaction: transaction.put_edges([link]))
+    assert await wiped(side) == 1
+    assert await whole(side) == before
 
 
 async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,9 +322,8 @@ async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
 
     monkeypatch.setattr(wiping, "_wipe_steps", and_dream)
     gone = await wiped(side)
-    assert (gone.tags, gone.links) == (done[0].tags, done[0].links) != (0, 0)
-    again = await run(side)
-    assert (again.tags, again.links) == (gone.tags, gone.links)
+    assert gone == done[0].tags > 0
+    assert (await run(side)).tags == gone
     await sound(side)
 
 
@@ -388,7 +352,6 @@ async def test_what_goes_takes_its_dreams_along_and_may_come_again(side: Side, h
     assert not [edge for edge in await dreamt(side) if {edge.source, edge.target} & old]
     await tell(side, item(0, _TEXTS[0]))
     await run(side)
-    assert await related(side) == {frozenset("01")}
     assert (await tags_of(side))["0"]
     await wiped(side)
     assert await dreamt(side) == []
@@ -424,8 +387,6 @@ async def test_two_at_once_add_everything_once(side: Side) -> None:
     tags = await tags_of(side)
     assert all(len(names) <= 3 for names in tags.values())
     assert sum(one.tags for one in done) == sum(map(len, tags.values()))
-    links = [frozenset((edge.source, edge.target)) for edge in await dreamt(side) if edge.type == "RELATED_TO"]
-    assert len(set(links)) == len(links) == sum(one.links for one in done)
     await sound(side)
 
 
@@ -436,11 +397,11 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
     await sound(side)
     before = await whole(side)
 
-    async def dies(self: Any, *given: Any) -> None:
+    def dies(self: Any, *given: Any) -> None:
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Adding, "_link", dies)  # the tags are put by then
+        patch.setattr(Adding, "_step", dies)  # the tags are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await whole(side) == before
@@ -463,8 +424,8 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
         done = await run(side, start=done.next, **bound)
         counts.append(done.items)
     assert counts == looked_at
-    assert len(await related(side)) == 1
-    assert len([edge for edge in await dreamt(side) if edge.type == "RELATED_TO"]) == 2
+    assert len(await tags_of(side)) == 4
+    assert (await run(side)).dreamt == 0
 
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -529,16 +490,15 @@ _EYES = st.fixed_dictionaries(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-async def test_a_link_never_widens_who_may_see(store: Path, told: list[tuple[dict[str, Any], str, str]]) -> None:
+async def test_a_tag_that_is_taken_over_never_widens_who_may_see(
+    store: Path, told: list[tuple[dict[str, Any], str, str]]
+) -> None:
     seen = {str(n): (str(sorted(eyes.items())), context, tenant) for n, (eyes, context, tenant) in enumerate(told)}
     async with embedded(store) as side:
         for number, (eyes, context, tenant) in enumerate(told):
             text = f"{STORM}, number {number}."
             await tell(side, item(number, text, tags=[f"tag{number}"], **eyes), context=context, tenant=tenant)
         await run(side, replace(_RULES, certainty=0.1, tags=20))
-        for left, right in map(sorted, await related(side)):
-            assert seen[left] == seen[right]
         for taker, names in (await tags_of(side)).items():
             givers = {name.removeprefix("tag") for name in names} & seen.keys()
             assert all(seen[giver] == seen[taker] for giver in givers)
-        assert bool(await related(side)) == (len(set(seen.values())) < len(seen)), "what the same eyes see is joined"

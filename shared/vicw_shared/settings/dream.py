@@ -11,7 +11,7 @@ from vicw_shared.settings.concerns import config
 
 
 class DreamSettings(BaseSettings):
-    """Dreams: auto-tags, and edges between memories that are alike (docs/sleep.md)."""
+    """Dreams: auto-tags (docs/sleep.md)."""
 
     model_config = config("VICW_DREAM_")
 
@@ -24,10 +24,7 @@ class DreamSettings(BaseSettings):
     tags: int = Field(
         3, ge=0, le=20, description="Items with fewer tags than that get auto-tags, up to as many; 0: none do"
     )
-    links: int = Field(
-        3, ge=0, le=20, description="RELATED_TO edges from one item to others that are like it, at most; 0: none"
-    )
-    certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag or a RELATED_TO edge is at least")
+    certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag is at least")
     llm: bool = Field(
         True,
         description="Whether the language model of VICW_LLM_… names tags, too, where there is one. What it says has "

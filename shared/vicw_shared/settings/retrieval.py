@@ -44,9 +44,7 @@ class RetrievalSettings(BaseSettings):
     associates: int = Field(
         5, ge=0, description="Items that share a tag with a result, and no word with the question, at most; 0: none"
     )
-    dreams: bool = Field(
-        False, description="Let auto-tags and the RELATED_TO edges of dreams lead to results as those that people made"
-    )
+    dreams: bool = Field(False, description="Let auto-tags lead to results as tags do that people gave, of less weight")
     count_uses: bool = Field(
         True, description="Count which items answers show: consolidation leaves alone what was shown a short while ago"
     )

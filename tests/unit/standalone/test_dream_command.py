@@ -45,24 +45,22 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     assert dry.stdout.splitlines()[-1].startswith("2 of 2 items would get ")
     assert re.search(r"^ctx · \[b\] The winter storm broke the old light", dry.stdout, re.MULTILINE), "which it is"
     assert re.search(r"^    tag      [a-z ]+ \(0\.\d\d, key phrase\)$", dry.stdout, re.MULTILINE)
-    assert re.search(r"^    related  [0-9a-f-]{36} \(0\.\d\d, alike: both tell of ", dry.stdout, re.MULTILINE)
     assert sleep(filled, "log").stdout == "", "nothing was done"
     done = sleep(filled, "dream", "--hours", "0", "-q")
-    found = re.fullmatch(r"2 of 2 items got (\d+) auto-tags and 1 links\n", done.stdout)
+    found = re.fullmatch(r"2 of 2 items got (\d+) auto-tags\n", done.stdout)
     assert found is not None
-    assert sleep(filled, "dream", "--hours", "0", "-q").stdout == "0 of 2 items got 0 auto-tags and 0 links\n"
+    assert sleep(filled, "dream", "--hours", "0", "-q").stdout == "0 of 2 items got 0 auto-tags\n"
     steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
     assert [(step["task"], step["outcome"]) for step in steps] == [("dream", "done")] * 2
     assert sum(len(step["details"]["tags"]) for step in steps) == int(found[1])
     shown = sleep(filled, "log").stdout
     assert all(step["id"] in shown and ", ".join(step["details"]["tags"]) in shown for step in steps)
-    mine = len(steps[0]["details"]["tags"]) + len(steps[0]["details"]["related"])
+    mine = len(steps[0]["details"]["tags"])
     assert sleep(filled, "undo", steps[0]["id"]).stdout == f"{mine} edges are gone; the item is not dreamt of again\n"
     assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
     rest = steps[1]["details"]
-    wiped = sleep(filled, "wipe").stdout
-    assert wiped == f"{len(rest['tags'])} auto-tags and {len(rest['related'])} links are gone\n"
-    assert sleep(filled, "wipe").stdout == "0 auto-tags and 0 links are gone\n"
+    assert sleep(filled, "wipe").stdout == f"{len(rest['tags'])} auto-tags are gone\n"
+    assert sleep(filled, "wipe").stdout == "0 auto-tags are gone\n"
 
 
 def test_a_language_model_is_asked_where_there_is_one_that_may_be(
@@ -80,7 +78,7 @@ def test_a_language_model_is_asked_where_there_is_one_that_may_be(
 
 
 def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:
-    assert sleep(filled, "dream").stdout == "0 of 2 items got 0 auto-tags and 0 links\n"
+    assert sleep(filled, "dream").stdout == "0 of 2 items got 0 auto-tags\n"
     assert sleep(filled, "dream", "--most", "1").stdout.startswith("0 of 1 items")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from vicw_shared.dreams import MAKER, RELATED_TO, by_dreams
+from vicw_shared.dreams import MAKER, by_dreams
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED
@@ -15,59 +15,36 @@ from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step
 from vicw_shared.text import fold
 from vicw_shared.ties import DREAM, Ties
 from vicw_shared.uids import context_uid, make_uid, named_uid
-from vicw_sleep.dream.relating import Link
 from vicw_sleep.dream.tagging import GENERIC, Tag
 from vicw_sleep.mirror.atoms import Atom
 
 STEP = "step"
 """The property of what a dream made that names its step."""
-_GUESSED = 0.3
-"""Weight of a RELATED_TO edge that nobody told of: it comes behind all that somebody did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dreamt:
-    """What was dreamt of an item: ``tags`` and ``links`` to others, the surest first.
+    """What was dreamt of an item: ``tags``, the surest first.
 
     ``others`` are the items (uids) that were read for it: their tags and their words may be among its own.
     """
 
     atom: Atom
     tags: Sequence[Tag] = ()
-    links: Sequence[Link] = ()
     others: Collection[str] = ()
 
 
 @dataclass(slots=True)
 class Added:
-    """What was added: ``tags`` and ``links`` by the item whose step they are of, and the ``edges``."""
+    """What was added: ``tags`` by the item whose step they are of, and the ``edges``."""
 
     tags: dict[str, list[str]] = field(default_factory=dict)
-    links: dict[str, list[str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
     def of(self, one: Dreamt) -> Dreamt:
         """Return what was added of what was dreamt of an item."""
-        tags, links = (found.get(one.atom.item.uid, []) for found in (self.tags, self.links))
-        return Dreamt(
-            one.atom, [tag for tag in one.tags if tag.name in tags], [link for link in one.links if link.other in links]
-        )
-
-
-@dataclass(slots=True)
-class Foretold:
-    """What a dry run would have added until now, which a real one finds in the store: what is joined in ``pairs``, and
-    ``degrees``, how many edges each node got.
-    """
-
-    pairs: set[frozenset[str]] = field(default_factory=set)
-    degrees: Counter[str] = field(default_factory=Counter)
-
-    def take_in(self, edges: Iterable[Edge]) -> None:
-        """Count edges as if they were stored."""
-        for edge in edges:
-            self.pairs.add(frozenset((edge.source, edge.target)))
-            self.degrees.update((edge.source, edge.target))
+        tags = self.tags.get(one.atom.item.uid, [])
+        return Dreamt(one.atom, [tag for tag in one.tags if tag.name in tags])
 
 
 def step_id(item: str) -> str:
@@ -79,27 +56,25 @@ def step_id(item: str) -> str:
 class Adding:
     """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most.
 
-    With ``foretold`` nothing is added: it is told what would be, after that.
+    With ``foretold``, how many edges of a dry run each tag would have got until now, nothing is added.
     """
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
     most: int
-    foretold: Foretold | None = None
+    foretold: Counter[str] | None = None
 
     async def add(self, dreams: Sequence[Dreamt]) -> Added:
-        """Add tags and links to what is still as it was read, and log a step for each item that got any."""
-        items = sorted({uid for one in dreams for uid in (one.atom.item.uid, *(link.other for link in one.links))})
+        """Add tags to what is still as it was read, and log a step for each item that got any."""
+        items = sorted({one.atom.item.uid for one in dreams})
         nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
-        edges = await self.transaction.edges(items, [edge_type.name for edge_type in self.registry])
+        edges = await self.transaction.edges(items, ["TAGGED", AUTO_TAGGED], Direction.OUT)
         standing = [one for one in dreams if self._stands(nodes, one)]
         added = Added()
         await self._tag(standing, edges, added)
-        await self._link(standing, nodes, edges, added)
         for one in standing:
-            uid = one.atom.item.uid
-            if self.foretold is None and (uid in added.tags or uid in added.links):
+            if self.foretold is None and one.atom.item.uid in added.tags:
                 await self.transaction.log_step(self._step(one.atom.item, added))
         return added
 
@@ -113,14 +88,13 @@ class Adding:
         tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}
         auto = dict.fromkeys(tagged, 0)
         for edge in edges:
-            if edge.source in tagged and edge.type in {"TAGGED", AUTO_TAGGED}:
-                tagged[edge.source].add(edge.target)
-                auto[edge.source] += edge.type == AUTO_TAGGED
+            tagged[edge.source].add(edge.target)
+            auto[edge.source] += edge.type == AUTO_TAGGED
         names = {tag.name for one in dreams for tag in one.tags}
         known = await self._known(dreams[0].atom.item, names) if names else {}
         degrees = Counter(await self.transaction.degrees([node.uid for node in known.values()]) if known else {})
         if self.foretold is not None:
-            degrees.update({node.uid: self.foretold.degrees[node.uid] for node in known.values()})
+            degrees.update({node.uid: self.foretold[node.uid] for node in known.values()})
         made: dict[str, Node] = {}
         for one in dreams:
             uid = one.atom.item.uid
@@ -129,8 +103,9 @@ class Adding:
                 node = known.get(tag.name)
                 if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
                     continue
-                said = {"certainty": tag.certainty, "reason": tag.reason}
-                added.edges.append(self._edge(AUTO_TAGGED, uid, uid, node.uid, said))
+                said = {"certainty": tag.certainty, "reason": tag.reason, STEP: step_id(uid)}
+                tied = Ties(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, said=said)
+                added.edges.append(tied)
                 made[node.uid] = node
                 tagged[uid].add(node.uid)
                 degrees[node.uid] += 1
@@ -176,42 +151,6 @@ class Adding:
         homes = [ties.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh]
         await self.transaction.put_edges([*homes, *edges])
 
-    async def _link(
-        self, dreams: Sequence[Dreamt], nodes: Mapping[str, Node], edges: Iterable[Edge], added: Added
-    ) -> None:
-        joined = {frozenset((edge.source, edge.target)) for edge in edges}
-        foretold = self.foretold.pairs if self.foretold is not None else frozenset()
-        ends = sorted({uid for one in dreams for link in one.links for uid in link.ends})
-        about: dict[str, set[str]] = {uid: set() for uid in ends}
-        for edge in await self.transaction.edges(ends, ["ABOUT"], Direction.OUT) if ends else ():
-            about[edge.source].add(edge.target)
-        new: list[Edge] = []
-        for link in (link for one in dreams for link in one.links):
-            pair = frozenset(link.ends)
-            if (
-                pair in joined
-                or pair in foretold
-                or not all(uid in nodes and nodes[uid].retired_at is None for uid in pair)
-            ):
-                continue
-            left, right = link.ends
-            if _eyes(nodes[left], about[left]) != _eyes(nodes[right], about[right]):
-                continue
-            joined.add(pair)
-            said = {"desc": link.reason, "certainty": link.certainty}
-            new.append(self._edge(RELATED_TO, link.item, left, right, said, desc=link.reason))
-            added.links.setdefault(link.item, []).append(link.other)
-        added.edges += new
-        if self.foretold is None:
-            await self.transaction.put_edges(new)
-
-    def _edge(
-        self, kind: str, item: str, source: str, target: str, said: Mapping[str, object], *, desc: str = ""
-    ) -> Edge:
-        told = {**said, STEP: step_id(item)}
-        edge = Ties(self.registry, self.now).edge(kind, source, target, by=DREAM, desc=desc, said=told)
-        return replace(edge, weight=_GUESSED) if kind == RELATED_TO else edge
-
     def _step(self, item: Node, added: Added) -> Step:
         return Step(
             id=step_id(item.uid),
@@ -223,14 +162,9 @@ class Adding:
             subject=item.uid,
             details={
                 "name": item.name,
-                "tags": added.tags.get(item.uid, []),
-                "related": added.links.get(item.uid, []),
+                "tags": added.tags[item.uid],
             },
         )
-
-
-def _eyes(node: Node, about: set[str]) -> tuple[object, ...]:
-    return node.context, node.domain, node.sensitivity, node.portable, frozenset(about)
 
 
 def dreamt_in(edges: Iterable[Edge], step: str) -> list[Edge]:

@@ -1,4 +1,4 @@
-"""The use case: look at items, page by page → find what they are like → add tags and links → log each item's step.
+"""The use case: look at items, page by page → find what they are like → add tags → log each item's step.
 
 An item is dreamt of once something came of it; what a person has undone is left alone for good. Nothing that somebody
 has told is changed: all that a dream makes is edges of its own, and tags for them (``vicw_shared.dreams``). Any number
@@ -7,6 +7,7 @@ of these may be at work, and any may die: what is added is judged again by the t
 
 from __future__ import annotations
 
+from collections import Counter as Count
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -23,9 +24,8 @@ from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
 from vicw_sleep.asking import Asking
-from vicw_sleep.dream.adding import Added, Adding, Dreamt, Foretold, dreamt_in, step_id
+from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
 from vicw_sleep.dream.alike import Alike, Likeness, WholeGraph
-from vicw_sleep.dream.relating import links_of
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.taking_turns import Deadline
@@ -35,7 +35,6 @@ _LABELS = (Label.EVENT, Label.ENTITY)
 WIPED = "wiped"
 """What the details of a step say whose item may be dreamt of again, though it is undone."""
 TAGGED = Counter("vicw_dream_tags_total", "Auto-tags that dreams have given to items")
-RELATED = Counter("vicw_dream_links_total", "RELATED_TO edges that dreams have added between items")
 
 type Told = Callable[[Dreamt], None]
 """Is told of each item to which something is added, and what."""
@@ -49,12 +48,11 @@ class Graph(WholeGraph, GraphAudit, SleepLog, Protocol):
 class Rules:
     """What is dreamt of: items learnt before ``before``. What is less sure than ``certainty`` is left.
 
-    An item has up to ``tags`` with its auto-tags, and gets up to ``links``.
+    An item has up to ``tags`` with its auto-tags.
     """
 
     before: datetime
     tags: int = 3
-    links: int = 3
     certainty: float = 0.65
 
 
@@ -80,12 +78,11 @@ class Bookmark:
 
 @dataclass(slots=True)
 class Done:
-    """What a run did: ``items`` looked at, ``tags`` and ``links`` added to ``dreamt`` items; where the next goes on."""
+    """What a run did: ``items`` looked at, ``tags`` added to ``dreamt`` items; where the next goes on."""
 
     items: int = 0
     dreamt: int = 0
     tags: int = 0
-    links: int = 0
     next: Bookmark | None = None
 
 
@@ -116,7 +113,7 @@ class Dream:
         It ends after ``most`` items, or the first page that is looked at after so many ``seconds``.
         """
         done, deadline = Done(), Deadline(seconds)
-        foretold = Foretold() if dry else None
+        foretold = Count[str]() if dry else None
         total = sum([await self.graph.count(label) for label in _LABELS])
         try:
             async for behind, whole in pages(self.graph, start):
@@ -151,10 +148,11 @@ class Dream:
         return gone
 
     async def _look(
-        self, page: Sequence[WholeItem], rules: Rules, done: Done, now: datetime, foretold: Foretold | None
+        self, page: Sequence[WholeItem], rules: Rules, done: Done, now: datetime, foretold: Count[str] | None
     ) -> None:
         atoms = [atom for whole in page if (atom := atom_of(whole)) is not None and _is_fit(atom, rules, now)]
-        due = [atom for atom in atoms if may_be_dreamt_of(await self.graph.step(step_id(atom.item.uid)))]
+        short = [atom for atom in atoms if len(atom.tags) + len(atom.auto_tags) < rules.tags]
+        due = [atom for atom in short if may_be_dreamt_of(await self.graph.step(step_id(atom.item.uid)))]
         due.sort(key=lambda atom: atom.item.context)
         for context, some in groupby(due, key=lambda atom: atom.item.context):
             if dreams := await self._dreamt(list(some), rules, now):
@@ -164,25 +162,18 @@ class Dream:
         """Return what there is for items of one context: those for which there is something."""
         vectors = (await self.indexes.writing()).vectors
         alike = await Likeness(self.graph, vectors, now).of(atoms)
-        short = [a for a in atoms if a.item.uid in alike and len(a.tags) + len(a.auto_tags) < rules.tags]
-        tags = await Tagging(self.graph, vectors, self.asking, rules.tags).of(short, alike)
-        shown = {uid for atom in short for uid in (atom.item.uid, *_uids(alike[atom.item.uid]))}
+        embedded = [atom for atom in atoms if atom.item.uid in alike]
+        tags = await Tagging(self.graph, vectors, self.asking, rules.tags).of(embedded, alike)
+        shown = {uid for atom in embedded for uid in (atom.item.uid, *_uids(alike[atom.item.uid]))}
         dreams = []
-        for atom in atoms:
+        for atom in embedded:
             uid = atom.item.uid
             room = rules.tags - len(atom.tags) - len(atom.auto_tags)
-            sure = [tag for tag in tags.get(uid, ()) if tag.certainty >= rules.certainty][: max(0, room)]
-            near = alike.get(uid, ())
-            links = await links_of(atom, near, vectors, certainty=rules.certainty, most=rules.links)
-            links = [link for link in links if not await self._is_left_alone(link.other)]
-            others = {*_uids(near), *(shown if self.asking is not None else ())}  # a model is asked of several at once
-            dreams += [Dreamt(atom, sure, links, others)] if sure or links else []
+            sure = [tag for tag in tags[uid] if tag.certainty >= rules.certainty][:room]
+            # A model is asked of several at once.
+            others = {*_uids(alike[uid]), *(shown if self.asking is not None else ())}
+            dreams += [Dreamt(atom, sure, others)] if sure else []
         return dreams
-
-    async def _is_left_alone(self, item: str) -> bool:
-        """Tell whether a person has undone what was dreamt of an item: nothing is joined to it either."""
-        step = await self.graph.step(step_id(item))
-        return step is not None and step.outcome is Outcome.UNDONE and not may_be_dreamt_of(step)
 
     async def _add(
         self,
@@ -191,24 +182,21 @@ class Dream:
         rules: Rules,
         done: Done,
         now: datetime,
-        foretold: Foretold | None,
+        foretold: Count[str] | None,
     ) -> None:
         async def work(transaction: GraphTransaction) -> Added:
             return await Adding(transaction, self.registry, now, rules.tags, foretold).add(dreams)
 
         added = await self.graph.write(dreams[0].atom.item.tenant, context, work)
-        tags, links = (sum(map(len, found.values())) for found in (added.tags, added.links))
         if foretold is not None:
-            foretold.take_in(added.edges)
+            foretold.update(edge.target for edge in added.edges)
         else:
-            TAGGED.inc(tags)
-            RELATED.inc(links)
+            TAGGED.inc(len(added.edges))
         for one in map(added.of, dreams):
-            if one.tags or one.links:
+            if one.tags:
                 self.told(one)
-        done.dreamt += len(added.tags.keys() | added.links.keys())
-        done.tags += tags
-        done.links += links
+        done.dreamt += len(added.tags)
+        done.tags += len(added.edges)
 
 
 async def pages(graph: Graph, start: Bookmark | None = None) -> AsyncIterator[tuple[Bookmark, list[WholeItem]]]:

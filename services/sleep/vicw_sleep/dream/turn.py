@@ -20,7 +20,7 @@ _log = structlog.get_logger()
 
 def rules_of(settings: DreamSettings) -> Rules:
     """Return what may be dreamt of now."""
-    return Rules(before=settings.before(now()), tags=settings.tags, links=settings.links, certainty=settings.certainty)
+    return Rules(before=settings.before(now()), tags=settings.tags, certainty=settings.certainty)
 
 
 async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) -> Done | None:
@@ -35,7 +35,7 @@ async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) ->
         _log.warning("dreaming stopped; what it has added stands", error=error.detail)
         return None
     if done.dreamt:
-        _log.info("dreamt", items=done.items, of=done.dreamt, tags=done.tags, links=done.links)
+        _log.info("dreamt", items=done.items, of=done.dreamt, tags=done.tags)
     return done
 
 

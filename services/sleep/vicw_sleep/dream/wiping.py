@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 
 from vicw_shared.dreams import MADE, MAKER, by_dreams, forget, is_dreamt, release_tags
 from vicw_shared.model import Label, Node
-from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step, WorkQueue
 from vicw_shared.progress import Progress, silent
 from vicw_shared.steps import step_pages
@@ -20,15 +19,7 @@ from vicw_sleep.dream.dreaming import WIPED, Graph, pages
 _PAGE = 500
 
 
-@dataclass(slots=True)
-class Wiped:
-    """How many auto-tags and links are gone."""
-
-    tags: int = 0
-    links: int = 0
-
-
-async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progress = silent) -> Wiped:
+async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progress = silent) -> int:
     """Drop all edges and tags that dreams have made, of all tenants; return how many edges.
 
     What a dream was undone for is left alone as before; all else may be dreamt of again. A wipe that is broken off is
@@ -36,14 +27,12 @@ async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progr
     """
     # First: an item whose edges are gone, but not its step, would never be dreamt of again.
     await _wipe_steps(graph, now)
-    wiped, looked = Wiped(), 0
+    wiped = looked = 0
     async for _, page in pages(graph):
         items = sorted((whole.item for whole in page), key=lambda item: item.context)
         for context, some in groupby(items, key=lambda item: item.context):
             uids = [item.uid for item in some]
-            edges = await graph.write(page[0].item.tenant, context, partial(_wipe_items, uids=uids, now=now))
-            wiped.tags += edges.count(AUTO_TAGGED)
-            wiped.links += len(edges) - edges.count(AUTO_TAGGED)
+            wiped += await graph.write(page[0].item.tenant, context, partial(_wipe_items, uids=uids, now=now))
         looked += len(page)
         progress("wiping", looked, 0)
     await _wipe_tags(graph, now)
@@ -53,11 +42,11 @@ async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progr
     return wiped
 
 
-async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: datetime) -> list[str]:
-    """Drop what leads out of these items; return the types of it."""
+async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: datetime) -> int:
+    """Drop what leads out of these items; return how many edges."""
     dreamt = by_dreams(await transaction.edges(uids, MADE, Direction.OUT))
     await forget(transaction, dreamt, now)
-    return [edge.type for edge in dreamt]
+    return len(dreamt)
 
 
 async def _wipe_steps(graph: Graph, now: datetime, *, bare: bool = False) -> None:

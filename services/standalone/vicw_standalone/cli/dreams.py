@@ -43,7 +43,7 @@ def dream(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Give items that have too few tags auto-tags, and join those that are alike.
+    """Give items that have too few tags auto-tags.
 
     What people have tagged or told is not changed. A step can be taken back with `vicw sleep undo`, all of it with
     `vicw sleep wipe`. A server that has the data directory open does this by itself (VICW_DREAM_SCHEDULE), so none may
@@ -57,7 +57,6 @@ def dream(
     def tell(one: Dreamt) -> None:
         lines = [f"{one.atom.item.context} · [{one.atom.id}] {_begun(one.atom)}"]
         lines += [f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})" for tag in one.tags]
-        lines += [f"    related  {link.other} ({link.certainty:.2f}, {link.reason})" for link in one.links]
         for line in lines:
             out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
@@ -67,7 +66,7 @@ def dream(
             made = made if quiet else replace(made, told=tell)
             done = await made.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
         verb = "would get" if dry_run else "got"
-        out.print(f"{done.dreamt} of {done.items} items {verb} {done.tags} auto-tags and {done.links} links")
+        out.print(f"{done.dreamt} of {done.items} items {verb} {done.tags} auto-tags")
 
     run_asleep(settings, platform, work, schedule=_SCHEDULE)
 
@@ -85,7 +84,7 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
         made = sleeper.dream()
         with progress_bar("wiping") as progress:
             gone = await wipe_all(made.graph, made.queue, now=now(), progress=progress)
-        out.print(f"{gone.tags} auto-tags and {gone.links} links are gone")
+        out.print(f"{gone} auto-tags are gone")
 
     run_asleep(settings, platform, work, schedule=None)
 
@@ -99,7 +98,5 @@ def _begun(atom: Atom) -> str:
 
 def told_of(step: Step) -> str:
     """Return what a step of a dream added, in a line."""
-    tags, related = step.details.get("tags"), step.details.get("related")
-    told = [f"auto-tags {', '.join(map(str, tags))}"] if isinstance(tags, list) and tags else []
-    told += [f"{len(related)} links"] if isinstance(related, list) and related else []
-    return "; ".join(told)
+    tags = step.details.get("tags")
+    return f"auto-tags {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else ""

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unit.sleep.consolidation.materials import AT
-from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.model import Label, Node
 from vicw_sleep.dream.alike import FLOOR, Alike, certainty_of, same_eyes
 from vicw_sleep.dream.phrases import Phrase
-from vicw_sleep.dream.relating import Link, links_of
 from vicw_sleep.dream.tagging import MODEL, NEIGHBOURS, PHRASE, choose
 from vicw_sleep.mirror.atoms import Atom
 
@@ -84,21 +82,5 @@ def test_certainty_is_a_share_of_what_is_above_the_floor(cosine: float) -> None:
         {"about": frozenset({"ana"})},
     ],
 )
-async def test_other_eyes_are_never_linked(other: dict[str, Any]) -> None:
-    left, right = atom(), atom("b", **other)
-    assert not same_eyes(left, right)
-    assert await links_of(left, [Alike(right, 1.0)], NullVectorStore(), certainty=0.0, most=9) == []
-
-
-async def test_only_the_surest_are_linked_and_only_what_says_something() -> None:
-    near = [Alike(atom(uid), sure) for uid, sure in (("b", 0.9), ("d", 0.8), ("e", 0.4))]
-    links = await links_of(atom(), near, NullVectorStore(), certainty=0.5, most=9)
-    assert [(link.other, link.certainty) for link in links] == [("b", 0.9), ("d", 0.8)]
-    assert links[0].reason == "alike: both tell of broke, harbour, lighthouse", "the rarest first, then by letters"
-    assert len(await links_of(atom(), near, NullVectorStore(), certainty=0.5, most=1)) == 1
-    assert await links_of(atom(text="Thanks, bye!"), near, NullVectorStore(), certainty=0.0, most=9) == []
-    assert await links_of(atom(), [Alike(atom("b", "Thanks!"), 1.0)], NullVectorStore(), certainty=0.0, most=9) == []
-
-
-def test_a_link_has_no_direction() -> None:
-    assert Link("b", "a", 1.0, "").ends == Link("a", "b", 1.0, "").ends == ("a", "b")
+def test_other_eyes_are_never_the_same(other: dict[str, Any]) -> None:
+    assert not same_eyes(atom(), atom("b", **other))

@@ -74,7 +74,7 @@ class Spread:
         if settings.people:
             spreads.append(known_of_people(question, question.people, first, self.people))
         if settings.graph_weight:
-            plan = Plan(registry, settings.graph_weight, settings.causal_bias, settings.dreams)
+            plan = Plan(registry, settings.graph_weight, settings.causal_bias)
             spreads.append(walk(question, first, plan, self.walk))
         await asyncio.gather(*spreads)
 

@@ -56,13 +56,12 @@ _OF_PLACE = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
 class Plan:
     """What a walk goes by: the types that exist, the weight of all it finds, and the share of what causes bring.
 
-    Edges that a dream made are followed only with ``dreams``.
+    Edges that a dream made are not followed.
     """
 
     registry: EdgeRegistry
     weight: float
     bias: float
-    dreams: bool = False
 
     def spreads(self, part: SubGraph) -> list[Spread]:
         """Return the spreads of a sub-graph."""
@@ -184,7 +183,7 @@ async def _spread(
     for depth in range(1, HOPS + 1):
         best = _front(scores, front, depth)
         found = await question.sight.expand(best, spreads, _FANOUT)
-        found = [one for one in found if plan.dreams or one.edge.created_by != DREAM]
+        found = [one for one in found if one.edge.created_by != DREAM]
         crowds = counted(found)
         handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
         front = []
