@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,13 +13,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from chat_server import chatting
 from contract.sides import START, Side, asked_for, embedded
 from contract.test_consolidating import run as consolidate
 from contract.test_folding import REGISTRY, plain, said, sound, turn
 from effort import TIMES
 from unit.sleep.mirror.folders import everything, pages
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge
@@ -28,11 +25,10 @@ from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome
 from vicw_shared.settings import DreamSettings
 from vicw_shared.ties import DREAM, Ties
-from vicw_sleep.asking import Asking
 from vicw_sleep.dream import wiping
 from vicw_sleep.dream.adding import Added, Adding, Dreamt
 from vicw_sleep.dream.dreaming import Done, Dream, Rules
-from vicw_sleep.dream.tagging import MODEL, Tag
+from vicw_sleep.dream.tagging import Tag
 from vicw_sleep.dream.turn import turn as take_turn
 from vicw_sleep.dream.wiping import wipe
 from vicw_sleep.mirror.atoms import atom_of
@@ -74,8 +70,8 @@ def dream(side: Side, **fields: Any) -> Dream:
     return Dream(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
 
 
-async def run(side: Side, rules: Rules = _RULES, asking: Asking | None = None, **how: Any) -> Done:
-    return await dream(side, asking=asking).run(rules, now=_LATER, **how)
+async def run(side: Side, rules: Rules = _RULES, **how: Any) -> Done:
+    return await dream(side).run(rules, now=_LATER, **how)
 
 
 async def wiped(side: Side) -> int:
@@ -119,45 +115,6 @@ async def test_what_has_no_tags_gets_some_once(side: Side) -> None:
     again = await run(side)
     assert (again.dreamt, again.tags) == (0, 0)
     assert await whole(side) == before
-
-
-async def test_what_a_language_model_names_is_taken_where_something_else_bears_it_out(side: Side) -> None:
-    await tell(side, *items(), tenant="t")
-    await tell(side, item(9, "Waves broke over the old harbour wall, and boats sank.", tags=["Weather"]), tenant="t")
-    subjects = {"storm": ["weather", "fraud"], "Waves": ["fraud"], "disk": ["fraud", "Operations"], "bread": ["fraud"]}
-
-    def answer(body: dict[str, Any]) -> str:
-        texts = json.loads(body["messages"][-1]["content"])["texts"]
-        return json.dumps(
-            {
-                "texts": [
-                    {
-                        "n": one["n"],
-                        "tags": [t for word, names in subjects.items() if word in one["text"] for t in names],
-                    }
-                    for one in texts
-                ]
-            }
-        )
-
-    strict = replace(_RULES, certainty=0.65, tags=8)
-    async with chatting(answer) as chat:
-        model = OpenAILanguageModel(base_url=chat.url, model="m")
-        asking = Asking(model, max_tokens=4096, at_once=2)
-        await run(side, strict, asking=asking)
-        assert len(chat.asked) == 1
-        again = await run(side, strict, asking=asking)
-        await model.close()
-    tags = await tags_of(side)
-    assert all("Weather" in tags[number] for number in "01"), "somebody tags so"
-    assert not {"fraud", "operations"} & set().union(*tags.values()), "what one text asks for is of no other"
-    assert (again.dreamt, again.tags) == (0, 0)
-    edges = [edge for edge in await dreamt(side) if edge.properties.get("reason") == MODEL]
-    assert all(edge.type == AUTO_TAGGED and edge.created_by == DREAM for edge in edges)
-    assert edges
-    await sound(side)
-    await wiped(side)
-    assert await dreamt(side) == []
 
 
 async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:

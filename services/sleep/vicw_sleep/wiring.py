@@ -30,7 +30,7 @@ class Wiring(PlatformWiring):
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
         self._asking: Asking | None = None
-        if settings.llm.enabled and (settings.consolidation.llm or settings.dream.llm):
+        if settings.llm.enabled and settings.consolidation.llm:
             model = open_language_model(settings.llm)
             self._stack.push_async_callback(model.close)
             self._asking = asking_of(model, settings.llm)
@@ -60,15 +60,14 @@ class Wiring(PlatformWiring):
             self.registry,
             self._queue,
             chunk_chars=self._settings.ingest.chunk_chars,
-            asking=self._asking if self._settings.consolidation.llm else None,
+            asking=self._asking,
             give_way=go_on if self._courtesy is None else self._courtesy.give_way,
         )
         return made if told is None else replace(made, told=told)
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
-        asking = self._asking if self._settings.dream.llm else None
-        return Dream(self.graph, self.indexes, self.registry, self._queue, asking)
+        return Dream(self.graph, self.indexes, self.registry, self._queue)
 
     def resolve(self) -> Resolve:
         """Return what merges duplicates."""

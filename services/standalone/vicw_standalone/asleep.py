@@ -58,8 +58,7 @@ class Asleep:
 
     def dream(self) -> Dream:
         """Return what dreams of items."""
-        asking = self._asking if self._settings.dream.llm else None
-        return Dream(self.graph, polite_indexes(self.indexes, self._courtesy), self._registry, self._indexer, asking)
+        return Dream(self.graph, polite_indexes(self.indexes, self._courtesy), self._registry, self._indexer)
 
     def capacity(self) -> Capacity:
         """Return what forgets for want of room."""

@@ -25,11 +25,6 @@ class DreamSettings(BaseSettings):
         3, ge=0, le=20, description="Items with fewer tags than that get auto-tags, up to as many; 0: none do"
     )
     certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag is at least")
-    llm: bool = Field(
-        True,
-        description="Whether the language model of VICW_LLM_… names tags, too, where there is one. What it says has "
-        "to be borne out by something else",
-    )
     items: int = Field(200, ge=1, description="How many items are looked at at a time: then it is somebody else's turn")
     undo_days: float = Field(
         7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from chat_server import chatting_beside
 from doubles import HashEmbedder
 from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
@@ -61,20 +60,6 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     rest = steps[1]["details"]
     assert sleep(filled, "wipe").stdout == f"{len(rest['tags'])} auto-tags are gone\n"
     assert sleep(filled, "wipe").stdout == "0 auto-tags are gone\n"
-
-
-def test_a_language_model_is_asked_where_there_is_one_that_may_be(
-    filled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer = json.dumps({"texts": [{"n": n, "tags": ["lighthouse"]} for n in (1, 2)]})
-    with chatting_beside(answer) as chat:
-        monkeypatch.setenv("VICW_LLM_URL", chat.url)
-        told = sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
-        assert re.search(r"^    tag      lighthouse \(0\.\d+, language model\)$", told, re.MULTILINE)
-        assert len(chat.asked) == 1
-        monkeypatch.setenv("VICW_DREAM_LLM", "false")
-        assert "language model" not in sleep(filled, "dream", "--hours", "0", "--dry-run").stdout
-        assert len(chat.asked) == 1
 
 
 def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:

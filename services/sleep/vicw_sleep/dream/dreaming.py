@@ -23,9 +23,8 @@ from vicw_shared.ports import GraphAudit, GraphTransaction, Outcome, SleepLog, S
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
-from vicw_sleep.asking import Asking
 from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
-from vicw_sleep.dream.alike import Alike, Likeness, WholeGraph
+from vicw_sleep.dream.alike import Likeness, WholeGraph
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.taking_turns import Deadline
@@ -88,13 +87,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Dream:
-    """Dreams, and takes back. The model of ``asking`` names tags, too, if there is one."""
+    """Dreams, and takes back."""
 
     graph: Graph
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
-    asking: Asking | None = None
     told: Told = field(default=lambda dreamt: None)
     progress: Progress = silent
 
@@ -163,16 +161,13 @@ class Dream:
         vectors = (await self.indexes.writing()).vectors
         alike = await Likeness(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
-        tags = await Tagging(self.graph, vectors, self.asking, rules.tags).of(embedded, alike)
-        shown = {uid for atom in embedded for uid in (atom.item.uid, *_uids(alike[atom.item.uid]))}
+        tags = await Tagging(self.graph, vectors).of(embedded, alike)
         dreams = []
         for atom in embedded:
             uid = atom.item.uid
             room = rules.tags - len(atom.tags) - len(atom.auto_tags)
             sure = [tag for tag in tags[uid] if tag.certainty >= rules.certainty][:room]
-            # A model is asked of several at once.
-            others = {*_uids(alike[uid]), *(shown if self.asking is not None else ())}
-            dreams += [Dreamt(atom, sure, others)] if sure else []
+            dreams += [Dreamt(atom, sure, [one.atom.item.uid for one in alike[uid]])] if sure else []
         return dreams
 
     async def _add(
@@ -224,10 +219,6 @@ async def _tenants(graph: Graph) -> list[str]:
 def may_be_dreamt_of(step: Step | None) -> bool:
     """Tell whether an item may be dreamt of whose step this is: once, but again after a wipe."""
     return step is None or (step.outcome is Outcome.UNDONE and bool(step.details.get(WIPED)))
-
-
-def _uids(alike: Sequence[Alike]) -> list[str]:
-    return [one.atom.item.uid for one in alike]
 
 
 def _is_fit(atom: Atom, rules: Rules, now: datetime) -> bool:

@@ -51,12 +51,6 @@ def candidates(sentences: Sequence[Sentence]) -> Counter[str]:
     return Counter(phrase for sentence in sentences for phrase in _noun_phrases(sentence.words))
 
 
-def may_be_tag(name: str) -> bool:
-    """Tell whether a folded name may be a tag of a dream: one to three words, no numbers, no addresses."""
-    words = name.split(" ")
-    return len(words) <= _MOST_WORDS and len(name) <= _MOST_CHARS and all(map(_PLAIN.fullmatch, words))
-
-
 def terms_of(phrase: str) -> tuple[int, ...]:
     """Return the terms of a phrase as the sparse encoder knows them; () of question words alone."""
     return encode_query(phrase).indices

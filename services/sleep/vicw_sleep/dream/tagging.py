@@ -1,6 +1,4 @@
-"""Which auto-tags an item gets: of its own key phrases, of what a language model says that it is about, and of the tags
-that people gave to what it is like.
-"""
+"""Which auto-tags an item gets: of its own key phrases, and of the tags that people gave to what it is like."""
 
 from __future__ import annotations
 
@@ -13,10 +11,8 @@ from vicw_shared.dreams import is_dreamt
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, VectorStore
 from vicw_shared.text import fold
-from vicw_sleep.asking import Asking
 from vicw_sleep.dream.alike import Alike, same_eyes
 from vicw_sleep.dream.phrases import Phrase, analyst, candidates, key_phrases, terms_of
-from vicw_sleep.dream.subjects import subjects_of
 from vicw_sleep.mirror.atoms import Atom
 
 GENERIC = 40
@@ -26,9 +22,7 @@ _NEIGHBOURS = 5
 _SHARED = 0.5
 """How sure a phrase is that leads on to something else, were there nothing more that speaks for it."""
 _NAMES = 100
-_MODEL = 0.5
-"""How sure a tag is that a language model names, were there nothing more that speaks for it."""
-PHRASE, MODEL, NEIGHBOURS = "key phrase", "language model", "tags of what it is like"
+PHRASE, NEIGHBOURS = "key phrase", "tags of what it is like"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +40,12 @@ def choose(
     *,
     taken: Collection[str],
     in_use: Collection[str],
-    subjects: Collection[str] = (),
 ) -> list[Tag]:
     """Return the tags that speak for themselves, the surest first, but for those ``taken``: names, folded.
 
-    Certainties of what speaks for one tag are joined as ``1 - Π(1 - c)``: that of a key phrase, .5 where it is one of
-    the ``subjects`` that a language model names, .5 where one of these is a tag of the context already (``in_use``) or
-    one of the five likest items says it, too, and the likeness of each of these that a person tagged so.
+    Certainties of what speaks for one tag are joined as ``1 - Π(1 - c)``: that of a key phrase, .5 where it is a tag of
+    the context already (``in_use``) or one of the five likest items says it, too, and the likeness of each of these
+    that a person tagged so.
     Auto-tags never lead to others: a guess is no evidence.
     """
     near = alike[:_NEIGHBOURS]
@@ -62,9 +55,6 @@ def choose(
     for phrase in phrases:
         doubts[phrase.text] *= 1 - phrase.certainty
         reasons[phrase.text] = PHRASE
-    for name in subjects:
-        doubts[name] *= 1 - _MODEL
-        reasons[name] = MODEL
     for name in doubts:
         if name in in_use or any(name in text for text in texts):
             doubts[name] *= 1 - _SHARED
@@ -78,12 +68,10 @@ def choose(
 
 @dataclass(frozen=True, slots=True)
 class Tagging:
-    """Reads what speaks for tags. ``asking`` has a language model say what items are about, ``most`` names each."""
+    """Reads what speaks for tags."""
 
     graph: GraphStore
     vectors: VectorStore
-    asking: Asking | None = None
-    most: int = 3
 
     async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[Alike]]) -> dict[str, list[Tag]]:
         """Return, by uid, the tags that speak for themselves of each of these items of one tenant and context.
@@ -94,8 +82,7 @@ class Tagging:
         terms = sorted({term for found in said.values() for phrase in found for term in terms_of(phrase)})
         idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
         phrases = {uid: key_phrases(found, idf) for uid, found in said.items()}
-        subjects = await subjects_of(self.asking, atoms, alike, most=self.most) if self.asking is not None else {}
-        names = {name for found in (*said.values(), *subjects.values()) for name in found}
+        names = {name for found in said.values() for name in found}
         in_use = await self._in_use(atoms, names)
         joined = await self._joined(atoms)
         return {
@@ -104,7 +91,6 @@ class Tagging:
                 [one for one in alike.get(atom.item.uid, ()) if same_eyes(atom, one.atom)],
                 taken=joined[atom.item.uid] | {fold(tag) for tag in (*atom.tags, *atom.auto_tags)},
                 in_use=in_use,
-                subjects=subjects.get(atom.item.uid, ()),
             )
             for atom in atoms
         }

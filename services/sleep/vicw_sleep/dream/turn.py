@@ -11,7 +11,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import Rounds
 from vicw_shared.settings import DreamSettings
-from vicw_sleep.dream.dreaming import PAGE, Bookmark, Done, Dream, Rules
+from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
 
@@ -24,13 +24,9 @@ def rules_of(settings: DreamSettings) -> Rules:
 
 
 async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) -> Done | None:
-    """Look at ``settings.items`` items at most, a page of them where a language model is asked, which takes its time.
-
-    Return what was done. What fails is logged: None.
-    """
-    most = settings.items if dream.asking is None else min(settings.items, PAGE)
+    """Look at ``settings.items`` items at most; return what was done. What fails is logged: None."""
     try:
-        done = await dream.run(rules_of(settings), now=now(), start=start, most=most, seconds=TURN_SECONDS)
+        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=TURN_SECONDS)
     except VicwError as error:
         _log.warning("dreaming stopped; what it has added stands", error=error.detail)
         return None

@@ -12,7 +12,7 @@ from unit.sleep.consolidation.materials import AT
 from vicw_shared.model import Label, Node
 from vicw_sleep.dream.alike import FLOOR, Alike, certainty_of, same_eyes
 from vicw_sleep.dream.phrases import Phrase
-from vicw_sleep.dream.tagging import MODEL, NEIGHBOURS, PHRASE, choose
+from vicw_sleep.dream.tagging import NEIGHBOURS, PHRASE, choose
 from vicw_sleep.mirror.atoms import Atom
 
 TEXT = "The winter storm broke the lighthouse near the harbour."
@@ -36,24 +36,6 @@ def test_certainties_are_joined() -> None:
     assert (tags["storm"].reason, tags["sea"].reason) == (PHRASE, NEIGHBOURS)
     names = [tag.name for tag in choose(phrases, alike, taken=set(), in_use=set())]
     assert names == ["storm", "sea", "harbour", "keeper"]
-
-
-def test_what_a_model_names_has_to_be_borne_out() -> None:
-    alike = [Alike(atom("b", "Travel is fun."), 0.7)]
-    tags = {
-        tag.name: tag
-        for tag in choose(
-            [Phrase("storm", 0.6), Phrase("boat", 0.6)],
-            alike,
-            taken=set(),
-            in_use={"weather"},
-            subjects=["storm", "weather", "travel", "spam"],
-        )
-    }
-    assert tags["spam"].certainty == 0.5
-    assert tags["weather"].certainty == tags["travel"].certainty == 0.75
-    assert tags["storm"].certainty == pytest.approx(1 - 0.4 * 0.5)
-    assert (tags["storm"].reason, tags["weather"].reason, tags["boat"].reason) == (MODEL, MODEL, PHRASE)
 
 
 def test_what_is_taken_is_left_out() -> None:
