@@ -26,9 +26,11 @@ def test_what_one_service_remembers_another_finds(platform: Platform) -> None:
 
 
 def test_the_graph_is_asked_at_retrieval(platform: Platform) -> None:
-    turns = [("g1", "The mill stopped because the river was dry."), ("g2", "My sister Clara sold the mill.")]
-    items = [{"id": turn, "text": text, "speaker": "Ben"} for turn, text in turns]
-    platform.remember(*items, flow_id="mill", context="mill", extract="rules").raise_for_status()
+    people = [{"name": name, "subtype": "person"} for name in ("Ben", "Clara")]
+    sister = {"source": "Ben", "type": "HAS_RELATIONSHIP", "target": "Clara", "desc": "sister"}
+    told = {"entities": people, "relations": [sister]}
+    item = {"id": "g1", "text": "The mill stopped because the river was dry.", "speaker": "Ben", "extraction": told}
+    platform.remember(item, flow_id="mill", context="mill", extract="rules").raise_for_status()
     body = {"start": ["g1"], "context": "mill", "types": {"only": ["CAUSED"]}, "direction": "in"}
     url = f"{platform.retrieval.url}/graph/walk"
     answer = httpx.post(url, json=body, headers=platform.headers, timeout=90, trust_env=False).raise_for_status().json()

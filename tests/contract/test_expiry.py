@@ -89,17 +89,17 @@ async def test_all_that_a_text_tells_ends_with_its_item(side: Side) -> None:
     ending = {nodes[uid].label for uid in told if nodes[uid].expires_at == OVER}
     assert ending == {Label.EVENT, Label.CHUNK}
     assert not [uid for uid in told if nodes[uid].label is Label.EVENT and nodes[uid].expires_at != OVER]
-    assert {edge.type for edge in edges} >= {"CAUSED", "HAS_RELATIONSHIP", "RELATED_TO", "MENTIONS", "EVIDENCED_BY"}
+    assert {edge.type for edge in edges} >= {"CAUSED", "INITIATED", "RELATED_TO", "MENTIONS", "EVIDENCED_BY"}
 
 
 async def test_no_answer_has_it_from_that_instant_on_though_nobody_has_retired_it(side: Side) -> None:
     await tell(side)
     asker = Asker(side.graph)
     before = await asker.ask("walk", start=["ben"], context="c", hops=2)
-    assert {"hates", "sister"} <= {edge.desc for edge in before.edges}
+    assert "hates" in {edge.desc for edge in before.edges}
     for fields in ({"query_time": AFTER.isoformat()}, {"query_time": AFTER.isoformat(), "as_of": START.isoformat()}):
         walk = await asker.ask("walk", start=["ben"], context="c", hops=3, sentences=True, **fields)
-        assert {"hates", "sister"}.isdisjoint({edge.desc for edge in walk.edges})
+        assert "hates" not in {edge.desc for edge in walk.edges}
         assert "CAUSED" not in {edge.type for edge in walk.edges}
         assert "b" not in {node.id for node in walk.nodes}
         answer = await side.retrieve({"query": "Why did Clara leave Porto?", "query_time": fields["query_time"]}, "t")
@@ -200,18 +200,6 @@ async def test_a_question_of_before_its_end_still_sees_it(side: Side, at: Any) -
     asked = {"query": "Why did Clara leave Porto?", "as_of": before}
     assert "b" not in {one.id for one in (await side.retrieve(asked | {"query_time": AFTER.isoformat()}, "t")).results}
     assert "b" in {one.id for one in (await side.retrieve(asked | {"query_time": before}, "t")).results}
-
-
-async def test_whom_an_item_named_is_nobodys_sister_after_it(side: Side, at: Any) -> None:
-    await tell(side)
-    at(AFTER)
-    said = turn("d", 3, "My sister slept because she was tired.")
-    await side.ingest({"context": "c", "items": [said], "extract": "rules"}, "t", None)
-    nodes = await side.nodes()
-    (clara,) = [uid for uid, node in nodes.items() if node.name == "Clara"]
-    (item,) = [uid for uid, node in nodes.items() if node.source_id == "d" and node.label is Label.EVENT]
-    told = [e for e in (await side.edges()).values() if e.properties.get(TOLD_BY) == item]
-    assert not [edge for edge in told if clara in {edge.source, edge.target}]
 
 
 async def test_what_comes_again_is_told_anew(side: Side, at: Any) -> None:

@@ -24,9 +24,9 @@ def names(found: dict[str, list[Node]]) -> dict[str, list[str]]:
     return {name: sorted(thing.name for thing in things) for name, things in found.items()}
 
 
-async def named(graph: Graph, wanted: Sequence[str], *, word: bool = False, context: str = "c") -> dict[str, list[str]]:
+async def named(graph: Graph, wanted: Sequence[str], *, context: str = "c") -> dict[str, list[str]]:
     async def work(transaction: GraphTransaction) -> dict[str, list[Node]]:
-        return await transaction.named([fold(name) for name in wanted], word=word)
+        return await transaction.named([fold(name) for name in wanted])
 
     return names(await graph.write("t", context, work))
 
@@ -65,7 +65,7 @@ async def test_a_thing_is_found_by_the_names_that_it_had_before(graph: Graph) ->
     assert (await graph.nodes("t", [ana.uid]))[ana.uid].aliases == ("Ana", "A. Souza")
     await put(graph, [replace(ana, name="Anna")])
     assert await named(graph, ["ana", "a. souza", "ana souza", "anna"]) == {"anna": ["Anna"]}
-    assert await named(graph, ["souza"], word=True) == {}
+    assert await graph.named("t", ["souza"], word=True) == {}
 
 
 async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
@@ -73,7 +73,7 @@ async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
     others = [node("deep learning", Label.CONCEPT), node("v 2 beta"), node("one two three four five"), node("Souza")]
     await put(graph, [*people, *others])
     words = ["ana", "souza", "van", "j", "smith", "jean-luc", "o'neil", "deep", "beta", "three"]
-    assert await named(graph, words, word=True) == {
+    assert names(await graph.named("t", words, word=True)) == {
         "ana": ["Ana Souza", "Ana van Dijk"],
         "souza": ["Ana Souza"],
         "smith": ["J. Smith"],
@@ -138,11 +138,7 @@ async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Gr
 
 async def test_no_more_things_are_found_than_are_asked_for(graph: Graph) -> None:
     await put(graph, [person(f"Ana {last * 3}") for last in "abcdefgh"])
-
-    async def work(transaction: GraphTransaction) -> dict[str, list[Node]]:
-        return await transaction.named(["ana", "aaa"], word=True, limit=3)
-
-    found = await graph.write("t", "c", work)
+    found = await graph.named("t", ["ana", "aaa"], word=True, limit=3)
     assert {word: len(things) for word, things in found.items()} == {"ana": 3, "aaa": 1}
     assert len((await graph.named("t", ["ana"], word=True, limit=5))["ana"]) == 5
 

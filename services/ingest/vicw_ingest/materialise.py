@@ -61,7 +61,6 @@ class Materialiser:
         self._plan = Plan()
         self._users = Users()
         self._placing = Placing(transaction, registry, now, root, hub_edges)
-        self._corrected: dict[str, Node] = {}
 
     def know(self, pages: Iterable[Node]) -> None:
         """Take what is called as one of these pages' files for that page, whatever is known besides."""
@@ -99,7 +98,7 @@ class Materialiser:
         self._plan.edges = standing.edges(self._plan.edges)
         self._plan.made = {index: standing.nodes(made) for index, made in self._plan.made.items()}
         await self._drop_circles({place.item.uid: place.item for place in places})
-        named = (self._naming.nodes | self._corrected).values()
+        named = self._naming.nodes.values()
         self._plan.nodes += named
         self._plan.edges += [self._ties.edge("BELONGS_TO", node.uid, self._root.uid) for node in named]
         return self._plan
@@ -197,7 +196,6 @@ class Materialiser:
         placed = await self._placing.place(place)
         for node in (*placed.named, *placed.slots, *placed.events):
             self._naming.note(node)
-        self._corrected |= {node.uid: node for node in placed.corrected}
         self._plan.edges += placed.edges
         return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from vicw_ingest.extraction.placing.retold import described_by, is_told, told_at, words_of
+from vicw_ingest.extraction.placing.retold import words_of
 from vicw_ingest.planning.drafts import headline
 from vicw_shared.language.sentences import sentences
 from vicw_shared.model import Label, Node
@@ -47,7 +47,7 @@ def _as_told(event: Node, passages: Sequence[Node]) -> Node:
     """Return an event as the first of these passages tells of it, or as it is where one of them told just that."""
     words = frozenset(words_of(event.text or ""))
     said = [passage for passage in passages if words <= {*words_of(passage.text or "")}]
-    if any(is_told(event, passage) for passage in said):
+    if any(_is_told(event, passage) for passage in said):
         return event
     first = (said or passages)[0]
     text = event.text if said else _nearest(first.text or "", words)
@@ -57,8 +57,14 @@ def _as_told(event: Node, passages: Sequence[Node]) -> Node:
         text=text,
         speaker=first.speaker,
         timestamp=first.timestamp if event.timestamp_inferred else event.timestamp,
-        metadata={**event.metadata, **told_at(event, first), **described_by(event, passages)},
+        metadata={},
     )
+
+
+def _is_told(event: Node, passage: Node) -> bool:
+    """Tell whether an event is by whom, and of when, a passage is."""
+    same = not event.timestamp_inferred or event.timestamp == passage.timestamp
+    return same and event.speaker == passage.speaker
 
 
 def _nearest(text: str, words: frozenset[str]) -> str:

@@ -1,1 +1,1 @@
-"""English, analysed without a network: sentences, words, parts of speech, who depends on whom."""
+"""English, analysed without a network: sentences, words, parts of speech, times."""

@@ -1,7 +1,7 @@
-"""From text to analysed sentences: words with their parts of speech, heads and relations.
+"""From text to analysed sentences: words with their parts of speech.
 
-All of it is linear models over hashed features (``docs/decisions/0013``): no download, a few megabytes, more than a
-thousand sentences a second on one core. They are analysed many at a time; alone, each costs three times as much.
+The tagger is a linear model over hashed features (``docs/decisions/0013``): no download, a few megabytes. Sentences are
+analysed many at a time; alone, each costs three times as much.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import batched, pairwise
 
-import numpy as np
-
-from vicw_shared.language import arcs, decoding, proper, relations, tagger
+from vicw_shared.language import proper, tagger
 from vicw_shared.language.batch import Batch, Indices, lay_out
 from vicw_shared.language.hashing import Lexicon
-from vicw_shared.language.model import LanguageModel, load_model
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span, tokenise
-from vicw_shared.language.weights import pair_scores
+from vicw_shared.language.weights import Weights
 
 _AT_ONCE = 256
 _MOST_WORDS = 400
@@ -32,14 +29,12 @@ type _Tagged = tuple[Sequence[_Cut], Batch, Indices]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a sentence. ``head`` is the place of its head in the sentence, -1 for the root."""
+    """A word of a sentence. ``tag`` is its part of speech (Universal Dependencies)."""
 
     text: str
     start: int
     end: int
     tag: str
-    head: int
-    relation: str
 
     @property
     def lower(self) -> str:
@@ -58,8 +53,8 @@ class Sentence:
 class Analyst:
     """Analyses English. Text in another language comes out cut into words, and wrongly tagged."""
 
-    def __init__(self, model: LanguageModel | None = None) -> None:
-        self._model = model or load_model()
+    def __init__(self, weights: Weights | None = None) -> None:
+        self._weights = tagger.load_weights() if weights is None else weights
         self._lexicon = Lexicon()
 
     def analyse(self, texts: Sequence[str]) -> list[list[Sentence]]:
@@ -68,37 +63,19 @@ class Analyst:
         tagged = [self._tagged(some) for some in batched(_cut(texts), _AT_ONCE)]
         _correct(tagged)
         for some, batch, tags in tagged:
-            for (place, _, _), sentence in zip(some, self._analysed(some, batch, tags), strict=True):
-                found[place].append(sentence)
+            bounds = pairwise([*batch.firsts.tolist(), len(tags)])
+            for (place, span, words), (first, last) in zip(some, bounds, strict=True):
+                named = zip(words, tags[first:last].tolist(), strict=True)
+                found[place].append(Sentence(span, tuple(Word(*word, tagger.TAGS[tag]) for word, tag in named)))
         return found
 
     def _tagged(self, cut: Sequence[_Cut]) -> _Tagged:
         batch = lay_out([[word for word, _, _ in words] for _, _, words in cut], self._lexicon)
-        return cut, batch, tagger.tag(batch, self._model.tags)
-
-    def _analysed(self, cut: Sequence[_Cut], batch: Batch, tags: Indices) -> Iterator[Sentence]:
-        nodes = arcs.Nodes.of(batch, tags)
-        pairs = arcs.Pairs.of(nodes)
-        head = decoding.heads(nodes, pairs, pair_scores(arcs.features(nodes, pairs), self._model.arcs))
-        names = relations.label(nodes, head, self._model.relations).tolist()
-        tag_list = tags.tolist()
-        inside = head - np.repeat(nodes.starts, nodes.lengths + 1) - 1
-        bounds = np.append(batch.firsts, len(tags)).tolist()
-        for number, ((_, span, words), (first, last)) in enumerate(zip(cut, pairwise(bounds), strict=True)):
-            heads = inside[first + number + 1 : last + number + 1].tolist()
-            yield Sentence(
-                span,
-                tuple(
-                    Word(text, start, end, tagger.TAGS[tag], above, relations.RELATIONS[name])
-                    for (text, start, end), tag, above, name in zip(
-                        words, tag_list[first:last], heads, names[first:last], strict=True
-                    )
-                ),
-            )
+        return cut, batch, tagger.tag(batch, self._weights)
 
 
 def _correct(tagged: Sequence[_Tagged]) -> None:
-    """Correct the tags of each text by all that it says: before words get heads, which depend on tags."""
+    """Correct the tags of each text by all that it says."""
     texts: dict[int, list[tuple[list[str], Indices]]] = {}
     for cut, batch, tags in tagged:
         ends = (batch.firsts + batch.lengths).tolist()

@@ -20,9 +20,9 @@ _MIX = np.uint32(0x85EBCA6B)
 _MOST_KNOWN = 200_000
 _LONGEST = 40
 
-WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4, PREFIX5 = range(8)
+WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4 = range(7)
 """Columns of what is known of a word."""
-COLUMNS = 8
+COLUMNS = 7
 
 
 def hash_of(text: str) -> int:
@@ -77,7 +77,7 @@ class Lexicon:
 def _word_hashes(word: str) -> list[int]:
     lower = "".join("0" if ch.isdigit() else ch for ch in word.lower())[:_LONGEST]
     parts = ("w" + lower, "3" + lower[-3:], "2" + lower[-2:], "1" + lower[-1:], "p" + lower[:3], "s" + _shape(word))
-    return [hash_of(part) for part in (*parts, "4" + lower[-4:], "q" + lower[:5])]
+    return [hash_of(part) for part in (*parts, "4" + lower[-4:])]
 
 
 def _shape(word: str) -> str:

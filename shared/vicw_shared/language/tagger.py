@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from importlib import resources
+
 import numpy as np
 
 from vicw_shared.language.batch import Batch, Indices
@@ -10,6 +13,8 @@ from vicw_shared.language.weights import Weights, class_scores
 
 TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 BITS = 19
+FILE = "english.npz"
+"""The trained weights, which are part of the package, made by ``training/language.py``."""
 
 _ALONE = (
     *((0, column) for column in (WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4)),
@@ -30,6 +35,14 @@ _PAIRS = (
     ((1, WORD), (0, SUFFIX2)),
 )
 FEATURES = len(_ALONE) + len(_PAIRS)
+
+
+@lru_cache(maxsize=1)
+def load_weights() -> Weights:
+    """Return the weights that come with the package; they are read once and take 9 MB."""
+    with resources.files(__package__).joinpath(FILE).open("rb") as opened, np.load(opened) as stored:
+        weights: Weights = stored["tags"]
+    return weights
 
 
 def features(batch: Batch) -> Hashes:

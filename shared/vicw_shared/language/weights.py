@@ -5,10 +5,6 @@ Floats while they are learnt, 8-bit steps in the package: only the order of scor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import resources
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -22,26 +18,11 @@ _BLOCK = 512
 _STEPS = 15
 
 
-def stored_arrays(package: str, file: str) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a file that is part of ``package``, by name."""
-    with resources.files(package).joinpath(file).open("rb") as opened, np.load(opened) as stored:
-        return dict(stored)
-
-
 def class_scores(seen: Hashes, weights: Weights) -> Scores:
     """Return scores (examples, classes) of features (examples, features). ``weights``: (2 ** bits, classes)."""
     bits = bits_of(weights)
     blocks = (seen[start : start + _BLOCK] for start in range(0, len(seen), _BLOCK))
     return np.concatenate([weights[rows(block, bits)].sum(axis=1, dtype=_sum_type(weights)) for block in blocks])
-
-
-def pair_scores(seen: Sequence[Hashes], weights: Weights) -> Scores:
-    """Return scores (examples,) of features given one by one, each (examples,). ``weights``: (2 ** bits,)."""
-    bits = bits_of(weights)
-    total: Scores = np.zeros(len(seen[0]), dtype=_sum_type(weights))
-    for feature in seen:
-        np.add(total, weights[rows(feature, bits)], out=total)
-    return total
 
 
 def quantised(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], float]:

@@ -41,7 +41,10 @@ class NameIndex(Protocol):
         word: bool = False,
         limit: int = MOST_NAMESAKES,
     ) -> dict[str, list[Node]]:
-        """Return what ``Lookups.named`` does, of these ``contexts`` or of all that the tenant has (None)."""
+        """Return what ``Lookups.named`` does, of these ``contexts`` or of all that the tenant has (None).
+
+        With ``word``: the things of whose name it is one word, as "ana" is of "Ana Souza" (see ``model.names``).
+        """
         ...
 
     async def begun(

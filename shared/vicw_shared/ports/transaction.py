@@ -84,14 +84,11 @@ class Lookups(Protocol):
         """
         ...
 
-    async def named(
-        self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
-    ) -> dict[str, list[Node]]:
+    async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
         """Return the context's live named things that are, or once were, called each of these folded ``names``.
 
-        With ``word``: those of whose name it is one word, as "ana" is of "Ana Souza" (see ``model.names``). Whatever
-        their subtype and whether merged or not; at most ``limit`` a name, which of more is the engine's choice.
-        A name that nothing has is left out. What this transaction has put counts.
+        Whatever their subtype and whether merged or not; at most ``limit`` a name, which of more is the engine's
+        choice. A name that nothing has is left out. What this transaction has put counts.
         """
         ...
 

@@ -88,16 +88,6 @@ async def test_you_are_who_spoke_before(memory: Memory) -> None:
     assert ("Lena", "INITIATED", "You broke the build.") in await told(memory, "INITIATED")
 
 
-async def test_a_sister_is_known_later_by_that_alone(memory: Memory) -> None:
-    await read(memory, {"id": "x", "text": "My sister Ana lives in Porto.", "speaker": "Lena"})
-    await read(memory, {"id": "y", "text": "My sister broke her leg.", "speaker": "Lena"})
-    await read(memory, {"id": "z", "text": "My sister broke her arm.", "speaker": "Ben"})
-    assert ("Lena", "HAS_RELATIONSHIP", "Ana") in await told(memory, "HAS_RELATIONSHIP")
-    initiated = await told(memory, "INITIATED")
-    assert ("Ana", "INITIATED", "My sister broke her leg.") in initiated
-    assert ("Ana", "INITIATED", "My sister broke her arm.") not in initiated
-
-
 async def test_a_name_means_what_a_caller_told(memory: Memory) -> None:
     villain = {"entities": [{"name": "Mara", "subtype": "villain"}]}
     await memory.ingest({"id": "x", "text": "The cast.", "extraction": villain})

@@ -1,4 +1,4 @@
-"""An event that several items of a flow tell of, in other words, is one event: chains of causes go on across items."""
+"""An event that several items of a flow tell of in the same words is one event: chains of causes go on across items."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from unit.ingest.test_reading import told
+from unit.ingest.test_reading import nodes, told
+from vicw_shared.model import Label
 
 START = datetime(2026, 5, 4, 9, tzinfo=UTC)
 CRASH = "The checkout crashed because the payment certificate had expired."
-EXPIRED = "The certificate expired because the renewal job was disabled."
+EXPIRED = "The payment certificate had expired because the renewal job was disabled."
+CAUSE = "the renewal job was disabled"
 
 
-def turns(*texts: str, days: float = 0.01, **fields: Any) -> list[dict[str, Any]]:
+def turns(*texts: str, **fields: Any) -> list[dict[str, Any]]:
     return [
         {
             "id": f"t{number}",
             "speaker": "Nadia" if number % 2 else "Piet",
             "flow_id": "chat",
-            "timestamp": (START + number * timedelta(days=days)).isoformat(),
+            "timestamp": (START + timedelta(minutes=number)).isoformat(),
             "text": text,
             **fields,
         }
@@ -34,59 +36,40 @@ async def causes(memory: Memory) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("together", [True, False])
-async def test_what_another_item_tells_in_fewer_words_is_the_same_event(memory: Memory, *, together: bool) -> None:
+async def test_what_another_item_tells_in_the_same_words_is_the_same_event(memory: Memory, *, together: bool) -> None:
     said = turns(CRASH, EXPIRED)
     for some in [said] if together else [[one] for one in said]:
         await memory.ingest(*some, extract="rules")
     assert await causes(memory) == {
         ("the payment certificate had expired", "The checkout crashed"),
-        ("the renewal job was disabled", "the payment certificate had expired"),
+        (CAUSE, "the payment certificate had expired"),
     }
     assert (await memory.check()).violations == []
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        "The root certificate expired because the renewal job was disabled.",
-        "The certificate did not expire because the renewal job was disabled.",
-        "Another certificate expired because the renewal job was disabled.",
-        "My certificate expired because the renewal job was disabled.",
-        "The certificate expired on Monday because the renewal job was disabled.",
-    ],
+    "apart", [{"sensitivity": "personal"}, {"expires_at": "2099-01-01T00:00:00Z"}, {"flow_id": None}]
 )
-async def test_what_may_be_another_event_is_another(memory: Memory, other: str) -> None:
-    await memory.ingest(*turns(CRASH, other), extract="rules")
-    assert all(after != "the payment certificate had expired" for _, after in await causes(memory))
-
-
-@pytest.mark.parametrize("together", [True, False])
-async def test_of_several_that_fit_none_is_meant(memory: Memory, *, together: bool) -> None:
-    said = turns(CRASH, "The mail bounced because the root certificate had expired.", EXPIRED)
-    for some in [said] if together else [[one] for one in said]:
-        await memory.ingest(*some, extract="rules")
-    assert await causes(memory) == {
-        ("the payment certificate had expired", "The checkout crashed"),
-        ("the root certificate had expired", "The mail bounced"),
-        ("the renewal job was disabled", "The certificate expired"),
-    }
-
-
-@pytest.mark.parametrize(
-    "apart", [{"days": 7}, {"sensitivity": "personal"}, {"expires_at": "2099-01-01T00:00:00Z"}, {"flow_id": None}]
-)
-async def test_it_is_another_event_later_elsewhere_and_where_others_may_not_look(
+async def test_it_is_another_event_elsewhere_and_where_others_may_not_look(
     memory: Memory, apart: dict[str, Any]
 ) -> None:
     said = turns(CRASH, EXPIRED, **apart)
     if "flow_id" in apart:
         said[0]["flow_id"], said[1]["flow_id"] = "one", "two"
     await memory.ingest(*said, extract="rules")
-    assert ("the renewal job was disabled", "The certificate expired") in await causes(memory)
+    assert (CAUSE, "The payment certificate had expired") in await causes(memory)
+
+
+async def test_what_points_at_somebody_is_told_by_one_item(memory: Memory) -> None:
+    await memory.ingest(*turns("The mail bounced because my key had expired.", "My key had expired because I slept."))
+    assert ("I slept", "My key had expired") in await causes(memory)
 
 
 async def test_the_event_stays_while_one_item_tells_of_it(memory: Memory) -> None:
     await memory.ingest(*turns(CRASH, EXPIRED), extract="rules")
     await memory.retract("t0")
-    assert await causes(memory) == {("the renewal job was disabled", "The certificate expired")}, "as that one says"
+    ((cause, effect),) = await causes(memory)
+    assert (cause, effect.casefold()) == (CAUSE, "the payment certificate had expired")
+    (event,) = [node for node in await nodes(memory, Label.EVENT) if node.name == effect]
+    assert event.speaker == "Nadia", "who tells of it now"
     assert (await memory.check()).violations == []

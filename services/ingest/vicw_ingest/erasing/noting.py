@@ -10,7 +10,6 @@ from dataclasses import replace
 from operator import methodcaller
 from typing import Protocol
 
-from vicw_ingest.extraction.placing.retold import TIMES
 from vicw_ingest.planning.drafts import CUT
 from vicw_shared.fingerprints import Fingerprints, birth_of, new_key
 from vicw_shared.model import Label, Node
@@ -28,6 +27,8 @@ COPIES = "copies"
 _NUMBER_BITS = 48
 _ALIKE = 128
 """Characters that begin a ledger: they tell how it is packed, and others may begin alike."""
+_TIMES = frozenset({"told", "at"})
+"""Metadata of events that are times, not words of a text."""
 _TAGS, _RELATED = "tags", "related"
 """What the details of a dream's step call the tags that it gave, by name, and the items that it joined, by uid."""
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -91,7 +92,7 @@ def texts_of(node: Node) -> set[str]:
         return set()
     own = [node.text, node.name.removesuffix(CUT), node.title, *node.aliases, *node.tags, *node.trigger_phrases]
     own += [node.source_id] if node.content_hash is not None else []
-    ours = TIMES if node.label is Label.EVENT and node.content_hash is None else frozenset()
+    ours = _TIMES if node.label is Label.EVENT and node.content_hash is None else frozenset()
     own += _values({name: value for name, value in node.metadata.items() if name not in {*ours, LEDGER}})
     own += [str(node.metadata.get(LEDGER, ""))[_ALIKE:]]
     return {text for text in own if text and not is_uid(text)}

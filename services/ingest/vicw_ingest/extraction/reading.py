@@ -12,9 +12,7 @@ ITEM = "$item"
 SPEAKER = "$speaker"
 ADDRESSEE = "$addressee"
 PREVIOUS = "$previous"
-HE = "$he"
-SHE = "$she"
-"""Ends of links that no text names: the item itself, who says it, to whom, what was said before, of whom that was."""
+"""Ends of links that no text names: the item itself, who says it, to whom, what was said before."""
 
 
 def item_key(source_id: str) -> str:
@@ -44,33 +42,10 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
-    """Somebody whom the text names by a relationship alone: ``my sister``. ``whose`` is the key of the other end."""
-
-    key: str
-    whose: str
-    relationship: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Gist:
-    """By what an event is known when it is told again, in other words.
-
-    ``key``: what happened to what (*certificate expired*); ``described``: which one (*payment*); ``at``: the time that
-    is told with it.
-    """
-
-    key: str
-    described: frozenset[str]
-    at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Happening:
     """Something that the text says. A statement is a whole sentence, and gets a vector of its own.
 
-    ``at`` is when it happened, where the text says so; ``gist`` is None where it takes the context to know what it was.
+    ``at`` is when it happened, where the text says so.
     """
 
     key: str
@@ -78,7 +53,6 @@ class Happening:
     subtype: str
     span: Span
     at: datetime | None = None
-    gist: Gist | None = None
 
     @property
     def is_statement(self) -> bool:
@@ -109,8 +83,6 @@ class Asserted:
     server``; may be empty). ``ended``: what it was is over. ``source``: the key of whom the speaker has it from, an
     empty one where that is not told; None: nobody, it is first-hand. ``weak``: there may be others besides.
     ``now``: it is said that something has changed. ``also``: what the one before says, told of another thing.
-    ``relative``: whom the text calls ``whose`` sister (a key), and what is hers: it is said of her, if it is known
-    who that is.
     """
 
     statement: str
@@ -123,7 +95,6 @@ class Asserted:
     weak: bool = False
     now: bool = False
     also: bool = False
-    relative: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -131,16 +102,19 @@ class Reading:
     """All that was read in one text, and who has read it. Spans are characters of that text."""
 
     things: list[Thing] = field(default_factory=list)
-    kin: list[Kin] = field(default_factory=list)
     happenings: list[Happening] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     asserted: list[Asserted] = field(default_factory=list)
     by: str = "rules"
 
+    def ends(self) -> set[str]:
+        """Return the keys of all that its links and claims are of."""
+        ends = {end for link in self.links for end in (link.source, link.target)}
+        return ends | {said.whose for said in self.asserted if said.whose}
+
     def add(self, other: Reading) -> None:
         """Take in what another part of the text tells of; its keys are others than those here."""
         self.things += other.things
-        self.kin += other.kin
         self.happenings += other.happenings
         self.links += other.links
         self.asserted += other.asserted

@@ -10,10 +10,11 @@ from itertools import batched
 from statistics import fmean
 
 from vicw_ingest.extraction.reading import Source
-from vicw_ingest.extraction.rules.causes import CauseFinder
-from vicw_ingest.extraction.rules.clauses import Clause, Phrases
+from vicw_ingest.extraction.rules.agents import agents_of
+from vicw_ingest.extraction.rules.causes import causes_in
+from vicw_ingest.extraction.rules.names import names_in
 from vicw_ingest.extraction.rules.reader import RulesReader
-from vicw_shared.language.analysis import Analyst, Sentence
+from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.progress import Progress, silent
 from vicw_standalone.bench.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap
 
@@ -37,23 +38,22 @@ class CauseScores:
 
 @dataclass(frozen=True, slots=True)
 class FactScores:
-    """Shares of sentences whose first labelled subject and verb were read from the main clause."""
+    """``found``: the share of sentences in which somebody does something; of these, what is labelled so."""
 
     sentences: int
+    found: float
     subject: float
     verb: float
-    precision: float
-    recall: float
+    both: float
 
 
 def measure_causes(sentences: Sequence[CauseSentence], progress: Progress = silent) -> CauseScores:
     """Judge what the finder of causes says of each sentence; one that is cut in several counts once."""
     texts = [joined(sentence.text) for sentence in sentences]
-    finder = CauseFinder()
     said = correct = 0
     judged: list[tuple[float, float, bool]] = []
     for text, sentence, analysed in zip(texts, sentences, _analysed(texts, "reading causes", progress), strict=True):
-        found = [cause for cause in finder.find(analysed) if cause is not None]
+        found = [cause for cause in causes_in(analysed) if cause is not None]
         if not found:
             continue
         said += 1
@@ -87,35 +87,33 @@ def judge_pair[T](
 
 
 def measure_facts(sentences: Sequence[FactSentence], progress: Progress = silent) -> FactScores:
-    """Judge the main clause of each sentence: a subject that overlaps by half, and the verb."""
+    """Judge each sentence's first agent, a name or a pronoun: a labelled subject overlaps by half, the verb fits."""
     texts = [joined(sentence.text) for sentence in sentences]
     verdicts: list[tuple[bool, bool]] = []
     for sentence, analysed in zip(sentences, _analysed(texts, "reading facts", progress), strict=True):
-        main = next((found for one in analysed if (found := _main_clause(Phrases(one))) is not None), None)
-        if main is not None and sentence.relations:
-            verdicts.append(_judge_fact(*main, sentence.relations[0]))
-    both = sum(subject and verb for subject, verb in verdicts)
+        found = next((fact for one in analysed for fact in _facts(one)), None)
+        if found is not None and sentence.relations:
+            verdicts.append(max(_judge_fact(*found, gold) for gold in sentence.relations))
     said = max(len(verdicts), 1)
     return FactScores(
         len(sentences),
+        len(verdicts) / max(len(sentences), 1),
         sum(subject for subject, _ in verdicts) / said,
         sum(verb for _, verb in verdicts) / said,
-        both / said,
-        both / max(len(sentences), 1),
+        sum(subject and verb for subject, verb in verdicts) / said,
     )
 
 
-def _main_clause(phrases: Phrases) -> tuple[Phrases, Clause] | None:
-    return next(((phrases, clause) for clause in phrases.clauses() if clause.subject is not None), None)
+def _facts(sentence: Sentence) -> Iterator[tuple[str, Word]]:
+    """Yield who does something in a sentence, as it is written, and the verb."""
+    names = {place: name for name in names_in(sentence) for place in name.places}
+    words = sentence.words
+    for agent, verb in agents_of(words, {place: name.places for place, name in names.items()}):
+        yield names[agent].text if agent in names else words[agent].text, words[verb]
 
 
-def _judge_fact(phrases: Phrases, clause: Clause, gold: Fact) -> tuple[bool, bool]:
-    assert clause.subject is not None
-    subject = token_overlap(phrases.text(clause.subject), joined(gold.subject)) >= 0.5
-    main = phrases.words[clause.verb]
-    said = [main] if main.tag == "VERB" else [phrases.words[place] for place in clause.verb_words]
-    predicate = gold.predicate.lower().split()
-    return subject, any(word.lower in predicate for word in said)
+def _judge_fact(subject: str, verb: Word, gold: Fact) -> tuple[bool, bool]:
+    return token_overlap(subject, joined(gold.subject)) >= 0.5, verb.lower in gold.predicate.lower().split()
 
 
 def _analysed(texts: Sequence[str], step: str, progress: Progress) -> Iterator[Sequence[Sentence]]:

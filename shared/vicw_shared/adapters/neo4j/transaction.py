@@ -98,10 +98,8 @@ class Neo4jTransaction:
         rows = await self._run(of_edges.touching(held, direction), uids=list(uids), tenant=self._tenant)
         return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
 
-    async def named(
-        self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
-    ) -> dict[str, list[Node]]:
-        kind = TermKind.WORD if word else TermKind.NAME
+    async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
+        kind = TermKind.NAME
         return await find_named(self._run, self._tenant, names, [self._context], kind=kind, limit=limit)
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:

@@ -34,7 +34,7 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
@@ -152,11 +152,8 @@ class SqliteTransaction:
 
         return await self._do(work)
 
-    async def named(
-        self, names: Sequence[str], *, word: bool = False, limit: int = MOST_NAMESAKES
-    ) -> dict[str, list[Node]]:
-        kinds = (TermKind.WORD,) if word else WHOLES
-        return await self._do(lambda c: read_named(c, self._tenant, names, [self._context], kinds=kinds, limit=limit))
+    async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
+        return await self._do(lambda c: read_named(c, self._tenant, names, [self._context], kinds=WHOLES, limit=limit))
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         return await self._do(lambda c: count_edges(c, self._tenant, uids, UNCOUNTED))

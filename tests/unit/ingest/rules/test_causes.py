@@ -1,27 +1,14 @@
 """Causes are read from plain sentences, the right way round, and not from sentences that name none."""
 
-from datetime import UTC, datetime
-from itertools import combinations
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from vicw_ingest.extraction.reading import Source
-from vicw_ingest.extraction.rules.causes import EDGES, JOINT, ORDERS, OUTSIDE, CauseFinder, Cut, best_cut
-from vicw_ingest.extraction.rules.reader import RulesReader
+from vicw_ingest.extraction.rules.causes import causes_in
 from vicw_shared.language.analysis import Analyst
 
 
 @pytest.fixture(scope="module")
 def analyst() -> Analyst:
     return Analyst()
-
-
-@pytest.fixture(scope="module")
-def finder() -> CauseFinder:
-    return CauseFinder()
 
 
 @pytest.mark.parametrize(
@@ -45,17 +32,11 @@ def finder() -> CauseFinder:
         ("The amulet was a fake, which is why the spell failed.", "The amulet was a fake", "the spell failed"),
         ("After the deploy failed, Ben rolled back the release.", "the deploy failed", "Ben rolled back the release"),
         ("The server crashed when the disk was full.", "the disk was full", "The server crashed"),
-        ("Fixes the leak by closing the socket.", "closing the socket", "Fixes the leak"),
         ("The root cause of the outage was a full disk.", "a full disk", "the outage"),
-        (
-            "Thousands marched through the capital to protest the new tax.",
-            "to protest the new tax",
-            "Thousands marched through the capital",
-        ),
     ],
 )
-def test_a_cause_and_its_effect(analyst: Analyst, finder: CauseFinder, text: str, cause: str, effect: str) -> None:
-    (found,) = finder.find(analyst.analyse([text])[0])
+def test_a_cause_and_its_effect(analyst: Analyst, text: str, cause: str, effect: str) -> None:
+    (found,) = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.cause.start : found.cause.end] == cause
     assert text[found.effect.start : found.effect.end] == effect
@@ -76,8 +57,8 @@ def test_a_cause_and_its_effect(analyst: Analyst, finder: CauseFinder, text: str
         "She was there when I arrived.",
     ],
 )
-def test_no_cause_where_none_is_told(analyst: Analyst, finder: CauseFinder, text: str) -> None:
-    assert list(finder.find(analyst.analyse([text])[0])) == [None]
+def test_no_cause_where_none_is_told(analyst: Analyst, text: str) -> None:
+    assert list(causes_in(analyst.analyse([text])[0])) == [None]
 
 
 @pytest.mark.parametrize(
@@ -106,8 +87,8 @@ def test_no_cause_where_none_is_told(analyst: Analyst, finder: CauseFinder, text
         "Ana made a cake for Ben.",
     ],
 )
-def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, finder: CauseFinder, text: str) -> None:
-    assert list(finder.find(analyst.analyse([text])[0])) == [None]
+def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, text: str) -> None:
+    assert list(causes_in(analyst.analyse([text])[0])) == [None]
 
 
 @pytest.mark.parametrize(
@@ -120,11 +101,7 @@ def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, 
         ("It was because of the cache.", "the cache", "It"),
         ("The outage resulted from a bad deploy.", "a bad deploy", "The outage"),
         ("Thanks to the patch, the server is stable.", "the patch", "the server is stable"),
-        ("The disk was full, which made the build fail.", "The disk was full", "the build fail"),
-        ("The new index made queries faster.", "The new index", "queries faster"),
         ("the server crashed bc the disk was full", "the disk was full", "the server crashed"),
-        ("He stayed home, cause he was sick.", "he was sick", "He stayed home"),
-        ("The server crashed, cause the disk was full.", "the disk was full", "The server crashed"),
         ("The crash was caused by a null pointer.", "a null pointer", "The crash"),
         ("The pods could not start because the token expired.", "the token expired", "The pods could not start"),
         ("The server does not respond because the disk is full.", "the disk is full", "The server does not respond"),
@@ -142,10 +119,8 @@ def test_the_words_of_a_cue_are_none_where_they_join_no_cause(analyst: Analyst, 
         ("The trains are late because of the snow; we will walk.", "the snow", "The trains are late"),
     ],
 )
-def test_a_cue_joins_what_stands_in_its_clause(
-    analyst: Analyst, finder: CauseFinder, text: str, cause: str, effect: str
-) -> None:
-    (found,) = finder.find(analyst.analyse([text])[0])
+def test_a_cue_joins_what_stands_in_its_clause(analyst: Analyst, text: str, cause: str, effect: str) -> None:
+    (found,) = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.cause.start : found.cause.end] == cause
     assert text[found.effect.start : found.effect.end] == effect
@@ -160,63 +135,61 @@ def test_a_cue_joins_what_stands_in_its_clause(
         "It does not run because of the disk but because of the network.",
     ],
 )
-def test_what_is_denied_as_a_cause_is_none_beside_the_one_that_is(
-    analyst: Analyst, finder: CauseFinder, text: str
-) -> None:
-    (found,) = finder.find(analyst.analyse([text])[0])
+def test_what_is_denied_as_a_cause_is_none_beside_the_one_that_is(analyst: Analyst, text: str) -> None:
+    (found,) = causes_in(analyst.analyse([text])[0])
     assert found is None or "disk" not in text[found.cause.start : found.cause.end]
 
 
-def test_what_is_not_so_merely_because_of_something_has_no_cue(analyst: Analyst, finder: CauseFinder) -> None:
-    (found,) = finder.find(analyst.analyse(["It does not start just because you ask."])[0])
-    assert found is None or found.rule == "learnt"
+def test_what_is_not_so_merely_because_of_something_has_no_cue(analyst: Analyst) -> None:
+    (found,) = causes_in(analyst.analyse(["It does not start just because you ask."])[0])
+    assert found is None
 
 
-def test_what_may_be_a_cause_is_doubtful(analyst: Analyst, finder: CauseFinder) -> None:
+def test_what_may_be_a_cause_is_doubtful(analyst: Analyst) -> None:
     for text in ("It might have been caused by mice.", "Perhaps the leak led to the outage."):
-        (found,) = finder.find(analyst.analyse([text])[0])
+        (found,) = causes_in(analyst.analyse([text])[0])
         assert found is not None
         assert found.certainty == 0.5
 
 
-def test_a_root_cause_is_of_what_went_wrong(analyst: Analyst, finder: CauseFinder) -> None:
+def test_a_root_cause_is_of_what_went_wrong(analyst: Analyst) -> None:
     renamed, named = "Done: ci-04 is now called forge-1.", "The root cause was a missing logrotate config."
-    assert list(finder.find(analyst.analyse([f"{renamed} {named}"])[0])) == [None, None]
+    assert list(causes_in(analyst.analyse([f"{renamed} {named}"])[0])) == [None, None]
     text = f"The disk filled up on Friday. {renamed} {named}"
-    *_, found = finder.find(analyst.analyse([text])[0])
+    *_, found = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.effect.start : found.effect.end] == "The disk filled up on Friday."
 
 
-def test_a_reason_alone_is_of_the_sentence_before(analyst: Analyst, finder: CauseFinder) -> None:
+def test_a_reason_alone_is_of_the_sentence_before(analyst: Analyst) -> None:
     text = "The build broke. Because the disk was full."
-    _, found = finder.find(analyst.analyse([text])[0])
+    _, found = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.cause.start : found.cause.end] == "the disk was full"
     assert text[found.effect.start : found.effect.end] == "The build broke."
-    assert list(finder.find(analyst.analyse(["Because the disk was full."])[0])) == [None]
+    assert list(causes_in(analyst.analyse(["Because the disk was full."])[0])) == [None]
 
 
-def test_therefore_looks_back_to_the_sentence_before(analyst: Analyst, finder: CauseFinder) -> None:
+def test_therefore_looks_back_to_the_sentence_before(analyst: Analyst) -> None:
     text = "The disk was full. Therefore the backup stopped."
-    first, second = finder.find(analyst.analyse([text])[0])
+    first, second = causes_in(analyst.analyse([text])[0])
     assert first is None
     assert second is not None
     assert text[second.cause.start : second.cause.end] == "The disk was full."
     assert text[second.effect.start : second.effect.end] == "the backup stopped"
 
 
-def test_a_cause_that_is_called_one_looks_back_for_its_effect(analyst: Analyst, finder: CauseFinder) -> None:
+def test_a_cause_that_is_called_one_looks_back_for_its_effect(analyst: Analyst) -> None:
     text = "Nobody could log in. The root cause was a null pointer in parse_config()."
-    _, found = finder.find(analyst.analyse([text])[0])
+    _, found = causes_in(analyst.analyse([text])[0])
     assert found is not None
     assert text[found.cause.start : found.cause.end] == "a null pointer in parse_config()"
     assert text[found.effect.start : found.effect.end] == "Nobody could log in."
 
 
-def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst, finder: CauseFinder) -> None:
+def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst) -> None:
     text = "Nobody could log in. The reason I like tea is the taste."
-    assert list(finder.find(analyst.analyse([text])[0])) == [None, None]
+    assert list(causes_in(analyst.analyse([text])[0])) == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -226,87 +199,27 @@ def test_a_reason_that_tells_its_own_effect_does_not_look_back(analyst: Analyst,
         ("Cache the index in memory\n\nBecause of the slow reads.", "the slow reads"),
     ],
 )
-def test_a_reason_that_stands_alone_is_that_of_the_sentence_before(
-    analyst: Analyst, finder: CauseFinder, text: str, cause: str
-) -> None:
-    first, found = finder.find(analyst.analyse([text])[0])
+def test_a_reason_that_stands_alone_is_that_of_the_sentence_before(analyst: Analyst, text: str, cause: str) -> None:
+    first, found = causes_in(analyst.analyse([text])[0])
     assert first is None
     assert found is not None
     assert text[found.cause.start : found.cause.end] == cause
     assert text[found.effect.start : found.effect.end] == "Cache the index in memory"
 
 
-def test_a_reason_alone_in_a_text_is_that_of_nothing(analyst: Analyst, finder: CauseFinder) -> None:
-    assert list(finder.find(analyst.analyse(["Because reads were slow."])[0])) == [None]
+def test_a_reason_alone_in_a_text_is_that_of_nothing(analyst: Analyst) -> None:
+    assert list(causes_in(analyst.analyse(["Because reads were slow."])[0])) == [None]
 
 
-def test_a_reason_before_its_effect_does_not_look_back(analyst: Analyst, finder: CauseFinder) -> None:
+def test_a_reason_before_its_effect_does_not_look_back(analyst: Analyst) -> None:
     text = "I know. Because he lied she left him."
-    _, found = finder.find(analyst.analyse([text])[0])
+    _, found = causes_in(analyst.analyse([text])[0])
     assert found is None or text[found.effect.start : found.effect.end] != "I know."
 
 
-def test_therefore_at_the_start_of_a_text_has_no_cause(analyst: Analyst, finder: CauseFinder) -> None:
-    assert list(finder.find(analyst.analyse(["Therefore the backup stopped."])[0])) == [None]
+def test_therefore_at_the_start_of_a_text_has_no_cause(analyst: Analyst) -> None:
+    assert list(causes_in(analyst.analyse(["Therefore the backup stopped."])[0])) == [None]
 
 
-_LICENCE = (
-    "Any contribution intentionally submitted for inclusion in the work by you, as defined in the Apache-2.0 license, "
-    "shall be dual licensed as above, without any additional terms or conditions."
-)
-_PROVIDES = "This crate provides an attribute macro to make async fn in traits work with dyn traits."
-_BOMB = "Three people were killed when a bomb exploded near the market."
-
-
-@pytest.mark.parametrize(
-    ("text", "in_news", "in_reference"),
-    [(_LICENCE, [], []), (_PROVIDES, ["learnt"], []), (_BOMB, ["learnt"], ["learnt"])],
-)
-def test_what_instructs_or_describes_tells_of_no_cause_without_a_cue(
-    analyst: Analyst, finder: CauseFinder, text: str, in_news: list[str], in_reference: list[str]
-) -> None:
-    (sentences,) = analyst.analyse([text])
-    assert [cause.rule for cause in finder.find(sentences) if cause] == in_news
-    assert [cause.rule for cause in finder.find(sentences, reference=True) if cause] == in_reference
-
-
-def test_a_page_with_headings_is_a_reference() -> None:
-    def causes(text: str) -> list[str]:
-        (reading,) = RulesReader().read([Source(text, datetime(2026, 1, 1, tzinfo=UTC))])
-        return [link.rule for link in reading.links if link.type == "CAUSED"]
-
-    assert causes(_PROVIDES) == ["rules:learnt"]
-    assert causes(f"# Macros\n\n{_PROVIDES}\n") == []
-    assert causes(f"# The attack\n\n{_BOMB}\n") == ["rules:learnt"]
-
-
-def test_nothing_is_found_in_nothing(finder: CauseFinder) -> None:
-    assert list(finder.find([])) == []
-
-
-@given(st.integers(0, 9), st.integers(0, 2**32 - 1))
-def test_the_best_cut_is_the_best_of_all(length: int, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    word, edge = random.normal(size=(length, 4)), random.normal(size=(length + 1, 2 * EDGES))
-
-    def score(cut: Cut) -> float:
-        first, second = ORDERS[cut.order]
-        labels = [OUTSIDE] * length
-        labels[cut.begin : cut.end] = [first] * (cut.end - cut.begin)
-        labels[cut.end : cut.begin2] = [JOINT] * (cut.begin2 - cut.end)
-        labels[cut.begin2 : cut.end2] = [second] * (cut.end2 - cut.begin2)
-        inside = sum(word[place, label] for place, label in enumerate(labels))
-        return float(inside + sum(edge[at, cut.order * EDGES + kind] for kind, at in enumerate(cut[1:])))
-
-    cuts = [
-        Cut(order, a, b, c, d)
-        for order in (0, 1)
-        for a, b, d in combinations(range(length + 1), 3)
-        for c in range(b, d)
-    ]
-    best = best_cut(word, edge)
-    if cuts:
-        assert best is not None
-        assert score(best) == pytest.approx(max(map(score, cuts)))
-    else:
-        assert best is None
+def test_nothing_is_found_in_nothing() -> None:
+    assert list(causes_in([])) == []

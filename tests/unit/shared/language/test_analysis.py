@@ -1,4 +1,4 @@
-"""Plain sentences are analysed as a reader would: who does what to what."""
+"""Texts are cut into sentences and words, which have their parts of speech."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,30 +12,17 @@ def analyst() -> Analyst:
     return Analyst()
 
 
-def words_in(sentence: Sentence, relation: str) -> list[str]:
-    return [word.text for word in sentence.words if word.relation == relation]
-
-
 @pytest.mark.parametrize(
-    ("text", "subject", "verb", "thing"),
+    ("text", "expected"),
     [
-        ("The new deploy broke the login page.", "deploy", "broke", "page"),
-        ("Ana wrote a long letter to her brother.", "Ana", "wrote", "letter"),
-        ("My sister bought an old house in Lisbon.", "sister", "bought", "house"),
-        ("Yesterday the committee rejected our proposal.", "committee", "rejected", "proposal"),
-        ("Our customers asked many questions.", "customers", "asked", "questions"),
+        ("The new deploy broke the login page.", "DET ADJ NOUN VERB DET NOUN NOUN PUNCT"),
+        ("Ana wrote a long letter to her brother.", "PROPN VERB DET ADJ NOUN ADP PRON NOUN PUNCT"),
+        ("The build failed because Ben deleted it.", "DET NOUN VERB SCONJ PROPN VERB PRON PUNCT"),
     ],
 )
-def test_who_does_what(analyst: Analyst, text: str, subject: str, verb: str, thing: str) -> None:
+def test_parts_of_speech(analyst: Analyst, text: str, expected: str) -> None:
     ((sentence,),) = analyst.analyse([text])
-    found = [words_in(sentence, relation) for relation in ("nsubj", "root", "obj")]
-    assert found == [[subject], [verb], [thing]]
-
-
-def test_a_reason_hangs_on_what_it_explains(analyst: Analyst) -> None:
-    ((sentence,),) = analyst.analyse(["The build failed because Ben deleted the table."])
-    deleted = next(word for word in sentence.words if word.text == "deleted")
-    assert (deleted.relation, sentence.words[deleted.head].text) == ("advcl", "failed")
+    assert [word.tag for word in sentence.words] == expected.split()
 
 
 def test_places_are_those_of_the_text(analyst: Analyst) -> None:
@@ -83,7 +70,7 @@ def test_what_is_a_name_elsewhere_in_the_text_is_one_where_a_sentence_begins(ana
     assert tags([alone], "Otto") == ["NOUN"], "by itself the tagger does not know it"
     (found,) = analyst.analyse(["His uncle Otto came. Otto danced with Agnes."])
     assert tags(found, "Otto") == ["PROPN", "PROPN"]
-    assert (words_in(found[1], "nsubj"), words_in(found[1], "root")) == (["Otto"], ["danced"])
+    assert tags(found, "danced") == ["VERB"]
 
 
 def test_a_word_with_a_small_letter_elsewhere_is_no_name(analyst: Analyst) -> None:
@@ -93,13 +80,13 @@ def test_a_word_with_a_small_letter_elsewhere_is_no_name(analyst: Analyst) -> No
 
 def test_what_somebody_did_is_the_verb_of_a_sentence_without_one(analyst: Analyst) -> None:
     ((sentence,),) = analyst.analyse(["Mrs Lund brought soup."])
-    assert (words_in(sentence, "root"), words_in(sentence, "obj")) == (["brought"], ["soup"])
+    assert [tags([sentence], word) for word in ("brought", "soup")] == [["VERB"], ["NOUN"]]
 
 
 @pytest.mark.parametrize("name", ["Ingrid", "Rashid", "Igor", "Bo", "Kenji", "Elias", "Uwe", "Marta"])
 def test_a_name_that_begins_a_sentence_is_taken_for_no_little_word(analyst: Analyst, name: str) -> None:
     (first, *_) = analyst.analyse([f"{name} moved to Oslo last week."])[0][0].words
-    assert (first.tag, first.relation) == ("PROPN", "nsubj")
+    assert first.tag == "PROPN"
 
 
 @pytest.mark.parametrize("sentence", ["They moved to Oslo.", "Did you move?", "Yes, we moved.", "Nobody moved."])

@@ -40,11 +40,13 @@ def test_causes_are_judged() -> None:
 def test_facts_are_judged() -> None:
     scores = measure_facts(
         [
-            fact("The committee rejected the plan .", "The committee", "rejected"),
+            fact("Ana rejected the plan .", "Ana", "rejected"),
             fact("Ana wrote a letter .", "A letter", "wrote"),
+            fact("The committee slept .", "The committee", "slept"),
+            fact("Tea is hot .", "Tea", "is"),
         ]
     )
-    assert (scores.subject, scores.verb, scores.precision, scores.recall) == (0.5, 1.0, 0.5, 0.5)
+    assert (scores.found, scores.subject, scores.verb, scores.both) == (0.5, 0.5, 1.0, 0.5)
 
 
 def test_pairs_of_statements_are_judged_as_a_memory_would() -> None:

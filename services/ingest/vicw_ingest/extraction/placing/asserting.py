@@ -6,8 +6,8 @@ domain, and seen by the same people: only such can replace each other (docs/deci
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from vicw_ingest.extraction.reading import SPEAKER, Asserted
 from vicw_shared.model import Edge, Label, Node
@@ -49,7 +49,7 @@ class Asserting:
         """Return what is stored. What is said of somebody unknown is left out."""
         made = AssertedParts()
         order = 0
-        for number, each in enumerate(_of_whom_it_is(asserted, ends)):
+        for number, each in enumerate(asserted):
             order = order if each.also else number
             statement = ends[each.statement]
             owner = ends.get(each.whose) if each.whose is not None else None
@@ -97,10 +97,3 @@ class Asserting:
     def _edge(self, edge_type: str, source: Node, target: Node, by: str, said: Mapping[str, object]) -> Edge:
         item = self.item.uid
         return self.ties.edge(edge_type, source.uid, target.uid, by=by, item=item, told_by=item, said=said)
-
-
-def _of_whom_it_is(asserted: Sequence[Asserted], ends: Mapping[str, Node | None]) -> Iterator[Asserted]:
-    """Yield what is said of somebody's sister as said of her, if it is known who that is."""
-    for each in asserted:
-        whose, of = each.relative or (None, "")
-        yield replace(each, whose=whose, of=of) if whose is not None and ends.get(whose) is not None else each

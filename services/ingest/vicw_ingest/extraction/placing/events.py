@@ -5,17 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 
 from vicw_ingest.extraction.placing.model import Place
-from vicw_ingest.extraction.placing.retold import metadata_of
+from vicw_ingest.extraction.placing.retold import shared_uid
 from vicw_ingest.extraction.reading import Happening
 from vicw_ingest.planning.drafts import headline
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import told_event_uid
 
 
-def event_of(happening: Happening, place: Place, now: datetime, uid: str | None = None) -> Node:
-    """Return the node of what an item tells of, stored ``now``: under ``uid``, if other items may tell of it, too."""
+def event_of(happening: Happening, place: Place, now: datetime) -> Node:
+    """Return the node of what an item tells of, stored ``now``: of an event, the one that other items tell of, too."""
     item = place.item
-    own = uid or told_event_uid(item.uid, f"rules {happening.key}")
+    shared = shared_uid(happening.text, place) if not happening.is_statement else None
+    own = shared or told_event_uid(item.uid, f"rules {happening.key}")
     return Node(
         uid=own,
         label=Label.EVENT,
@@ -33,5 +34,4 @@ def event_of(happening: Happening, place: Place, now: datetime, uid: str | None 
         sensitivity=item.sensitivity,
         portable=item.portable,
         expires_at=item.expires_at,
-        metadata=metadata_of(happening.gist, item.timestamp) if uid is not None else {},
     )

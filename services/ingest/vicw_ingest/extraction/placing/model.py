@@ -35,13 +35,9 @@ class Place:
 
 @dataclass(slots=True)
 class Placed:
-    """What is stored of a reading: named things, slots of attributes, events with the time they are of, and edges.
-
-    ``corrected`` are events that other items tell of, as they are to be stored anew.
-    """
+    """What is stored of a reading: named things, slots of attributes, events with the time they are of, and edges."""
 
     named: list[Node] = field(default_factory=list)
     slots: list[Node] = field(default_factory=list)
     events: list[Node] = field(default_factory=list)
-    corrected: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)

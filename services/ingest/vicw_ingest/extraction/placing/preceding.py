@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_ingest.extraction.placing.pronouns import ends_of
-from vicw_ingest.extraction.reading import ADDRESSEE, HE, PREVIOUS, SHE, Reading
+from vicw_ingest.extraction.reading import ADDRESSEE, PREVIOUS, Reading
 from vicw_shared.model import Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import GraphTransaction
@@ -24,7 +23,7 @@ class Preceding:
         found: dict[str, Node] = {}
         for node in self._nodes:
             reading = readings.get(node.uid)
-            if reading is not None and {ADDRESSEE, PREVIOUS, HE, SHE} & ends_of(reading):
+            if reading is not None and {ADDRESSEE, PREVIOUS} & reading.ends():
                 before = await self._before(node)
                 if before is not None:
                     found[node.uid] = before
@@ -53,7 +52,7 @@ class Preceding:
         """
         found: dict[str, str] = {}
         for node in self._nodes:
-            if node.uid in readings and ADDRESSEE in ends_of(readings[node.uid]):
+            if node.uid in readings and ADDRESSEE in readings[node.uid].ends():
                 name = self._addressee(node, before.get(node.uid))
                 if name is not None:
                     found[node.uid] = name

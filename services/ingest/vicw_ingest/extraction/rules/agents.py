@@ -1,11 +1,9 @@
-"""Who did it: the plain subjects of a sentence's main clauses (INITIATED)."""
+"""Who did it (INITIATED), and which names are people's: by what stands before a verb, and by which verb."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from vicw_ingest.extraction.rules.clauses import Clause, Phrases
-from vicw_ingest.extraction.rules.relationships import QUALIFYING, RELATIONSHIPS
 from vicw_shared.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
@@ -15,130 +13,117 @@ _WISHING = frozenset(
     "refuse refuses refused need needs needed hesitate hesitates hesitated".split()
 )
 """Verbs of what is not done yet, or never: ``wanted to deploy``. With a noun (``planned the party``) it is done."""
+_NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
+_BEING = frozenset("is are was were be been am 's 're get gets got".split())
+_OF_VERB = frozenset({"AUX", "ADV", "PART"})
+_NOT_BEFORE = frozenset({"ADP", "SCONJ", "VERB", "AUX", "PART"})
+"""Tags of what stands before a name that is no subject of a main clause."""
+_FURTHER = frozenset({"CCONJ", "PUNCT"})
+"""Tags of what stands before the subject of a main clause behind another one."""
+_FAR = 4
+"""Words between a verb in the passive and *by*."""
+_JOINTS = frozenset({"and", "&", ","})
 _LEFT_OPEN = frozenset({"or", "nor"})
-_MAIN = frozenset({"root", "conj", "parataxis"})
+TITLES = frozenset(
+    "mr mr. mrs mrs. ms ms. miss dr dr. doctor prof prof. professor sir lady lord king queen prince princess captain "
+    "mistress master sergeant colonel general major lieutenant officer judge inspector president senator pastor "
+    "reverend nurse aunt uncle father mother brother sister".split()
+)
+_DONE_BY_PEOPLE = (
+    "believe love hate feel hope laugh smile cry reply whisper shout marry visit walk ride travel arrive sleep eat "
+    "drink cook wear promise forgive agree blame thank apologise joke nod sigh wonder buy sell borrow lend pay teach "
+    "study retire live"
+).split()
+_DONE_BY_TOOLS = "ask want answer call talk move learn work decide refuse explain suggest join".split()
+"""Tools do these, too, by habit: *Compose joins them*. Of what was done once, in the past, people are told."""
+_IRREGULAR = frozenset(
+    "said told thought felt met wrote spoke rode drove sat stood slept ate drank wore held understood forgot forgave "
+    "knew left bought sold lent paid taught wept says thinks".split()
+)
 
 
-def agents_of(phrases: Phrases, clauses: list[Clause]) -> Iterator[tuple[int, int]]:
-    """Yield (agent, verb) of every clause that tells of something done: places of words in the sentence.
+def _past(verb: str) -> str:
+    return f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb[-2:] in {"ry", "ly", "dy"} else f"{verb}ed"
 
-    What is denied was not done, and what is merely the case (``Ana is tall``) nobody does.
+
+_BY_PEOPLE = (
+    _IRREGULAR
+    | {f"{verb}s" for verb in _DONE_BY_PEOPLE}
+    | {_past(verb) for verb in (*_DONE_BY_PEOPLE, *_DONE_BY_TOOLS)}
+)
+
+
+def agents_of(
+    words: Sequence[Word], named: Mapping[int, range], begins: Collection[int] = ()
+) -> Iterator[tuple[int, int]]:
+    """Yield (agent, verb) of every main clause that tells of something done: places of words.
+
+    An agent is a pronoun or the last word of a name; ``named`` has the words of the name that each word is part of.
+    Besides the sentence, clauses begin at the places ``begins``. What is denied, wished or yet to come was not done,
+    and what is merely the case (``Ana is tall``) nobody does.
     """
-    words = phrases.words
-    if words and words[-1].text == "?":
+    if not words or words[-1].text == "?":
         return
-    for clause in clauses:
-        if phrases.words[clause.verb].tag != "VERB" or clause.negated or _is_mere(phrases.words, clause):
+    first = True
+    for verb, word in enumerate(words):
+        if word.tag != "VERB":
             continue
-        agent = _agent(phrases.words, clause)
-        if agent is not None:
-            yield from ((each, clause.verb) for each in _all_of(words, agent, clause))
+        start = verb
+        while start > 0 and words[start - 1].tag in _OF_VERB and words[start - 1].lower != "to":
+            start -= 1
+        helping = {helper.lower for helper in words[start:verb]}
+        is_first, first = first, False
+        to = verb + 1 < len(words) and words[verb + 1].lower == "to"
+        if helping & (_MODALS | _NEGATIONS) or (word.lower in _WISHING and to):
+            continue
+        if helping & _BEING and not word.lower.endswith("ing"):
+            by = next((at for at in range(verb + 1, min(verb + _FAR, len(words))) if words[at].lower == "by"), None)
+            if by is not None and by + 1 < len(words):
+                yield (named[by + 1][-1] if by + 1 in named else by + 1), verb
+        else:
+            yield from ((agent, verb) for agent in _subjects(words, named, start, begins, is_first=is_first))
 
 
-def is_main(words: tuple[Word, ...], verb: int) -> bool:
-    """Tell whether a clause stands by itself: it is the sentence's own, or one beside it."""
-    while words[verb].relation in _MAIN:
-        if words[verb].head < 0:
-            return True
-        verb = words[verb].head
-    return False
-
-
-def _agent(words: tuple[Word, ...], clause: Clause) -> int | None:
-    if clause.passive:
-        by = clause.object
-        return by if by is not None and words[by].relation == "obl:agent" else None
-    return clause.subject if clause.subject is not None else _before(words, clause) or _described(words, clause)
-
-
-def _before(words: tuple[Word, ...], clause: Clause) -> int | None:
-    """Return a name that stands right before a verb without a subject, hidden by what comes first (``At dawn``)."""
-    first = min(clause.verb_words)
-    fronted = words[0].tag in {"ADP", "ADV", "SCONJ"} and words[clause.verb].relation == "root"
-    return first - 1 if fronted and first > 1 and words[first - 1].tag == "PROPN" else None
-
-
-def _described(words: tuple[Word, ...], clause: Clause) -> int | None:
-    """Return a name at the start that is described between commas: ``Jonas, Liv's husband, drove``, ``Ana, the cook,``.
-
-    The analysis takes it for somebody who is spoken to.
-    """
-    name, end = _name_behind(words), min(clause.verb_words)
-    while end > 0 and words[end - 1].tag == "ADV":
-        end -= 1
-    inside = words[name + 1 : end - 1]
-    if words[clause.verb].relation != "root" or name == 0 or not inside:
-        return None
-    if words[name].text != "," or words[end - 1].text != "," or any(word.text == "," for word in inside):
-        return None
-    says_who = inside[0].tag == "DET" or any(word.lower in RELATIONSHIPS for word in inside)
-    return name - 1 if says_who and not any(word.tag in {"VERB", "AUX"} for word in inside) else None
-
-
-def _name_behind(words: tuple[Word, ...]) -> int:
-    """Return where the name ends that a sentence begins with; 0 if it begins with none."""
-    end = 0
-    while end < len(words) and words[end].tag == "PROPN":
-        end += 1
-    return end
-
-
-def _all_of(words: tuple[Word, ...], agent: int, clause: Clause) -> list[int]:
-    """Return an agent and who is named beside it (``Ana and Ben deployed``); none where *or* leaves it open."""
-    every = [agent]
-    for at in range(agent + 1, clause.verb if clause.verb > agent else len(words)):
-        if words[at].relation == "conj" and words[at].head in every:
-            every.append(at)
-    every = sorted({*every, *_enumerated(words, agent, clause)})
-    between = {word.lower for word in words[every[0] : every[-1]]}
-    return [] if between & _LEFT_OPEN else every
-
-
-def _enumerated(words: tuple[Word, ...], agent: int, clause: Clause) -> list[int]:
-    """Return the last words of the names of a list before a verb (``Ana, Eva and Ben deployed``) that has the agent.
-
-    The analysis often takes the first, or the last, for something beside the list: ``Ana, [Eva and Ben deployed]``.
-    """
-    end = min(clause.verb_words)
-    while end > 0 and words[end - 1].tag == "ADV":
-        end -= 1
-    names: list[int] = []
-    first, joined = end, False
-    while (start := _name_before(words, first)) < first:
-        if start > 0 and words[start - 1].tag == "ADP":
-            break  # In Porto, Ana and Eva left: no part of the list
-        names.append(first - 1)
-        first = start if len(names) > 1 else _relative_start(words, start)
-        joints = {"and", "&", *_LEFT_OPEN} if len(names) == 1 else {","}
-        if first == 0 or words[first - 1].lower not in joints:
+def _subjects(
+    words: Sequence[Word], named: Mapping[int, range], end: int, begins: Collection[int], *, is_first: bool
+) -> list[int]:
+    """Return the pronoun, or the last words of the names, right before a verb; none where *or* leaves it open."""
+    found: list[int] = []
+    at = end - 1
+    while at >= 0 and (at in named or (not found and words[at].tag == "PRON")):
+        found.append(at)
+        start = named[at][0] if at in named else at
+        at = start - 1
+        if at >= 0 and words[at].lower in _LEFT_OPEN:
+            return []
+        joint = at
+        while joint > 0 and words[joint].lower in _JOINTS:
+            joint -= 1
+        if joint == at or joint not in named or _is_behind(words, named[joint][0], "ADP"):
             break
-        joined = True
-        first -= 2 if len(names) == 1 and first > 1 and words[first - 2].text == "," else 1
-    return names if joined and agent in range(first, end) else []
+        at = joint
+    if not found:
+        return []
+    start = named[found[-1]][0] if found[-1] in named else found[-1]
+    before = words[start - 1].tag if start > 0 and start not in begins else "PUNCT"
+    return found if before not in _NOT_BEFORE and (is_first or before in _FURTHER) else []
 
 
-def _relative_start(words: tuple[Word, ...], start: int) -> int:
-    """Return where a name begins with what it is to the one before: ``Aksel and [his daughter Liv]``."""
-    owned = start - 1
-    while owned > 0 and words[owned].lower in RELATIONSHIPS | QUALIFYING:
-        owned -= 1
-    return owned if 0 < owned < start - 1 and words[owned].relation == "nmod:poss" else start
-
-
-def _name_before(words: tuple[Word, ...], end: int) -> int:
-    """Return where the name begins that ends before a place; that place if none does."""
-    start = end
-    while start > 0 and words[start - 1].tag == "PROPN":
-        start -= 1
-    return start
-
-
-def _is_mere(words: tuple[Word, ...], clause: Clause) -> bool:
-    """Tell whether a clause only speaks of what would, could or should be done, or will be."""
-    first = min(clause.verb_words)
-    asked = words[first].relation == "root" and words[clause.verb].text == words[0].text and clause.subject is None
-    if words[clause.verb].lower in _WISHING and any(
-        word.head == clause.verb and word.relation in {"xcomp", "ccomp"} for word in words
-    ):
+def is_person(words: Sequence[Word], name: range) -> bool:
+    """Tell whether a title, or what it does, says that a name is a person's."""
+    first, behind = name[0], name[-1] + 1
+    if any(ch.isdigit() for word in words[first:behind] for ch in word.text):
+        return False
+    before = words[first - 1].lower if first > 0 else ""
+    if before in TITLES or (words[first].lower in TITLES and len(name) > 1):
         return True
-    return asked or any(words[at].lower in _MODALS for at in range(max(first - 1, 0), clause.verb + 1))
+    if before in {"the", "a", "an"} or _is_behind(words, first, "ADP"):
+        return False
+    while behind < len(words) and words[behind].tag in {"ADV", "AUX"}:
+        behind += 1
+    verb = words[behind] if behind < len(words) else None
+    return verb is not None and verb.lower in _BY_PEOPLE and verb.tag == "VERB"
+
+
+def _is_behind(words: Sequence[Word], place: int, tag: str) -> bool:
+    return place > 0 and words[place - 1].tag == tag

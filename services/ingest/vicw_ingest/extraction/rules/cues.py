@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 
-from vicw_ingest.extraction.rules.soundness import certainty_of, is_question, is_sound, is_time, phrase_start
-from vicw_shared.language.analysis import Sentence, Word
+from vicw_shared.language.analysis import Word
+from vicw_shared.language.times import MONTHS, WEEKDAYS
 
 
 class Side(Enum):
@@ -21,9 +21,7 @@ class Side(Enum):
 class Cue:
     """A cue in a sentence: the places of its words, and how certain it makes a cause (0 to 1).
 
-    ``fronted``: nothing that it could join stands before it in the sentence. ``whole``: all before it is the one, all
-    behind it the other, of the words ``[begin, end)`` of the sentence (``end`` None: up to its last); none outside of
-    them are of either. ``rule``: what the cue is called (``as-a-result-of``); empty: as its words are.
+    ``fronted``: it begins its sentence. ``rule`` is its words (``as-a-result-of``).
     """
 
     first: int
@@ -31,16 +29,15 @@ class Cue:
     side: Side
     certainty: float
     fronted: bool
-    whole: bool = False
-    begin: int = 0
-    end: int | None = None
-    rule: str = ""
+    rule: str
 
 
 _BEHIND = {
     0.95: "because; because of; due to; owing to; as a result of; as a consequence of; caused by; on account of",
     0.9: "resulted from; results from; resulting from; stems from; stemmed from; stemming from; arose from; thanks to",
-    0.85: "in response to; in retaliation for; in protest against; triggered by; sparked by; prompted by; given that",
+    0.85: "in response to; in retaliation for; in protest against; triggered by; sparked by; prompted by; given that; "
+    "bc; cuz; coz",
+    0.65: "since",
 }
 _BEFORE = {
     0.95: "that is why; that 's why; this is why; which is why",
@@ -58,33 +55,38 @@ _NOT_AFTER: Mapping[str, frozenset[str]] = {
     "as a consequence": frozenset({"of"}),
 }
 """Words that make something else of a cue if they follow it."""
-
-
-JOINING_CLAUSES = frozenset("so why hence thus therefore consequently accordingly because since".split())
-"""Last words of cues that stand between clauses, not between the names of things."""
-_CALLED = frozenset({"cause", "reason", "culprit"})
-_CALLED_SO = frozenset({"root", "the", "main", "real", "underlying", "only", "actual"})
-_COPULAS = frozenset({"is", "was", "are", "were", "'s"})
-_MENDING = frozenset(
-    "fix fixes fixed resolve resolves resolved solve solves solved prevent prevents prevented repair repaired avoid "
-    "avoids avoided mend mended".split()
+_AFTER = frozenset({"after", "when", "once", "as"})
+"""Conjunctions that are cues before something that failed."""
+_AFTER_CERTAINTY = 0.6
+_FAILING = (
+    "fail", "crash", "broke", "break", "died", "timed", "corrupt", "leak", "expire", "collapse", "full", "error",
+    "outage", "wrong", "stop", "slow", "problem", "incident", "fault", "damag", "fill", "could", "down", "lost",
+)  # fmt: skip
+"""How words begin that say that something failed."""
+_QUOTES = frozenset("\"'“”‘’`")
+_NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
+_ABLE = frozenset({"can", "ca", "could", "able", "wo"})
+_NOW = frozenset("do does is are am has have".split())
+"""What is denied with these is so now; of the past (*did not*) either may be meant."""
+_HEDGES = frozenset(
+    "might may could maybe perhaps possibly probably likely seems seem seemed apparently suspect".split()
 )
-_FAILING = ("fail", "crash", "broke", "break", "died", "timed", "corrupt", "leak", "expire", "collapse", "full")
-"""How words begin that tell of a failure."""
-
-
-_SPOKEN = frozenset({"bc", "cuz", "coz", "'cause", "cause"})
-_NOMINATIVES = frozenset("i he she we they there".split())
-_BEFORE_VERB = frozenset({"AUX", "PART", "NOUN", "PROPN", "PRON", "DET", "ADJ"})
-_BEGINS_SUBJECT = frozenset({"DET", "PRON", "PROPN"})
-_MAKING = frozenset({"made", "makes"})
-_ENDING_CLAUSE = frozenset({"PUNCT", "SCONJ", "CCONJ", "ADP"})
-_OF_NOUN = frozenset({"DET", "ADJ", "NOUN", "PROPN", "NUM"})
-_COMPARATIVES = frozenset(
-    "faster slower worse better bigger smaller larger easier harder cheaper safer weaker stronger longer shorter "
-    "warmer colder hotter louder quieter brighter darker richer poorer higher lower simpler happier cleaner "
-    "quicker".split()
+_NOUNS_TOO = frozenset("results leads causes triggers sparks prompts result lead".split())
+_BEFORE_NOUN = frozenset({"DET", "ADJ", "ADP", "NUM"})
+_WAYS = frozenset(
+    "road roads path paths way street lane door doors gate corridor hall stairs staircase steps passage tunnel bridge "
+    "track trail route link page button he she they i we you it".split()
 )
+"""What leads somewhere and causes nothing."""
+_THAT = frozenset({"that", "which"})
+_LEADING = frozenset({"lead", "leads", "led", "leading"})
+_TIMES = frozenset(
+    "year years month months week weeks weekend day morning noon evening night spring summer autumn winter christmas "
+    "easter yesterday then last early late childhood birth".split()
+) | {*MONTHS, *WEEKDAYS}
+_HAVING = frozenset({"has", "have", "'ve", "’ve", "been"})
+_DOUBTED = 0.5
+"""The most certain that a cause can be of which a sentence says that it may be one."""
 
 
 def _table() -> dict[str, list[tuple[tuple[str, ...], Side, float]]]:
@@ -102,55 +104,53 @@ def _table() -> dict[str, list[tuple[tuple[str, ...], Side, float]]]:
 _CUES = _table()
 
 
-def cue_in(sentence: Sentence) -> Cue | None:
-    """Return the most certain cue of a sentence, the first of several."""
-    words = sentence.words
+def cue_in(words: Sequence[Word]) -> Cue | None:
+    """Return the most certain cue of a sentence, the first of several; None in a question."""
+    if any(word.text.startswith("?") for word in words[-2:]):
+        return None
     lower = [word.lower.replace("’", "'") for word in words]
-    if is_question(words):
-        return None
-    best = max([*_phrases(words, lower), *_structures(words, lower)], key=lambda cue: cue.certainty, default=None)
-    if best is None:
-        return None
-    return _within(words, _of_relative(words, replace(best, certainty=certainty_of(words, best.certainty))))
+    return max(_cues(words, lower), key=lambda cue: cue.certainty, default=None)
 
 
-def named_cause(sentence: Sentence) -> tuple[range | None, range] | None:
-    """Return the words of effect and cause where a cause is called one: ``the root cause of the crash was …``.
+def certainty_of(words: Sequence[Word], certainty: float) -> float:
+    """Return how certain a cue makes a cause in its sentence: ``may``, ``perhaps`` and the like make it doubtful."""
+    doubtful = any(
+        word.lower in _HEDGES
+        and word.tag != "PROPN"
+        and not (word.lower == "could" and any(behind.lower in _NEGATIONS for behind in words[at + 1 : at + 2]))
+        for at, word in enumerate(words)
+    )
+    return min(certainty, _DOUBTED) if doubtful else certainty
 
-    The effect is None where it was told before: ``the reason is …``.
-    """
-    lower = [word.lower for word in sentence.words]
-    end = len(lower) - (sentence.words[-1].tag == "PUNCT")
+
+def fails(words: Sequence[Word]) -> bool:
+    """Tell whether words say that something failed."""
+    return any(word.lower.startswith(_FAILING) or word.lower in _NEGATIONS | {"nobody", "no"} for word in words)
+
+
+def _cues(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
     for place, word in enumerate(lower):
-        if word not in _CALLED or lower[max(place - 1, 0)] not in _CALLED_SO:
-            continue
-        verb = next((at for at in range(place + 1, end) if lower[at] in _COPULAS), None)
-        if verb is None or verb + 1 >= end or "," in lower[place:verb]:
-            continue
-        if lower[place + 1] in {"of", "for", "behind"} and verb > place + 2:
-            return range(place + 2, verb), range(verb + 1, end)
-        if verb == place + 1:
-            return None, range(verb + 1, end)
-    return None
-
-
-def _phrases(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
-    """Yield the cues of the table."""
-    for place, word in enumerate(lower):
+        fronted = all(before.tag == "CCONJ" for before in words[:place])
         for phrase, side, certainty in _CUES.get(word, ()):
             end = place + len(phrase)
             if tuple(lower[place:end]) == phrase:
                 if lower[end : end + 1] and lower[end] in _NOT_AFTER.get(" ".join(phrase), ()):
                     continue
-                if not is_sound(words, place, end):
-                    break
-                fronted = not any(w.tag != "CCONJ" for w in words[:place])
-                name = "-".join(word for word in phrase if word != ",")
-                first = _verb_start(words, place) if phrase[-1] == "by" else place
-                yield Cue(first, end - 1, side, certainty, fronted, rule=name)
+                if _is_sound(words, place, end):
+                    name = "-".join(word for word in phrase if word != ",")
+                    first = _verb_start(words, place) if phrase[-1] == "by" else place
+                    yield Cue(first, end - 1, side, certainty, fronted, name)
                 break
+        if word in _AFTER and words[place].tag in {"SCONJ", "ADP", "ADV"} and _fails_behind(words, lower, place):
+            yield Cue(place, place, Side.BEHIND, _AFTER_CERTAINTY, fronted, word)
     if lower[:1] == ["so"] and len(lower) > 3 and lower[1] not in _NOT_AFTER[", so"]:
-        yield Cue(0, 0, Side.BEFORE, 0.7, fronted=True)
+        yield Cue(0, 0, Side.BEFORE, 0.7, fronted=True, rule="so")
+
+
+def _fails_behind(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:
+    """Tell whether a conjunction is followed by something that failed, up to the next comma."""
+    comma = lower.index(",", place) if "," in lower[place:] else len(lower)
+    return any(words[at].tag in {"VERB", "ADJ"} and lower[at].startswith(_FAILING) for at in range(place + 1, comma))
 
 
 def _verb_start(words: Sequence[Word], participle: int) -> int:
@@ -161,102 +161,46 @@ def _verb_start(words: Sequence[Word], participle: int) -> int:
     return first
 
 
-def _structures(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
-    """Yield the words that are cues in some places: by the clause that they begin, or by the verb that they follow."""
-    for place, word in enumerate(lower):
-        begins_clause = words[place].relation == "mark" and words[place].tag in {"SCONJ", "ADP"}
-        if word == "since" and begins_clause and not is_time(words, place):
-            yield Cue(place, place, Side.BEHIND, 0.65, place == 0)
-        elif word in {"after", "when", "once", "as"} and _fails(words, lower, place):
-            yield Cue(place, place, Side.BEHIND, 0.6, place == 0)
-        elif word in _SPOKEN and _begins_reason(words, lower, place):
-            comma = place > 1 and not words[place - 1].text[0].isalnum()
-            yield Cue(place - comma, place, Side.BEHIND, 0.85, place == 0, whole=place > 0)
-        elif word in _MAKING and (cue := _made(words, lower, place)) is not None:
-            yield cue
-        elif word == "by" and "".join(lower[place + 1 : place + 2]).endswith("ing") and _MENDING & {*lower[:place]}:
-            yield Cue(place, place, Side.BEHIND, 0.75, fronted=False, whole=True)
-
-
-def _begins_reason(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:
-    """Tell whether what may be a short *because* begins a clause."""
-    if place + 2 >= len(words) or place == 0:
+def _is_sound(words: Sequence[Word], first: int, end: int) -> bool:
+    """Tell whether the words of a cue, ``[first, end)``, can join a cause and an effect where they stand."""
+    word = words[first]
+    quoted = 0 < first < end < len(words) and words[first - 1].text in _QUOTES and words[end].text in _QUOTES
+    noun = word.lower in _NOUNS_TOO and word.tag == "NOUN" and (first == 0 or words[first - 1].tag in _BEFORE_NOUN)
+    if quoted or noun:
+        return False  # "the results in the table"
+    if end < len(words) and words[end - 1].lower in {"of", "to"} and words[end].tag == "AUX":
+        return False  # "because of" is spoken of, not said
+    if first > 0 and words[first - 1].lower in {"so", "just", "only", "simply", "merely"} and word.lower != ",":
+        return False  # "I think so because …", "just because you can": the effect is told elsewhere, or is none
+    if word.lower == "since" and _is_time(words, first):
         return False
-    if lower[place] != "cause" or words[place].tag == "SCONJ":
-        return True
-    if lower[place - 1] == "," and words[place + 1].tag in _BEGINS_SUBJECT:
-        stop = next((at for at in range(place, len(words)) if words[at].tag in {"PUNCT", "CCONJ"}), len(words))
-        return any(word.tag in {"AUX", "VERB"} for word in words[place + 2 : stop])
-    return lower[place + 1] in _NOMINATIVES and words[place - 1].tag not in _BEFORE_VERB
+    leads = word.lower in _LEADING and _is_way(words, first, end)
+    return not leads and not _is_denied(words, first)
 
 
-def _made(words: Sequence[Word], lower: Sequence[str], place: int) -> Cue | None:
-    """Return the cue of ``X made Y fail``, ``X made Y faster``: what was made is said to be or to do something."""
-    ends = (at for at in range(place + 1, len(words)) if words[at].tag in _ENDING_CLAUSE or words[at].tag == "AUX")
-    stop = next(ends, len(words))
-    if lower[place + 1 : place + 2] == ["it"] and lower[stop : stop + 1] != ["."] and stop < len(words):
-        return None  # "made it clear that …"
-    if place == 0 or stop < place + 3 or lower[place - 1] in {"to", "was", "is", "were", "are", "be", "been"}:
-        return None
-    last = next((at for at in range(stop - 1, place + 1, -1) if words[at].tag != "ADV"), place + 1)
-    like = words[last].tag in {"ADJ", "VERB"} or lower[last] in _COMPARATIVES or lower[last].startswith(_FAILING)
-    if last < place + 2 or not like or words[last - 1].tag not in {"NOUN", "PROPN", "PRON", "VERB", "ADV", "ADJ"}:
-        return None
-    if lower[place - 1] in {"which", "that"} and place > 2 and words[place - 2].text == ",":
-        return Cue(place - 2, place, Side.BEFORE, 0.8, fronted=False, whole=True, end=stop, rule="made")
-    begin = phrase_start(words, place)
-    return (
-        Cue(place, place, Side.BEFORE, 0.8, fronted=False, whole=True, begin=begin, end=stop, rule="made")
-        if begin < place
-        else None
-    )
+def _is_time(words: Sequence[Word], place: int) -> bool:
+    """Tell whether ``since`` tells of a time: it is no conjunction, a date follows, or a tense is perfect."""
+    behind = words[place + 1 : place + 3]
+    dated = not behind or behind[0].tag == "NUM" or any(word.lower in _TIMES for word in behind)
+    return words[place].tag != "SCONJ" or dated or any(word.lower in _HAVING for word in words)
 
 
-def is_answer(sentence: Sentence, cue: Cue) -> bool:
-    """Tell whether a sentence is a reason alone, of what was said or asked before: ``Because the disk was full.``"""
-    words = sentence.words
-    if not cue.fronted or cue.side is Side.BEFORE or any(word.text in {",", ";"} for word in words[cue.last + 1 :]):
+def _is_way(words: Sequence[Word], first: int, end: int) -> bool:
+    """Tell whether what leads somewhere is a road: its subject is one, or it leads to a name."""
+    before = [word for word in words[:first] if word.tag in {"NOUN", "ADJ", "PRON"} and word.lower not in _THAT]
+    return words[end].tag == "PROPN" if not before and end < len(words) else bool(before) and before[-1].lower in _WAYS
+
+
+def _is_denied(words: Sequence[Word], first: int) -> bool:
+    """Tell whether a cue is denied, or may be: ``did not break because …`` leaves open which of both is not so.
+
+    A comma settles that the reason is what holds, as does that somebody could not, or that something does not work.
+    """
+    start = max((at + 1 for at in range(first) if words[at].text in {",", ";"}), default=0)
+    before = [word.lower for word in words[start:first]]
+    denied = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _NEGATIONS), None)
+    if denied is None or not _ABLE.isdisjoint(before):
         return False
-    head = words[cue.last].head
-    if words[cue.last].tag == "SCONJ":
-        return (head < 0 or words[head].head < 0) and not _has_two_clauses(words)
-    return not any(word.tag in {"VERB", "AUX"} for word in words[cue.last + 1 :])
-
-
-def _has_two_clauses(words: Sequence[Word]) -> bool:
-    """Tell whether a second subject or clause hangs on the root, which need no comma: *Because he lied she left*."""
-    root = next((place for place, word in enumerate(words) if word.head < 0), 0)
-    return sum(word.head == root and word.relation in {"nsubj", "ccomp", "parataxis"} for word in words) > 1
-
-
-def _of_relative(words: Sequence[Word], cue: Cue) -> Cue:
-    """Return a verb's cue in a relative clause as one that joins its noun, not the main clause, to what follows."""
-    at, verb = cue.first - 1, words[cue.first]
-    if cue.side is Side.BEHIND or verb.tag != "VERB" or at < 1 or words[at].lower not in {"that", "which", "who"}:
-        return cue
-    if words[at - 1].tag == "PUNCT":
-        return cue
-    start = at - 1
-    while start > 0 and words[start - 1].tag in _OF_NOUN:
-        start -= 1
-    behind = range(cue.last + 1, len(words))
-    end = next((place for place in behind if words[place].tag in _ENDING_CLAUSE or _is_main(words, place)), len(words))
-    return replace(cue, first=at, whole=True, begin=start, end=end) if end > cue.last + 1 else cue
-
-
-def _is_main(words: Sequence[Word], place: int) -> bool:
-    return words[place].tag in {"AUX", "VERB"} and (words[place].head < 0 or words[words[place].head].head < 0)
-
-
-def _within(words: Sequence[Word], cue: Cue) -> Cue:
-    """Return a cue that joins nothing across a semicolon, but for the one that it follows."""
-    marks = [at for at, word in enumerate(words) if word.text == ";"]
-    begin = max((at + 1 for at in marks if at < cue.first - 1), default=0)
-    end = next((at for at in marks if at > cue.last), len(words))
-    return replace(cue, begin=max(begin, cue.begin), end=min(end, len(words) if cue.end is None else cue.end))
-
-
-def _fails(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:
-    """Tell whether a conjunction is followed by something that failed, up to the next comma."""
-    comma = lower.index(",", place) if "," in lower[place:] else len(lower)
-    return any(words[at].tag in {"VERB", "ADJ"} and lower[at].startswith(_FAILING) for at in range(place + 1, comma))
+    instead = any(word.lower == "but" for word in words[first:])
+    works = denied < len(before) - 1 and not any(word.startswith(_FAILING) for word in before[denied + 1 :])
+    return instead or not works or denied == 0 or before[denied - 1] not in _NOW

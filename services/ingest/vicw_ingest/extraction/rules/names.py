@@ -6,12 +6,11 @@ Only what is new is found by its form here; a name that is known is found again 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vicw_ingest.extraction.rules.happenings import names_event
-from vicw_ingest.extraction.rules.relationships import RELATIONSHIPS
+from vicw_ingest.extraction.rules.agents import TITLES
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
@@ -30,12 +29,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name, where it stands, and which word of its sentence heads it."""
+    """A name, where it stands, and the places of its words in the sentence."""
 
     text: str
     kind: Kind
     span: Span
-    head: int
+    places: range
 
 
 _SUFFIXES = (
@@ -85,16 +84,10 @@ _KEYWORDS = frozenset(
     "TODO FIXME NOTE TRUE FALSE NULL".split()
 )
 """In capitals these are words of protocols and languages."""
-_BEHIND_SUBJECT = frozenset({"VERB", "AUX", "PART", "CCONJ"})
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
-)
-TITLES = frozenset(
-    "mr mr. mrs mrs. ms ms. miss dr dr. doctor prof prof. professor sir lady lord king queen prince princess captain "
-    "mistress master sergeant colonel general major lieutenant officer judge inspector president senator pastor "
-    "reverend nurse aunt uncle father mother brother sister".split()
 )
 _NO_NAMES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
 """Titles that name nobody by themselves."""
@@ -108,18 +101,18 @@ def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Itera
     """
     words = sentence.words
     found = list(_spread(words, _WINDOWS, Kind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
-    found += _formed(words, {place for _, places in found for place in places})
+    found += _formed(words, _taken(found))
     if any(ch.isdigit() for word in words for ch in word.text):
         found += _spread(words, _AMOUNT, Kind.AMOUNT)
-    taken = {place for name, places in found for place in places}
-    found += _proper(words, taken, common)
-    yield from sorted((name for name, _ in found), key=lambda name: name.span.start)
+    found += _proper(words, _taken(found), common)
+    yield from sorted(found, key=lambda name: name.span.start)
 
 
-Found = tuple[Name, range]
+def _taken(names: Iterable[Name]) -> set[int]:
+    return {place for name in names for place in name.places}
 
 
-def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
+def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
     for place, word in enumerate(words):
         if place in taken or (word.text[0] == "/" and _goes_on(words, place)):
             continue  # "either/or" names no path
@@ -127,11 +120,11 @@ def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Found]:
             continue
         for kind, form in _FORMS:
             if form.fullmatch(word.text):
-                yield _name(words, range(place, place + 1), kind), range(place, place + 1)
+                yield _name(words, range(place, place + 1), kind)
                 break
         else:
             if _in_backticks(words, place):
-                yield _name(words, range(place, place + 1), Kind.SYMBOL), range(place, place + 1)
+                yield _name(words, range(place, place + 1), Kind.SYMBOL)
 
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
@@ -144,7 +137,7 @@ def _in_backticks(words: Sequence[Word], place: int) -> bool:
     return 0 < place < len(words) - 1 and words[place - 1].text == words[place + 1].text == "`"
 
 
-def _spread(words: Sequence[Word], form: re.Pattern[str], kind: Kind) -> Iterator[Found]:
+def _spread(words: Sequence[Word], form: re.Pattern[str], kind: Kind) -> Iterator[Name]:
     """Yield what is found in the sentence as it is written, since words cut it up."""
     if not words:
         return
@@ -155,11 +148,10 @@ def _spread(words: Sequence[Word], form: re.Pattern[str], kind: Kind) -> Iterato
     for match in form.finditer("".join(written)):
         first, last = match.start() + start, match.end() + start
         inside = [place for place, word in enumerate(words) if word.start < last and word.end > first]
-        places = range(inside[0], inside[-1] + 1)
-        yield Name(match.group().strip(), kind, Span(first, last), inside[-1]), places
+        yield Name(match.group().strip(), kind, Span(first, last), range(inside[0], inside[-1] + 1))
 
 
-def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> Iterator[Found]:
+def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> Iterator[Name]:
     place = 0
     while place < len(words):
         if not _begins(words, place, taken):
@@ -175,7 +167,7 @@ def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> 
             place = end
             continue
         if not all(words[at].lower in _NEVER or words[at].text.isdigit() or len(words[at].text) < 2 for at in places):
-            yield _name(words, places, Kind.NAME), places
+            yield _name(words, places, Kind.NAME)
         place = end
 
 
@@ -186,24 +178,7 @@ def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
         return False
     opening = place == 1 or words[place - 2].text in _OPENING
     spelt = len(first.text) > 1 and first.text[0].isupper() and first.text[1:].islower()
-    return opening and spelt and first.lower not in RELATIONSHIPS | _NEVER and not first.text.endswith("ing")
-
-
-def doubtful_name(words: Sequence[Word], common: Collection[str]) -> Name | None:
-    """Return what may be a name at a sentence's start and passes for a noun: ``Marit laughed``, ``Traffic stopped``.
-
-    Only one who knows of a Marit can tell. ``common`` are words that the text has in small letters.
-    """
-    start = next((at for at, word in enumerate(words) if word.tag != "PUNCT"), len(words))
-    word = words[start] if start + 1 < len(words) else None
-    if word is None or word.tag not in {"NOUN", "X"} or words[start + 1].tag not in _BEHIND_SUBJECT:
-        return None
-    spelt = len(word.text) > 1 and word.text[0].isupper() and word.text[1:].isalpha() and word.text[1:].islower()
-    if not spelt or word.lower in common or word.lower in RELATIONSHIPS | TITLES | _NEVER | _FUNCTION_WORDS:
-        return None
-    if names_event(word.lower) or word.lower.endswith("ing"):
-        return None  # Dancing helps
-    return _name(words, range(start, start + 1), Kind.NAME)
+    return opening and spelt and first.lower not in _NEVER and not first.text.endswith("ing")
 
 
 def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
@@ -237,9 +212,7 @@ def _is_fronted(words: Sequence[Word], place: int, end: int) -> bool:
     """Tell whether a name's last word is the subject of what follows: ``In Saltmere Mara met …``."""
     if place != 1 or words[0].tag != "ADP" or end - place < 2 or end >= len(words):
         return False
-    verb = words[end]
-    subjects = {word.head for word in words if word.relation.startswith("nsubj")}
-    return verb.tag in {"VERB", "AUX"} and end not in subjects and verb.head not in subjects
+    return words[end].tag in {"VERB", "AUX"}
 
 
 def _is_heading(words: Sequence[Word], places: range) -> bool:
@@ -258,8 +231,9 @@ def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
         return end + 2
     if end < len(words) and _begins(words, end, taken):
         return end + 1
-    if end < len(words) and words[end].tag == "NUM" and words[end].text.isdigit() and words[end].relation != "obl":
-        return end + 1 if words[end].head == end - 1 or words[end].relation in {"nummod", "flat"} else end
+    if end < len(words) and words[end].tag == "NUM" and words[end].text.isdigit():
+        counts = end + 1 < len(words) and words[end + 1].tag in {"NOUN", "ADJ", "PROPN", "SYM"}
+        return end if counts else end + 1
     joint = end
     while joint < len(words) and (words[joint].lower in _JOINING or words[joint].text == "-"):
         joint += 1
@@ -288,5 +262,4 @@ def _name(words: Sequence[Word], places: range, kind: Kind) -> Name:
     for place in places:
         text += " " * (words[place].start > end) + words[place].text
         end = words[place].end
-    inside = [place for place in places if words[place].head not in places]
-    return Name(text, kind, Span(words[places[0]].start, end), inside[0] if inside else places[0])
+    return Name(text, kind, Span(words[places[0]].start, end), places)

@@ -5,6 +5,6 @@ Few patterns, of attributes that hold one value at a time: a statement that is w
 
 from vicw_ingest.extraction.rules.attribute_claims.claim import Claim, agrees, supersedes
 from vicw_ingest.extraction.rules.attribute_claims.patterns import claims
-from vicw_ingest.extraction.rules.attribute_claims.subjects import subject_of, whose_and_of
+from vicw_ingest.extraction.rules.attribute_claims.subjects import whose_and_of
 
-__all__ = ["Claim", "agrees", "claims", "subject_of", "supersedes", "whose_and_of"]
+__all__ = ["Claim", "agrees", "claims", "supersedes", "whose_and_of"]
