@@ -42,7 +42,7 @@ from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.ports import ModelIdentity
+from vicw_shared.ports import ModelIdentity, Nodes
 from vicw_shared.settings import IngestSettings, LimitSettings, Neo4jSettings, QdrantSettings
 from vicw_shared.wrapper import wrap
 from vicw_standalone.bench.ingest_speed import embed_all, post_all
@@ -72,7 +72,7 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
     registry = EdgeRegistry.with_core_types()
     graph = await Neo4jGraphStore.open(settings_of_graph, registry)
     known = await graph.contexts(TENANT)
-    if not known and await graph.page(Label.CONTEXT, after=None, limit=1):
+    if not known and await graph.scan(Nodes(Label.CONTEXT), limit=1):
         raise SystemExit("the Neo4j has what others stored: name another")
     if await graph.items(TENANT, f"t{memories}", [root.context for root in known]):
         raise SystemExit("the Neo4j has more memories than that")

@@ -21,7 +21,6 @@ from vicw_shared.ports import (
     StoreRecord,
     UnreadItems,
     Uses,
-    WholeItems,
 )
 from vicw_shared.uids import edge_id, make_uid
 
@@ -33,7 +32,6 @@ class Graph(
     GraphAudit,
     Outbox,
     SleepLog,
-    WholeItems,
     Erasures,
     Uses,
     Growths,

@@ -11,7 +11,7 @@ from contract.sides import Side
 from vicw_shared.comparing import compare
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
-from vicw_shared.ports import Counters, GraphTransaction
+from vicw_shared.ports import Counters, GraphTransaction, Passages
 
 _EVERYTHING = 10**6
 
@@ -20,7 +20,7 @@ async def violations_of(side: Side) -> list[str]:
     """Return what is broken of what ``breaking`` can break, in a store in which nothing waits to be indexed."""
     nodes, edges = await side.nodes(), await side.edges()
     points = await side.points()
-    passages = await side.graph.passages(after=None, limit=_EVERYTHING)
+    passages = await side.graph.scan(Passages(), limit=_EVERYTHING)
     differences = await compare(passages, side.vectors)
     found = [f"Chunk {point.point_id} is marked indexed but has no point" for point in differences.absent]
     found += [f"Point {uid} is not what the graph says: {', '.join(n)}" for uid, n in differences.fields.items()]

@@ -39,7 +39,7 @@ from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.ports import Lane, ModelIdentity, Point, VectorStore
+from vicw_shared.ports import Edges, Lane, ModelIdentity, Nodes, Point, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings, RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
@@ -153,7 +153,7 @@ class Side:
         found: list[Node] = []
         for label in Label:
             after: str | None = None
-            while page := await self.graph.page(label, after=after, limit=_PAGE):
+            while page := await self.graph.scan(Nodes(label), after=after, limit=_PAGE):
                 after = page[-1].uid
                 found += page
         assert [n.uid for n in found] == [n.uid for label in Label for n in _in_order(found, label)]
@@ -162,7 +162,7 @@ class Side:
     async def edges(self) -> dict[str, Edge]:
         """Return the whole graph's edges by id."""
         found: list[Edge] = []
-        while page := await self.graph.edge_page(after=found[-1] if found else None, limit=_PAGE):
+        while page := await self.graph.scan(Edges(), after=found[-1] if found else None, limit=_PAGE):
             found += [edge for edge, _, _ in page]
         return {edge.id: edge for edge in found}
 

@@ -31,7 +31,7 @@ from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
 from vicw_shared.identity.joining import Decision
-from vicw_shared.ports import GraphTransaction, Outcome, Step, Use
+from vicw_shared.ports import GraphTransaction, NamedThings, Outcome, Step, Use
 from vicw_sleep.archive import exporting, importing
 from vicw_sleep.archive.exporting import Wanted
 from vicw_sleep.consolidation.batching import Rules
@@ -463,7 +463,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
         return
     start, count, *merged = step
     if merged:
-        things = await side.graph.list_named("t", "c", limit=20)
+        things = await side.graph.scan(NamedThings(tenant="t", context="c"), limit=20)
         one, other = (things[number % len(things)].uid if things else "" for number in (start, count))
         with suppress(FixableError):
             await merge(side.graph, Decision("t", now, registries().edges), one, other)

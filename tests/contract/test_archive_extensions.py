@@ -17,7 +17,7 @@ from vicw_shared.archive.writing import ArchiveWriter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Category, CollectionRegistry, EdgeRegistry, EdgeType, Label, NodeCollection
-from vicw_shared.ports import ModelIdentity
+from vicw_shared.ports import Edges, ModelIdentity
 from vicw_sleep.archive.exporting import Source, Wanted, export
 from vicw_sleep.archive.importing import Target, import_archive
 from vicw_sleep.archive.judging import judge
@@ -72,4 +72,4 @@ async def test_what_an_integration_registers_travels(graph: Graph, store: Path, 
     async with sqlite(store / "two") as other:
         await import_archive(judged, Target(graph=other, open_vectors=none))
         assert await other.nodes("t", [one.uid for one in nodes]) == {one.uid: one for one in nodes}
-        assert "TODO_OWNED_BY" in {one.type for one, _, _ in await other.edge_page(after=None, limit=10)}
+        assert "TODO_OWNED_BY" in {one.type for one, _, _ in await other.scan(Edges(), limit=10)}

@@ -17,7 +17,7 @@ from contract.test_folding import sound, tell, turn
 from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Label
 from vicw_sleep.archive.marks import begin_giving_up
 from vicw_standalone.forgetting.giving_up import choose_half, settle_half
 
@@ -145,14 +145,14 @@ async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeyp
     await tell(side, [turn(1, "Ana told Ben.")])
     work = eraser(side)
     erasure = await work.begin(Chosen("t", scattered=("c",)))
-    page = side.graph.page
+    scan = side.graph.scan
 
-    async def meanwhile(label: Label, **how: Any) -> list[Node]:
-        found = await page(label, **how)
+    async def meanwhile(what: Any, **how: Any) -> Any:
+        found = await scan(what, **how)
         await side.graph.end_erasure(erasure)
         return found
 
-    monkeypatch.setattr(side.graph, "page", meanwhile)
+    monkeypatch.setattr(side.graph, "scan", meanwhile)
     await work.run(erasure)
     monkeypatch.undo()
     assert {node.label for node in (await side.nodes()).values()} >= {Label.CHUNK, Label.EVENT, Label.CONTEXT}

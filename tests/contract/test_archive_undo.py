@@ -16,7 +16,7 @@ from contract.sides import Side, asked_for, embedded
 from contract.test_consolidating import GRACE, LATER, consolidation, turns
 from contract.test_consolidating import run as consolidate
 from contract.test_folding import sound, tell, turn
-from vicw_shared.ports import Outcome, Step
+from vicw_shared.ports import Outcome, Step, Steps
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.dream.dreaming import Dream
@@ -51,7 +51,7 @@ async def lived(side: Side) -> None:
 
 async def done(side: Side) -> list[Step]:
     """Return what can be taken back, what was made last first: what was folded again before what it was made of."""
-    steps = [step for step in await side.graph.steps(None, limit=1000) if step.outcome is Outcome.DONE]
+    steps = [step for step in await side.graph.scan(Steps(), limit=1000) if step.outcome is Outcome.DONE]
     macros = [node for node in (await side.nodes()).values() if node.is_macro]
     level = {macro.uid: len(macro.items) for macro in macros}
     return sorted(steps, key=lambda step: (-level.get(step.subject, 0), step.id))

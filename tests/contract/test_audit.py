@@ -112,8 +112,9 @@ async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph)
     await put(graph, [waiting, done, node("n")])
     await put(graph, [foreign], tenant="u")
     named = [waiting.uid, done.uid, foreign.uid, make_uid("n"), make_uid("never stored")]
-    assert await graph.unindexed(named) == {waiting.uid, foreign.uid}
-    assert await graph.unindexed([]) == set()
+    states = await graph.point_states(named)
+    assert {uid for uid, indexed in states.items() if not indexed} == {waiting.uid, foreign.uid}
+    assert await graph.point_states([]) == {}
 
 
 async def test_what_was_merged_is_told_with_what_it_was_merged_into(graph: Graph) -> None:

@@ -25,6 +25,7 @@ from vicw_ingest.erasing.erasing import Erasing
 from vicw_shared.errors import UnavailableError
 from vicw_shared.folding.fold import MAKER
 from vicw_shared.model import Node
+from vicw_shared.ports import Steps
 from vicw_shared.uids import context_uid
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
@@ -69,7 +70,7 @@ async def test_who_has_room_loses_nothing(side: Side) -> None:
     await tell(side, weighing(None, None, None))
     assert await forget(side) == Done()
     assert len(await thread(side)) == 3
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
 
 
 async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None:
@@ -87,7 +88,7 @@ async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None
     left = await everything(side)
     assert "ship 1" not in left
     assert "ship 3" not in left
-    (step,) = await side.graph.steps(None, task=FORGET, limit=9)
+    (step,) = await side.graph.scan(Steps(task=FORGET), limit=9)
     assert (step.context, step.subject, step.details) == ("c", context_uid("t", "c"), {"items": 2})
     assert await side.graph.erasures() == []
     assert await forget(side, _NOW + timedelta(days=8)) == Done()
@@ -133,7 +134,7 @@ async def test_what_changes_after_it_was_chosen_is_judged_anew(
     monkeypatch.setattr(module, "weakest", meanwhile)
     assert await forget(side) == Done()
     assert len(await thread(side)) == (3 if way == "retracted" else 4)
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
 
 
 async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> None:
@@ -207,7 +208,7 @@ async def test_what_is_folded_keeps_that_it_was_shown(side: Side) -> None:
     await side.graph.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
     assert (await consolidate(side)).macros == 3
     assert await forget(side, policy=replace(_POLICY, items=0)) == Done(erased=8), "one of three was shown of late"
-    (step,) = await side.graph.steps(None, task=MAKER, limit=9)
+    (step,) = await side.graph.scan(Steps(task=MAKER), limit=9)
     await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=999))
     assert (await side.graph.uses("t", [uids[1]]))[uids[1]].times == 50
 

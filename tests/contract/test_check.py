@@ -21,7 +21,7 @@ from effort import TIMES
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.payload import payload_of
-from vicw_shared.ports import GraphTransaction, Lane, Point
+from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
 from vicw_sleep import check as checking
 from vicw_sleep import disagreement, steps
@@ -227,9 +227,9 @@ async def test_what_is_stored_behind_the_first_look_is_not_missed_in_the_steps(s
 
         looks = 0
 
-        async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
+        async def scan(self, what: Nodes, *, after: str | None, limit: int) -> list[Node]:
             self.looks += after is None
-            found = await graph.page(label, after=after, limit=limit)
+            found = await graph.scan(what, after=after, limit=limit)
             return [event for event in found if self.looks > 1 or event.uid != events[1].uid]
 
         async def count(self, label: Label) -> int:
@@ -297,5 +297,5 @@ async def fill_with(side: Side, count: int) -> None:
             edges += [edge(NEXT, f"e{n - 1}", f"e{n}"), edge(HAPPENED_AFTER, f"e{n}", f"e{n - 1}")]
     await put(side.graph, [root, *events, *chunks], edges)
     dense = np.full(SIZE, SIZE**-0.5, dtype=np.float32)
-    passages = await side.graph.passages(after=None, limit=count)
+    passages = await side.graph.scan(Passages(), limit=count)
     await side.vectors.upsert([Point(one.point_id, dense, None, payload_of(one)) for one in passages])

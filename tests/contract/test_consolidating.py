@@ -19,7 +19,7 @@ from contract.test_folding import REGISTRY, plain, said, sound, tell, thread, tu
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import NotFoundError, UnavailableError
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import GraphTransaction, Growth, Outcome, Point
+from vicw_shared.ports import Flow, GraphTransaction, Growth, Outcome, Point, Steps, Thread
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
 from vicw_sleep.asking import Asking
@@ -77,7 +77,7 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     vectors = await side.vectors.dense([event.qdrant_id or "" for event in events])
     assert len(vectors) == 3
     assert (await run(side)).macros == 0, "nothing is done twice"
-    steps = await side.graph.steps("t", limit=9)
+    steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
     again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
     summaries = [await summary(side, event) for event in events]
@@ -150,7 +150,7 @@ async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.events, told) == (10, [(5, ""), (5, "")])
     assert await side.nodes() == nodes
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
 
 
 async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> None:
@@ -159,7 +159,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     await run(side)
     await sound(side)
     undoing = consolidation(side)
-    steps = await side.graph.steps("t", limit=9)
+    steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     with pytest.raises(NotFoundError, match="grace period is over"):
         await undoing.undo(steps[0].id, now=LATER + timedelta(days=8), grace=GRACE)
     for step in steps:
@@ -169,7 +169,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     assert plain(await side.nodes()) == plain(nodes)
     assert said(await side.edges()) == said(edges)
     assert await side.payloads() == payloads
-    assert {step.outcome for step in await side.graph.steps("t", limit=9)} == {Outcome.UNDONE}
+    assert {step.outcome for step in await side.graph.scan(Steps(tenant="t"), limit=9)} == {Outcome.UNDONE}
     for unknown in (steps[0].id, "none"):
         with pytest.raises(NotFoundError, match=r"no step|undone already"):
             await undoing.undo(unknown, now=LATER, grace=GRACE)
@@ -179,7 +179,7 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
     await tell(side, turns(12))
     await run(side)
     first, second, third = await thread(side)
-    steps = {step.subject: step.id for step in await side.graph.steps("t", limit=9)}
+    steps = {step.subject: step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9)}
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     with pytest.raises(NotFoundError, match=r"its Events came back when one of them was changed or erased"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
@@ -187,7 +187,7 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
     await run(side, rules)
     assert not {second.uid, third.uid} & (await side.nodes()).keys(), "folded again"
     levels = {node.uid: node.metadata.get("level") for node in await thread(side)}
-    (higher,) = [step.id for step in await side.graph.steps("t", limit=9) if levels.get(step.subject) == 2]
+    (higher,) = [step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9) if levels.get(step.subject) == 2]
     for macro in (second, third):
         with pytest.raises(NotFoundError, match=rf"has been folded again by step '{higher}'. Undo that one first"):
             await consolidation(side).undo(steps[macro.uid], now=LATER, grace=GRACE)
@@ -206,7 +206,7 @@ async def test_what_has_expired_meanwhile_does_not_come_back(side: Side, monkeyp
     monkeypatch.setattr("vicw_ingest.expiry.now", lambda: LATER + timedelta(hours=1))
     assert await side.expire() == 1
     nodes, edges = await side.nodes(), await side.edges()
-    (step,) = await side.graph.steps("t", task="consolidate", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t", task="consolidate"), limit=9)
     with pytest.raises(NotFoundError, match="is over, and its Events with it"):
         await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     assert (await side.nodes(), await side.edges()) == (nodes, edges)
@@ -219,7 +219,7 @@ async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Si
     done = await consolidation(side, chunk_chars=40, share=0.01).run(RULES, now=LATER)
     assert (done.macros, done.refused) == (0, 1)
     assert await side.nodes() == nodes
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert step.outcome is Outcome.REFUSED
     assert "does not tell" in step.reason
 
@@ -291,7 +291,9 @@ async def test_a_context_that_many_items_arrived_in_is_folded_alone(side: Side) 
     left = Errand.read(json.loads(json.dumps(left.written)))
     assert await catch_up(consolidation(side), after, left) == CaughtUp(None)
     assert len(await thread(side)) == 3
-    assert len(await side.graph.thread("t", "d", "f", 9)) == 5, "the other context has not grown enough"
+    assert len(await side.graph.scan(Thread(Flow("t", "d", "f")), limit=9)) == 5, (
+        "the other context has not grown enough"
+    )
     await tell(side, [turn(n, f"We spoke of Porto in round {n}.") for n in range(20, 25)])
     assert await catch_up(consolidation(side), after) == CaughtUp(None)
     assert len(await thread(side)) == 8, "5 more are not 6"
@@ -365,7 +367,7 @@ async def test_a_step_is_undone_though_the_vector_store_is_away(side: Side, monk
     await tell(side, turns(5))
     before = await thread(side)
     await run(side)
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
 
     async def away(self: Any, ids: Sequence[str]) -> None:
         raise UnavailableError("vectors", "is away")
@@ -439,7 +441,7 @@ async def test_what_was_refused_or_undone_is_left_alone_until_it_changes(side: S
     assert "refused before: the summary stands for 0" in await left_by_a_dry_run(side)
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     assert (await run(side)).macros == 1, "it is not what was refused"
-    (step,) = (one for one in await side.graph.steps("t", limit=9) if one.outcome is Outcome.DONE)
+    (step,) = (one for one in await side.graph.scan(Steps(tenant="t"), limit=9) if one.outcome is Outcome.DONE)
     await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     await sound(side)
     assert await left_by_a_dry_run(side) == "undone before"
@@ -466,14 +468,14 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
         await model.close()
     assert (done.macros, done.refused, len(chat.asked)) == (2, 0, 2)
     await sound(side)
-    assert {step.details.get("by") for step in await side.graph.steps("t", limit=9)} == {"llm"}
+    assert {step.details.get("by") for step in await side.graph.scan(Steps(tenant="t"), limit=9)} == {"llm"}
     first, *_ = (await summary(side, (await thread(side))[0])).split("\n")
     assert first.endswith("in round 0."), "of a round that never was it tells nothing; the source speaks for itself"
     assert "in round 1!" in await summary(side, (await thread(side))[0])
     summaries = [node.text or "" for node in (await side.nodes()).values() if node.label is Label.CHUNK]
     assert any(text.startswith("Ben: We talked about the amulet of Porto in round 5!") for text in summaries)
     assert not any("77" in text for text in summaries)
-    for step in await side.graph.steps("t", limit=9):
+    for step in await side.graph.scan(Steps(tenant="t"), limit=9):
         await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     await sound(side)
 
@@ -493,7 +495,7 @@ async def test_what_a_language_model_has_written_is_used_first(side: Side) -> No
         done = await consolidation(side, asking=asking).run(RULES, now=LATER, seconds=0.0)
         assert (done.macros, len(chat.asked)) == (1, 3)
         await model.close()
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert step.details["by"] == "llm"
 
 
@@ -534,7 +536,7 @@ async def test_a_language_model_that_leaves_no_room_costs_a_batch_nothing_but_it
     now_written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"})
     assert now_written == written + 1, "its lines are a summary, but for what they leave out"
     assert (done.macros, done.refused) == (1, 0)
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert (step.outcome, step.details.get("by")) == (Outcome.DONE, None), "sentences of the sources took their place"
     assert any("Mara never came." in (node.text or "") for node in await summaries(side))
     await sound(side)

@@ -22,7 +22,7 @@ from vicw_shared.dreams import is_dreamt
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
-from vicw_shared.ports import GraphTransaction, Outcome
+from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import DreamSettings
 from vicw_shared.ties import DREAM, Ties
 from vicw_sleep.dream import wiping
@@ -124,7 +124,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     dry = await dream(side, told=lambda one: told.append(one.atom.id)).run(_RULES, now=_LATER, dry=True)
     assert sorted(told) == ["0", "1", "2", "3"]
     assert await whole(side) == before
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
     assert (await run(side)).tags == dry.tags
 
 
@@ -134,7 +134,7 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
     told: list[Dreamt] = []
     dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
     done: list[Dreamt] = []
     assert await dream(side, told=done.append).run(_RULES, now=_LATER) == dry
     assert dry.tags == sum(map(len, (await tags_of(side)).values()))
@@ -207,7 +207,7 @@ async def test_a_step_is_undone_to_the_last_trace_and_never_done_again(side: Sid
     await sound(side)
     before = await whole(side)
     await run(side)
-    steps = await side.graph.steps("t", limit=9)
+    steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
     with pytest.raises(NotFoundError, match="grace period"):
         await dream(side).undo(steps[0].id, now=_LATER + timedelta(days=8), grace=_GRACE)
@@ -232,7 +232,7 @@ async def test_a_wipe_leaves_what_there_was_before(side: Side) -> None:
     await sound(side)
     assert await whole(side) == before
     assert (await run(side)).tags == done.tags, "it may be dreamt of again"
-    step, *_ = await side.graph.steps("t", task=DREAM, limit=9)
+    step, *_ = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
     await dream(side).undo(step.id, now=_LATER, grace=_GRACE)
     await wiped(side)
     assert (await run(side)).dreamt == done.dreamt - 1, "what a person undid stays undone"
@@ -258,7 +258,7 @@ async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkey
 
     monkeypatch.setattr(wiping, "_wipe_tags", and_dream)
     await wiped(side)
-    steps = await side.graph.steps("t", task=DREAM, limit=9)
+    steps = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
     for step in steps:
         assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0

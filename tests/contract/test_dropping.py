@@ -12,7 +12,7 @@ from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.ports import Flow, GraphTransaction, Outcome, Step
+from vicw_shared.ports import Edges, Flow, Flows, GraphTransaction, Outcome, Step, Steps, Thread, look_up
 from vicw_shared.uids import make_uid
 
 
@@ -35,9 +35,9 @@ async def test_a_node_goes_with_its_edges_its_names_and_its_phrases(graph: Graph
     await drop(graph, "turn", "Ana", "nobody")
     assert await known(graph, "turn", "Ana", "Ben") == {"Ben"}
     assert await graph.triggered("t", ["deploy"], limit=9) == []
-    assert await graph.named("t", ["ana", "ben"]) == {"ben": [node("Ben")]}
+    assert await look_up(graph, "t", ["ana", "ben"]) == {"ben": [node("Ben")]}
     assert await graph.items("t", "1", ["c"]) == []
-    assert await graph.edge_page(after=None, limit=9) == []
+    assert await graph.scan(Edges(), limit=9) == []
     await put(graph, [turn])
     assert await known(graph, "turn") == {"turn"}, "its uid is free again"
 
@@ -126,10 +126,10 @@ async def log(graph: Graph, *steps: Step) -> None:
 async def test_steps_are_kept_as_they_were_the_latest_first(graph: Graph) -> None:
     steps = [step(n, task=("consolidate", "dream")[n % 2], tenant=("t", "u")[n // 4]) for n in range(6)]
     await log(graph, *steps)
-    assert await graph.steps(None, limit=9) == steps[::-1]
-    assert await graph.steps("t", limit=2) == [steps[3], steps[2]]
-    assert await graph.steps("t", task="dream", limit=9) == [steps[3], steps[1]]
-    assert await graph.steps("t", before=steps[2], limit=9) == [steps[1], steps[0]]
+    assert await graph.scan(Steps(), limit=9) == steps[::-1]
+    assert await graph.scan(Steps(tenant="t"), limit=2) == [steps[3], steps[2]]
+    assert await graph.scan(Steps(tenant="t", task="dream"), limit=9) == [steps[3], steps[1]]
+    assert await graph.scan(Steps(tenant="t"), after=steps[2], limit=9) == [steps[1], steps[0]]
     assert await graph.step("s3") == steps[3]
     assert await graph.step("none") is None
 
@@ -138,14 +138,14 @@ async def test_a_step_that_is_undone_stays_one(graph: Graph) -> None:
     await log(graph, step(1), step(2))
     undone = step(1, outcome=Outcome.UNDONE, at=AT + timedelta(hours=1), reason="somebody asked for it")
     await log(graph, undone)
-    assert await graph.steps("t", limit=9) == [undone, step(2)]
+    assert await graph.scan(Steps(tenant="t"), limit=9) == [undone, step(2)]
 
 
 async def test_steps_of_one_instant_are_paged_without_loss(graph: Graph) -> None:
     steps = [step(n, at=AT) for n in range(5)]
     await log(graph, *steps)
     paged, before = [], None
-    while page := await graph.steps("t", before=before, limit=2):
+    while page := await graph.scan(Steps(tenant="t"), after=before, limit=2):
         paged += page
         before = page[-1]
     assert paged == steps[::-1]
@@ -158,7 +158,7 @@ async def test_a_step_goes_with_a_transaction_that_fails(graph: Graph) -> None:
 
     with pytest.raises(ValueError, match="no"):
         await graph.write("t", "c", work)
-    assert await graph.steps(None, limit=9) == []
+    assert await graph.scan(Steps(), limit=9) == []
 
 
 def event(flow: str, step: int, context: str = "c", tenant: str = "t", **fields: object) -> Node:
@@ -178,24 +178,24 @@ async def test_flows_are_listed_once_each_and_paged(graph: Graph) -> None:
         await graph.write(tenant, context, work)
     await put(graph, [event("gone", 1, retired_at=AT), node("no flow", Label.EVENT, content_hash="h")])
     found: list[Flow] = []
-    while page := await graph.flows(after=found[-1] if found else None, limit=3):
+    while page := await graph.scan(Flows(), after=found[-1] if found else None, limit=3):
         found += page
     assert sorted((flow.tenant, flow.context, flow.flow_id) for flow in found) == flows
-    assert len(await graph.flows(after=None, limit=1)) == 1
+    assert len(await graph.scan(Flows(), limit=1)) == 1
     within = [Flow("t", "c", "a"), Flow("t", "c", "b")]
-    assert sorted(await graph.flows(after=None, within=("t", "c"), limit=9), key=lambda flow: flow.flow_id) == within
-    (first,) = await graph.flows(after=None, within=("t", "c"), limit=1)
-    (second,) = await graph.flows(after=first, within=("t", "c"), limit=9)
+    assert sorted(await graph.scan(Flows(("t", "c")), limit=9), key=lambda flow: flow.flow_id) == within
+    (first,) = await graph.scan(Flows(("t", "c")), limit=1)
+    (second,) = await graph.scan(Flows(("t", "c")), after=first, limit=9)
     assert {first, second} == set(within)
-    assert await graph.flows(after=second, within=("t", "c"), limit=9) == []
-    assert await graph.flows(after=None, within=("u", "d"), limit=9) == []
+    assert await graph.scan(Flows(("t", "c")), after=second, limit=9) == []
+    assert await graph.scan(Flows(("u", "d")), limit=9) == []
 
 
 async def test_a_thread_goes_on_behind_an_item_that_is_gone(graph: Graph) -> None:
     events = [event("f", step, own_step=step if step > 3 else None) for step in range(1, 7)]
     await put(graph, events)
-    order = await graph.thread("t", "c", "f", 9)
+    order = await graph.scan(Thread(Flow("t", "c", "f")), limit=9)
     assert [one.flow_step for one in order] == [4, 5, 6, 1, 2, 3], "the caller's own steps come first"
     await drop(graph, order[2].name)
-    assert await graph.thread("t", "c", "f", 2, after=next_key(order[2])) == order[3:5]
-    assert await graph.thread("t", "c", "f", 9, after=next_key(order[5])) == []
+    assert await graph.scan(Thread(Flow("t", "c", "f")), limit=2, after=next_key(order[2])) == order[3:5]
+    assert await graph.scan(Thread(Flow("t", "c", "f")), limit=9, after=next_key(order[5])) == []

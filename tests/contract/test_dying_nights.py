@@ -17,7 +17,7 @@ from contract.sides import Side, asked_for
 from contract.test_consolidating import GRACE, LATER, RULES, run, turns
 from contract.test_consolidating import consolidation as consolidation_of
 from contract.test_folding import plain, said, sound, tell, thread
-from vicw_shared.ports import Outcome
+from vicw_shared.ports import Outcome, Steps
 from vicw_sleep.reconcile import reconcile
 
 
@@ -119,7 +119,7 @@ async def test_a_death_at_any_moment_of_folding_or_of_taking_back_loses_nothing(
         await sound(side)
         (event,) = await thread(side)
         assert event.is_macro
-        (step,) = await side.graph.steps("t", limit=9)
+        (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
         assert step.outcome is Outcome.DONE
         if taking_back:
             taking_back = await dies(deaths, moment, partial(mortal.undo, step.id, now=LATER, grace=GRACE))

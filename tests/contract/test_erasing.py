@@ -32,7 +32,7 @@ from vicw_ingest.erasing.noting import fingerprints_of, note_of, sealed
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.fingerprints import Finder, Fingerprints, new_key
 from vicw_shared.model import Label
-from vicw_shared.ports import ErasureNote, GraphTransaction, Lane, Outcome, Receipt, Step
+from vicw_shared.ports import Edges, ErasureNote, GraphTransaction, Lane, Outcome, Receipt, Step, Steps, look_up
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batching import Rules
 from vicw_sleep.remains import Remains, look_through
@@ -80,7 +80,7 @@ async def ingest(side: Side, body: dict[str, Any], tenant: str, key: str | None)
 
 async def everything(side: Side) -> str:
     """Return all that is stored, as text; an engine may return the fields of a payload in any order."""
-    stored = [await side.nodes(), await side.edges(), await side.payloads(), await side.graph.steps(None, limit=1000)]
+    stored = [await side.nodes(), await side.edges(), await side.payloads(), await side.graph.scan(Steps(), limit=1000)]
     return json.dumps(stored, sort_keys=True, ensure_ascii=False, default=str)
 
 
@@ -165,10 +165,10 @@ async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
     told[0]["text"] = _SECRET
     await tell(side, told)
     await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0), dry=False)
-    assert "Quirin" in str(await side.graph.steps(None, limit=9))
+    assert "Quirin" in str(await side.graph.scan(Steps(), limit=9))
     done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert done.steps >= 1
-    assert "Quirin" not in str(await side.graph.steps(None, limit=9))
+    assert "Quirin" not in str(await side.graph.scan(Steps(), limit=9))
 
 
 TAG = "projekt nachtfalter geheim"
@@ -181,7 +181,7 @@ async def tag_spread(side: Side, said: str = "", **fields: Any) -> list[Step]:
     await note_down(side, {**tagged, "tags": [TAG], **fields}, like, *others)
     await dream_of(side)
     assert TAG in (await tags_of(side))["1"]
-    return list(await side.graph.steps(None, limit=100))
+    return list(await side.graph.scan(Steps(), limit=100))
 
 
 async def test_a_tag_that_a_dream_has_spread_goes_with_who_had_it(side: Side) -> None:
@@ -247,11 +247,11 @@ async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Si
     await erase(side, chosen)
     left_over = {node.source_id for node in (await side.nodes()).values() if node.content_hash is not None}
     assert left_over == {"mention", "other"}
-    named = await side.graph.named("t", ["quirin zeltner"])
+    named = await look_up(side.graph, "t", ["quirin zeltner"])
     assert named, "Ana still tells of them"
     await erase(side, await choose_person(side.graph, "t", "Quirin Zeltner", "c", with_mentions=True))
     assert "Zeltner" not in await everything(side)
-    assert await side.graph.named("t", ["quirin zeltner"]) == {}
+    assert await look_up(side.graph, "t", ["quirin zeltner"]) == {}
 
 
 async def test_a_person_is_found_in_what_is_folded(side: Side) -> None:
@@ -475,13 +475,14 @@ async def test_what_comes_again_during_the_search_is_no_remains(side: Side, monk
     erasing = eraser(side)
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["1"], None))
     await erasing.run(erasure)
-    edge_page = side.graph.edge_page
+    scan = side.graph.scan
 
-    async def come_again(**how: Any) -> Any:
-        monkeypatch.undo()
-        await tell(side, [turn(1, _SECRET)])
-        return await edge_page(**how)
+    async def come_again(what: Any, **how: Any) -> Any:
+        if isinstance(what, Edges):
+            monkeypatch.undo()
+            await tell(side, [turn(1, _SECRET)])
+        return await scan(what, **how)
 
-    monkeypatch.setattr(side.graph, "edge_page", come_again)
+    monkeypatch.setattr(side.graph, "scan", come_again)
     assert await left(side, await fingerprints_of(side.graph, erasure)) == []
     assert "Quirin" in await everything(side)

@@ -20,6 +20,7 @@ from contract.test_folding import sound, tell
 from vicw_ingest.erasing.choosing import choose_items
 from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_shared.ports import Steps
 from vicw_sleep.asking import Asking
 
 _SECRET = "We talked about the vermilion lockbox of Halde in round 3."
@@ -90,7 +91,7 @@ async def test_no_refusal_is_logged_of_what_is_erased_meanwhile(side: Side, monk
     done = await consolidation(side, share=0.0001, chunk_chars=10).run(RULES, now=LATER)
     assert (done.refused, done.macros) == (1, 0)
     await _gone(side, erasures, "vermilion")
-    assert await side.graph.steps("t", limit=9) == []
+    assert await side.graph.scan(Steps(tenant="t"), limit=9) == []
 
 
 async def test_no_summary_comes_back_that_was_erased_once_it_was_stored(
@@ -111,4 +112,4 @@ async def test_what_is_erased_once_it_was_chosen_for_want_of_room_is_not_logged(
     erasures = _erased_at_the_next_write(side, monkeypatch, "0")
     await forget(side)
     await _gone(side, erasures, "ship 0")
-    assert await side.graph.steps("t", limit=9) == []
+    assert await side.graph.scan(Steps(tenant="t"), limit=9) == []

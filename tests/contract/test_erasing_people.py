@@ -16,6 +16,7 @@ from contract.test_resolving import DECISION, uid
 from vicw_ingest.erasing.choosing import choose_person
 from vicw_ingest.identity.merges import merge, split
 from vicw_shared.errors import ConflictError
+from vicw_shared.ports import look_up
 
 _NAME = "Quirin Zeltner"
 _TEXT = "I hid the vermilion lockbox in the old granary."
@@ -46,7 +47,7 @@ async def test_who_is_of_the_past_is_erased_by_name(side: Side, how: str) -> Non
     else:
         await tell(side, [turn(1, "Ben came back.", speaker="Ben")])
     await side.indexer.drain()
-    assert await side.graph.named("t", [_NAME.casefold()]) == {}, "answers do not know the name any more"
+    assert await look_up(side.graph, "t", [_NAME.casefold()]) == {}, "answers do not know the name any more"
     chosen = await choose_person(side.graph, "t", _NAME.upper(), None)
     assert chosen.count == 1
     await erase(side, chosen)

@@ -19,7 +19,7 @@ from vicw_ingest.expiry import EXPIRE, Expiry
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.ports import Outcome, Step
+from vicw_shared.ports import Outcome, Step, Steps, look_up
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OVER = now() + timedelta(hours=1)
@@ -118,7 +118,7 @@ async def test_what_rested_on_it_alone_goes_and_the_rest_stays(side: Side, at: A
     assert {"Ben", "tea", "Lisbon"} <= names
     assert names.isdisjoint({"Clara", "Porto", "fire"})
     assert not any("bridge" in (node.text or "") for node in left.values())
-    assert await side.graph.named("t", ["clara", "porto"]) == {}
+    assert await look_up(side.graph, "t", ["clara", "porto"]) == {}
     (item,) = [node for node in (await side.nodes()).values() if node.source_id == "b" and node.label is Label.EVENT]
     assert (item.retired_at, item.valid_to) == (AFTER, OVER)
     edges = list((await side.edges()).values())
@@ -129,7 +129,7 @@ async def test_what_rested_on_it_alone_goes_and_the_rest_stays(side: Side, at: A
 
 
 async def logged(side: Side) -> list[Step]:
-    return await side.graph.steps(None, limit=1000)
+    return await side.graph.scan(Steps(), limit=1000)
 
 
 async def test_what_is_retired_is_logged_once_without_its_words(side: Side, at: Any) -> None:

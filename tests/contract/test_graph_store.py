@@ -238,15 +238,17 @@ async def test_what_an_item_told_is_found_by_it(graph: Graph) -> None:
 
 
 async def test_the_model_is_remembered(graph: Graph) -> None:
-    assert await graph.model() is None
+    assert (await graph.models()).used is None
     identity = ModelIdentity("m", 3, "d", 1)
     await graph.set_model(identity)
-    assert await graph.model() == identity
+    assert (await graph.models()).used == identity
 
 
 async def test_which_chunks_are_known_is_told_of_all_tenants(graph: Graph) -> None:
     chunk, other = node("k", Label.CHUNK, text="x"), replace(node("o", Label.CHUNK, text="x"), tenant="u")
     await put(graph, [chunk, node("n")])
     await put(graph, [other], tenant="u")
-    assert await graph.known([chunk.uid, other.uid, make_uid("n"), make_uid("none")]) == {chunk.uid, other.uid}
-    assert await graph.known([]) == set()
+    assert (await graph.point_states([chunk.uid, other.uid, make_uid("n"), make_uid("none")])).keys() == {
+        chunk.uid,
+        other.uid,
+    }

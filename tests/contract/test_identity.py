@@ -20,7 +20,7 @@ from vicw_shared.errors import ConflictError, FixableError, InvalidInputError, N
 from vicw_shared.identity.joining import Decision
 from vicw_shared.merging import canonical
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import Direction
+from vicw_shared.ports import Direction, look_up
 from vicw_shared.uids import make_uid
 
 DECISION = Decision("t", AT, EdgeRegistry.with_core_types())
@@ -197,7 +197,7 @@ async def test_a_thing_with_a_new_name_is_still_found_by_its_old_one(graph: Grap
     shown = await show(graph, "t", ana.uid)
     assert (shown.name, shown.aliases, shown.description, shown.uid) == ("Ana Souza", ("Ana",), "a keeper", ana.uid)
     for name in ("ana", "ana souza"):
-        assert [found.uid for found in (await graph.named("t", [name]))[name]] == [ana.uid]
+        assert [found.uid for found in (await look_up(graph, "t", [name]))[name]] == [ana.uid]
 
     await rename(graph, "t", ana.uid, "ana souza", most_chars=99)
     await rename(graph, "t", ana.uid, "Ana", most_chars=99)

@@ -14,7 +14,7 @@ from unit.ingest.test_repository import pages, turns
 from vicw_ingest.knowledge.listing import list_pages
 from vicw_shared.clock import now
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphTransaction, Lane, Scope, VectorQuery
+from vicw_shared.ports import Edges, GraphTransaction, Lane, Nodes, Scope, VectorQuery
 from vicw_shared.wire.knowledge import KnowledgeQuery
 
 GOVERNED = {
@@ -42,9 +42,9 @@ async def tell(side: Side, context: str, *items: dict[str, Any]) -> None:
 
 
 async def bridges(side: Side) -> set[tuple[str, str, str]]:
-    live = {n.uid: n for label in Label for n in await side.graph.page(label, after=None, limit=2000)}
+    live = {n.uid: n for label in Label for n in await side.graph.scan(Nodes(label), limit=2000)}
     live = {uid: n for uid, n in live.items() if n.retired_at is None}
-    edges = [edge for edge, _, _ in await side.graph.edge_page(after=None, limit=5000)]
+    edges = [edge for edge, _, _ in await side.graph.scan(Edges(), limit=5000)]
     return {
         (live[e.source].source_id or live[e.source].name, e.type, live[e.target].source_id or live[e.target].name)
         for e in edges

@@ -12,6 +12,7 @@ from contract.sides import START, Side, asked_for
 from contract.test_capacity import ids
 from contract.test_consolidating import consolidation, turns
 from contract.test_folding import plain, said, sound, tell, turn
+from vicw_shared.ports import Steps
 from vicw_sleep.consolidation.batching import Rules
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
@@ -40,7 +41,7 @@ async def test_consolidation_folds_nothing_that_is_protected_and_loses_nothing(s
     assert "4" in await ids(side), "what is protected is as it was"
     found = await side.retrieve({"query": "What did we talk about?", "limit": 20}, "t")
     assert {result.id for result in found.results} == {str(n) for n in range(12)}
-    steps = await side.graph.steps("t", limit=9)
+    steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     for step in steps:
         await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=7))
     await sound(side)
@@ -58,7 +59,7 @@ async def test_a_thread_goes_on_after_a_night_of_a_clock_that_was_ahead(side: Si
     await sound(side)
     found = await side.retrieve({"query": "What did we talk about?", "limit": 30}, "t")
     assert {result.id for result in found.results} == {str(n) for n in range(22)}
-    for step in await side.graph.steps("t", limit=9):
+    for step in await side.graph.scan(Steps(tenant="t"), limit=9):
         await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=7))
     await sound(side)
     assert await ids(side) == [str(n) for n in range(22)]

@@ -10,7 +10,7 @@ from datetime import timedelta
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label
 from vicw_shared.payload import payload_of
-from vicw_shared.ports import ModelChange, ModelIdentity, Models, PendingKind
+from vicw_shared.ports import ModelChange, ModelIdentity, Models, Passages, PendingKind
 
 OLD = ModelIdentity("old", 3, "0" * 64, 1)
 NEW = ModelIdentity("new", 4, "1" * 64, 1)
@@ -23,7 +23,7 @@ async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -
     assert before.change is None
     assert await graph.models() == Models(OLD, change)
     await graph.set_model(NEW)
-    assert (await graph.models(), await graph.model()) == (Models(NEW), NEW)
+    assert (await graph.models(), (await graph.models()).used) == (Models(NEW), NEW)
 
 
 async def test_the_mark_of_a_lost_index_is_kept_until_it_is_cleared_by_its_instant(graph: Graph) -> None:
@@ -90,10 +90,10 @@ async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
     await put(graph, [item, ana, sea, bucket, *chunks], told + proofs)
     claimed = {point.point_id: point for point in await graph.claim(10, seconds=60)}
 
-    first = await graph.passages(after=None, limit=3)
-    rest = await graph.passages(after=first[-1].point_id, limit=10)
+    first = await graph.scan(Passages(), limit=3)
+    rest = await graph.scan(Passages(), after=first[-1].point_id, limit=10)
     found = [*first, *rest]
-    assert (len(first), await graph.passages(after=found[-1].point_id, limit=10)) == (3, [])
+    assert (len(first), await graph.scan(Passages(), after=found[-1].point_id, limit=10)) == (3, [])
     assert [point.point_id for point in found] == sorted(chunk.uid for chunk in chunks)
     assert {point.point_id: payload_of(point) for point in found} == {
         uid: payload_of(point) for uid, point in claimed.items()
@@ -102,13 +102,13 @@ async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
     assert (await graph.count(Label.CHUNK), await graph.count(Label.ENTITY)) == (5, 2)
 
     await graph.settle(list(claimed.values()))
-    assert len(await graph.passages(after=None, limit=10)) == 5, "queued or not"
+    assert len(await graph.scan(Passages(), limit=10)) == 5, "queued or not"
 
 
 async def test_a_passage_that_proves_nothing_is_to_have_no_point(graph: Graph) -> None:
     stray = node("stray", Label.CHUNK, text="of nothing")
     await put(graph, [stray])
-    (found,) = await graph.passages(after=None, limit=10)
+    (found,) = await graph.scan(Passages(), limit=10)
     assert (found.point_id, found.kind, found.chunk, found.item) == (stray.uid, PendingKind.DELETE, None, None)
 
 
@@ -117,5 +117,5 @@ async def test_passages_of_all_tenants_are_told(graph: Graph) -> None:
         item = replace(node(f"item of {tenant}", content_hash="h"), tenant=tenant)
         chunk = replace(node(f"chunk of {tenant}", Label.CHUNK, text="x"), tenant=tenant)
         await put(graph, [item, chunk], [edge("EVIDENCED_BY", item.name, chunk.name)], tenant)
-    found = await graph.passages(after=None, limit=10)
+    found = await graph.scan(Passages(), limit=10)
     assert {point.item.tenant for point in found if point.item is not None} == {"t", "u"}

@@ -17,6 +17,7 @@ from vicw_retrieval.expansion import expand as own
 from vicw_retrieval.surroundings import Surroundings
 from vicw_shared.clock import now
 from vicw_shared.model import Node
+from vicw_shared.ports import Steps
 
 _COUNT = 6
 
@@ -51,7 +52,7 @@ async def found(side: Side, **fields: Any) -> set[str | None]:
 
 
 async def bring_back(side: Side) -> None:
-    for step in await side.graph.steps("t", limit=9):
+    for step in await side.graph.scan(Steps(tenant="t"), limit=9):
         await consolidation(side).undo(step.id, now=now() + timedelta(hours=2), grace=timedelta(days=1))
 
 
@@ -62,7 +63,7 @@ async def test_what_is_folded_before_it_is_shown_is_found_again(side: Side, monk
     left = moving(monkeypatch, lambda: run(side))
     assert await found(side) == wanted
     assert not left
-    assert await side.graph.steps("t", limit=1), "it was folded"
+    assert await side.graph.scan(Steps(tenant="t"), limit=1), "it was folded"
 
 
 async def test_what_is_brought_back_before_it_is_shown_is_found_again(

@@ -9,7 +9,7 @@ from typing import Any
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
-from vicw_shared.ports import By, Direction, GraphTransaction, NameQuery
+from vicw_shared.ports import By, Direction, GraphTransaction, NamedThings, NameQuery, look_up
 from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 
@@ -41,7 +41,7 @@ async def test_a_thing_is_found_by_its_name_in_any_casing_whatever_it_is(graph: 
     }
     assert await named(graph, []) == {}
     assert await named(graph, ["ana"], context="other") == {}
-    assert await graph.named("u", ["ana"]) == {}
+    assert await look_up(graph, "u", ["ana"]) == {}
 
 
 async def test_only_live_things_that_are_no_items_are_found(graph: Graph) -> None:
@@ -65,7 +65,7 @@ async def test_a_thing_is_found_by_the_names_that_it_had_before(graph: Graph) ->
     assert (await graph.nodes("t", [ana.uid]))[ana.uid].aliases == ("Ana", "A. Souza")
     await put(graph, [replace(ana, name="Anna")])
     assert await named(graph, ["ana", "a. souza", "ana souza", "anna"]) == {"anna": ["Anna"]}
-    assert await graph.named("t", ["souza"], word=True) == {}
+    assert await look_up(graph, "t", ["souza"], by=By.WORD) == {}
 
 
 async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
@@ -73,7 +73,7 @@ async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
     others = [node("deep learning", Label.CONCEPT), node("v 2 beta"), node("one two three four five"), node("Souza")]
     await put(graph, [*people, *others])
     words = ["ana", "souza", "van", "j", "smith", "jean-luc", "o'neil", "deep", "beta", "three"]
-    assert names(await graph.named("t", words, word=True)) == {
+    assert names(await look_up(graph, "t", words, by=By.WORD)) == {
         "ana": ["Ana Souza", "Ana van Dijk"],
         "souza": ["Ana Souza"],
         "smith": ["J. Smith"],
@@ -89,7 +89,7 @@ async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it
     await put(graph, [inn, *others, away, node("Quibbles", content_hash="h"), person(LONG), person("Zoé")])
 
     async def begun(*beginnings: str, **where: Any) -> dict[str, list[str]]:
-        return names(await graph.begun("t", beginnings, limit=9, **where))
+        return names(await look_up(graph, "t", beginnings, limit=9, **where, by=By.BEGINNING))
 
     within = {"contexts": ["c"]}
     assert await begun("quibble", "qu", **within) == {
@@ -103,8 +103,8 @@ async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it
     }, "whatever signs it has; a whole word goes on to nothing"
     assert await begun("quibble", contexts=[]) == {}
     assert await begun() == {}
-    assert await graph.begun("u", ["quibble"], limit=9) == {}
-    assert len((await graph.begun("t", ["qu"], limit=2))["qu"]) == 2
+    assert await look_up(graph, "u", ["quibble"], limit=9, by=By.BEGINNING) == {}
+    assert len((await look_up(graph, "t", ["qu"], limit=2, by=By.BEGINNING))["qu"]) == 2
     await put(graph, [replace(inn, name="The Mill", aliases=())])
     assert await begun("quibble", **within) == {}
 
@@ -116,10 +116,10 @@ async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Gr
     places: list[dict[str, Any]] = [{}, {"contexts": ["c"]}, {"contexts": []}]
     for where in places:
         alone = [
-            await graph.named("t", ["ana", "nana"], **where),
-            await graph.named("t", ["ana", "souza", "nobody"], word=True, limit=1, **where),
-            await graph.begun("t", ["ana", "sou"], limit=9, **where),
-            await graph.titled("t", ["ana"], limit=9, **where),
+            await look_up(graph, "t", ["ana", "nana"], **where),
+            await look_up(graph, "t", ["ana", "souza", "nobody"], by=By.WORD, limit=1, **where),
+            await look_up(graph, "t", ["ana", "sou"], limit=9, **where, by=By.BEGINNING),
+            await look_up(graph, "t", ["ana"], limit=9, **where, by=By.TITLE),
             {},
         ]
         queries = [
@@ -129,28 +129,30 @@ async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Gr
             NameQuery(By.TITLE, ("ana",), 9),
             NameQuery(By.NAME, ()),
         ]
-        at_once = await graph.called("t", queries, **where)
+        at_once = await graph.find_names("t", queries, **where)
         assert [names(found) for found in at_once] == [names(found) for found in alone]
-        assert [names(found) for found in await graph.called("t", queries[::-1], **where)] == [*map(names, alone[::-1])]
-    assert await graph.called("t", []) == []
-    assert await graph.called("u", queries) == [{}] * 5
+        assert [names(found) for found in await graph.find_names("t", queries[::-1], **where)] == [
+            *map(names, alone[::-1])
+        ]
+    assert await graph.find_names("t", []) == []
+    assert await graph.find_names("u", queries) == [{}] * 5
 
 
 async def test_no_more_things_are_found_than_are_asked_for(graph: Graph) -> None:
     await put(graph, [person(f"Ana {last * 3}") for last in "abcdefgh"])
-    found = await graph.named("t", ["ana", "aaa"], word=True, limit=3)
+    found = await look_up(graph, "t", ["ana", "aaa"], by=By.WORD, limit=3)
     assert {word: len(things) for word, things in found.items()} == {"ana": 3, "aaa": 1}
-    assert len((await graph.named("t", ["ana"], word=True, limit=5))["ana"]) == 5
+    assert len((await look_up(graph, "t", ["ana"], by=By.WORD, limit=5))["ana"]) == 5
 
 
 async def test_things_are_found_in_some_contexts_or_all_of_the_tenant(graph: Graph) -> None:
     await put(graph, [replace(person("Ana"), uid=make_uid("Ana", c), context=c) for c in ("c", "d", "e")])
-    everywhere = (await graph.named("t", ["ana"]))["ana"]
+    everywhere = (await look_up(graph, "t", ["ana"]))["ana"]
     assert sorted(thing.context for thing in everywhere) == ["c", "d", "e"]
-    some = (await graph.named("t", ["ana"], contexts=["d", "e", "none"]))["ana"]
+    some = (await look_up(graph, "t", ["ana"], contexts=["d", "e", "none"]))["ana"]
     assert sorted(thing.context for thing in some) == ["d", "e"]
-    assert await graph.named("t", ["ana"], contexts=[]) == {}
-    assert await graph.named("t", []) == {}
+    assert await look_up(graph, "t", ["ana"], contexts=[]) == {}
+    assert await look_up(graph, "t", []) == {}
 
 
 async def test_what_a_transaction_has_put_it_finds_by_name(graph: Graph) -> None:
@@ -175,7 +177,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     async def listed(**only: str) -> list[str]:
         found: list[Node] = []
         after = None
-        while page := await graph.list_named("t", "c", **only, after=after, limit=2):
+        while page := await graph.scan(NamedThings(tenant="t", context="c", **only), after=after, limit=2):
             found += page
             after = (fold(page[-1].name), page[-1].uid)
         assert len({thing.uid for thing in found}) == len(found)
@@ -190,7 +192,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     assert await listed(prefix="an", subtype="tag") == ["anchor"]
     assert await listed(prefix="an", subtype=SLOT) == ["ana's age"]
     assert await listed(prefix="q") == []
-    assert await graph.list_named("u", "c", limit=9) == []
+    assert await graph.scan(NamedThings(tenant="u", context="c"), limit=9) == []
 
 
 async def test_degrees_count_what_is_known_of_a_thing(graph: Graph) -> None:

@@ -11,7 +11,7 @@ import pytest
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Backlog, Failure, ItemRef, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, Failure, ItemRef, Passages, PendingKind, PendingPoint, Unsettled
 
 LONG, SHORT = 60.0, 1.0
 
@@ -83,16 +83,15 @@ async def test_a_passage_comes_with_its_statements(graph: Graph) -> None:
     assert [part.point_id for part in parts] == [part.chunk.uid for part in parts if part.chunk]
     assert parts[0].chunk == by_point[chunk.uid].chunk
     assert all(part.item is not None and part.item.uid == item.uid for part in parts)
-    assert {p.point_id: p.parts for p in await graph.passages(after=None, limit=9)}.keys() == by_point.keys()
+    assert {p.point_id: p.parts for p in await graph.scan(Passages(), limit=9)}.keys() == by_point.keys()
 
     points = [chunk.uid, *(one.uid for one in said)]
-    assert await graph.known([*points, told.uid, item.uid]) == set(points)
-    assert await graph.unindexed(points) == set(points)
+    assert await graph.point_states([*points, told.uid, item.uid]) == dict.fromkeys(points, False)
     await graph.settle([by_point[chunk.uid]])
-    assert await graph.unindexed(points) == set()
+    assert await graph.point_states(points) == dict.fromkeys(points, True)
     assert not (await graph.nodes("t", [told.uid]))[told.uid].indexed
     await graph.requeue([chunk.uid])
-    assert await graph.unindexed(points) == set(points)
+    assert await graph.point_states(points) == dict.fromkeys(points, False)
 
 
 async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: Graph) -> None:
@@ -267,12 +266,12 @@ async def bury(graph: Graph, tries: int = 1) -> PendingPoint:
 async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
     item, chunks = await put_item(graph, "a", passages=2)
     first, second = sorted(chunk.uid for chunk in chunks)
-    assert await graph.requeue_payloads([first]) == 1
+    assert await graph.requeue([first], PendingKind.PAYLOAD) == 1
     held = await claim(graph)
     assert {point.kind for point in held} == {PendingKind.UPSERT}, "it needs more than that"
     await graph.settle(held)
-    assert await graph.requeue_payloads([first, second, item.uid]) == 2
-    assert await graph.requeue_payloads([]) == 0
+    assert await graph.requeue([first, second, item.uid], PendingKind.PAYLOAD) == 2
+    assert await graph.requeue([], PendingKind.PAYLOAD) == 0
     found = await graph.nodes("t", [item.uid, first, second])
     assert all(node.indexed for node in found.values()), "their vectors are what they were"
     pending = await claim(graph)
@@ -280,7 +279,7 @@ async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
         (first, PendingKind.PAYLOAD),
         (second, PendingKind.PAYLOAD),
     }
-    await graph.requeue_payloads([first])
+    await graph.requeue([first], PendingKind.PAYLOAD)
     await graph.settle(pending)
     (again,) = await claim(graph)
     assert (again.point_id, again.kind) == (first, PendingKind.PAYLOAD), "what was queued meanwhile is due"

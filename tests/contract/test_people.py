@@ -20,6 +20,7 @@ from vicw_ingest.identity.renaming import rename
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.identity.joining import Decision
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import look_up
 from vicw_shared.uids import named_uid
 
 DECISION = Decision("t", datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
@@ -152,7 +153,7 @@ async def test_a_user_is_nobody_any_more_when_nothing_says_so(side: Side) -> Non
     assert await seen(side, "u-17") == set()
     assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Ben"]
     await side.retract({"context": "chat", "ids": ["b"]}, "t")
-    assert await side.graph.named("t", ["u-17", "ben"]) == {}, "neither keeps the other"
+    assert await look_up(side.graph, "t", ["u-17", "ben"]) == {}, "neither keeps the other"
     await tell(side, says("d", "Clara", "u-17"))
     assert joined(await Asker(side.graph).ask("person", node="u-17")) == ["u-17 IS_PERSON Clara"]
 

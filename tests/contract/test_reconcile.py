@@ -97,14 +97,14 @@ async def test_a_point_whose_passage_is_stored_meanwhile_is_no_orphan(
     side: Side, monkeypatch: pytest.MonkeyPatch, looks: int, left: bool
 ) -> None:
     (point, *_) = sorted(await side.payloads())
-    real, asked = type(side.graph).known, 0
+    real, asked = type(side.graph).point_states, 0
 
-    async def too_early(self: Any, uids: Sequence[str]) -> set[str]:
+    async def too_early(self: Any, uids: Sequence[str]) -> dict[str, bool]:
         nonlocal asked
         asked += 1
-        return await real(self, uids) - ({point} if asked <= looks else set())
+        return {uid: at for uid, at in (await real(self, uids)).items() if asked > looks or uid != point}
 
-    monkeypatch.setattr(type(side.graph), "known", too_early)
+    monkeypatch.setattr(type(side.graph), "point_states", too_early)
     assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING
     assert (point in await side.payloads()) is left
     await side.indexer.drain()

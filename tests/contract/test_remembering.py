@@ -8,7 +8,7 @@ from typing import Any, cast
 from contract.graphs import Graph, edge, node, put
 from vicw_retrieval.remembering import remembered
 from vicw_shared.model import Label
-from vicw_shared.ports import By, Direction, GraphStore, NameQuery, Spread
+from vicw_shared.ports import By, Direction, GraphStore, NameQuery, Spread, look_up
 from vicw_shared.uids import make_uid
 
 NODES = 12
@@ -87,7 +87,7 @@ async def test_names_are_looked_up_once(graph: Graph) -> None:
     counted = Counted(graph)
     memory = remembered(cast("GraphStore", counted))
     asked = [NameQuery(By.NAME, ("ana",)), NameQuery(By.TITLE, ("ana",), 3)]
-    assert await memory.called("t", asked) == await graph.called("t", asked)
-    assert await memory.titled("t", ["ana"], limit=3) == {}
-    assert counted.asked == ["called"]
-    assert await memory.called("t", asked, contexts=["elsewhere"]) == [{}, {}]
+    assert await memory.find_names("t", asked) == await graph.find_names("t", asked)
+    assert await look_up(memory, "t", ["ana"], by=By.TITLE, limit=3) == {}
+    assert counted.asked == ["find_names"]
+    assert await memory.find_names("t", asked, contexts=["elsewhere"]) == [{}, {}]

@@ -26,7 +26,7 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.identity.joining import Decision
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import GraphTransaction, Outcome
+from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import ResolveSettings
 from vicw_shared.ties import CALLER, RESOLVE
 from vicw_shared.uids import named_uid
@@ -106,7 +106,7 @@ async def test_what_is_one_is_merged_once_into_what_more_is_known_of(side: Side)
     assert (done.merged, done.left, done.next) == (1, 0, None)
     assert await merged(side) == {(JOSE, ACCENTED)}
     (edge,) = await merges(side)
-    (step,) = await side.graph.steps(None, limit=9)
+    (step,) = await side.graph.scan(Steps(), limit=9)
     assert (edge.created_by, edge.properties["step"], edge.created_at) == (RESOLVE, step.id, _LATER)
     assert (step.task, step.outcome, step.subject, step.context) == (RESOLVE, Outcome.DONE, uid(JOSE), "c")
     assert step.details["into"] == uid(ACCENTED)
@@ -130,7 +130,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     assert (decided.fate, [node.name for node in decided.things]) == (Fate.MERGE, [JOSE, ACCENTED])
     assert decided.reason == "0.98 same name but for accents and punctuation: 2 things are named with both"
     assert await whole(side) == before
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
 
 
 async def test_names_alone_are_not_enough(side: Side) -> None:
@@ -222,7 +222,7 @@ async def test_nothing_is_merged_across_contexts_and_tenants(side: Side, other: 
     (edge,) = await merges(side)
     nodes = await side.nodes()
     assert {(nodes[end].tenant, nodes[end].context) for end in (edge.source, edge.target)} == {("t", "c")}
-    assert [step.tenant for step in await side.graph.steps(None, limit=9)] == ["t"]
+    assert [step.tenant for step in await side.graph.scan(Steps(), limit=9)] == ["t"]
 
 
 async def test_what_a_person_has_decided_stands(side: Side) -> None:
@@ -236,7 +236,7 @@ async def test_a_step_is_undone_exactly_and_never_done_again(side: Side) -> None
     await tell(side, *two())
     before = await whole(side)
     await run(side)
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     with pytest.raises(NotFoundError, match="grace period"):
         await undo(side, step.id, now=_LATER + timedelta(days=8))
     assert await undo(side, step.id)
@@ -256,7 +256,7 @@ async def test_a_step_is_undone_exactly_and_never_done_again(side: Side) -> None
 async def test_an_undone_step_is_remembered_though_what_told_them_apart_is_gone(side: Side) -> None:
     await tell(side, *two())
     await run(side)
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     await undo(side, step.id)
 
     async def forget(transaction: GraphTransaction) -> None:
@@ -269,7 +269,7 @@ async def test_an_undone_step_is_remembered_though_what_told_them_apart_is_gone(
 async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None:
     await tell(side, *two())
     await run(side)
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
     assert [ref.guess for ref in (await show(side.graph, "t", uid(ACCENTED))).merged] == [False]
     (edge,) = await merges(side)
@@ -282,7 +282,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
 async def test_what_a_person_has_split_is_undone_by_then(side: Side) -> None:
     await tell(side, *two())
     await run(side)
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     await split(side.graph, DECISION, uid(JOSE))
     assert (await run(side)).pairs == 0
     assert not await undo(side, step.id)
@@ -293,7 +293,7 @@ async def test_two_at_once_merge_everything_once(side: Side) -> None:
     await tell(side, *(item(str(n), name) for n, name in enumerate(names)))
     done = await asyncio.gather(run(side), run(side))
     assert sum(one.merged for one in done) == len(await merges(side)) == 4
-    assert len(await side.graph.steps("t", limit=9)) == 4
+    assert len(await side.graph.scan(Steps(tenant="t"), limit=9)) == 4
     await sound(side)
 
 
@@ -311,7 +311,7 @@ async def test_a_death_in_the_middle_leaves_nothing_half(side: Side, monkeypatch
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await whole(side) == before
-    assert await side.graph.steps(None, limit=9) == []
+    assert await side.graph.scan(Steps(), limit=9) == []
     assert (await run(side)).merged == 1
 
 
@@ -407,7 +407,7 @@ async def test_what_is_told_later_stays_with_the_name_it_is_told_of(side: Side) 
     chosen = await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)
     nodes = await side.nodes()
     assert {nodes[one].source_id for one in chosen.items["c"]} == {"1", "later", "said"}
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert await undo(side, step.id)
     assert (await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)).items == chosen.items
 
@@ -426,7 +426,7 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     assert [sum(one.split for one in done), sum(one.merged for one in done)] == [1, 0]
     assert await merges(side) == []
     assert before[1] <= (await whole(side))[1]
-    (step,) = await side.graph.steps("t", limit=9)
+    (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert (step.outcome, step.reason) == (Outcome.UNDONE, "both speak in one conversation")
     await side.retract({"context": "c", "ids": ["t0", "t1"]}, "t")
     assert (await run(side)).merged == 0, "what was wrong once is left to a person"
@@ -492,7 +492,7 @@ async def test_whatever_is_told_nobody_sees_more_and_undoing_all_restores_everyt
         for edge in await merges(side):
             left, right = nodes[edge.source], nodes[edge.target]
             assert (left.tenant, left.context, left.subtype) == (right.tenant, right.context, right.subtype)
-        for step in await side.graph.steps(None, limit=99):
+        for step in await side.graph.scan(Steps(), limit=99):
             assert await undo(side, step.id)
         restored = await whole(side)
         assert restored[0] == before[0]

@@ -18,13 +18,13 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore, finding, schema
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
-from vicw_shared.adapters.sqlite.steps import read_steps_logged
+from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.wording import text_key
-from vicw_shared.ports import Backlog, Scope
+from vicw_shared.ports import Backlog, By, Scope, Steps, look_up
 from vicw_shared.uids import make_uid
 
 REGISTRY = EdgeRegistry.with_core_types()
@@ -95,8 +95,8 @@ async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path
                 connection.execute(sql, tuple(row.values()))
         connection.close()
         graph = SqliteGraphStore(data_dir, REGISTRY)
-        assert set(await graph.named("t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
-        assert set(await graph.named("t", ["ana"], word=True)) == {"ana"}
+        assert set(await look_up(graph, "t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
+        assert set(await look_up(graph, "t", ["ana"], by=By.WORD)) == {"ana"}
         assert [item.name for item in await graph.expired(AT, limit=9)] == ["n"]
         key = text_key("Ana found the amulet in the well")
         assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
@@ -210,7 +210,7 @@ async def test_what_a_task_did_is_read_off_its_index(store: Path) -> None:
         with sqlite3.connect(store / "graph.sqlite3") as connection:
             asked: list[str] = []
             connection.set_trace_callback(asked.append)
-            assert read_steps_logged(connection, None, "forget", None, 9) == []
+            assert read_steps(connection, Steps(tenant=None, task="forget"), None, 9) == []
             connection.set_trace_callback(None)
             plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
         connection.close()

@@ -8,6 +8,7 @@ import pytest
 
 from contract.graphs import AT, Graph, node, put
 from vicw_shared.model import Label, Node
+from vicw_shared.ports import By, NamedThings, look_up
 
 
 def page(name: str, title: str | None, **fields: object) -> Node:
@@ -17,7 +18,7 @@ def page(name: str, title: str | None, **fields: object) -> Node:
 async def titled(
     graph: Graph, *phrases: str, tenant: str = "t", limit: int = 9, **only: list[str]
 ) -> dict[str, set[str]]:
-    found = await graph.titled(tenant, phrases, limit=limit, **only)
+    found = await look_up(graph, tenant, phrases, limit=limit, **only, by=By.TITLE)
     return {phrase: {item.name for item in items} for phrase, items in found.items()}
 
 
@@ -29,8 +30,8 @@ async def test_pages_are_found_by_their_titles_with_and_without_what_stands_in_b
         "mercury planet": {"planet"},
         "arthur s magazine": {"rag"},
     }
-    assert len((await graph.titled("t", ["mercury"], limit=1))["mercury"]) == 1
-    (found,) = (await graph.titled("t", ["mercury planet"], limit=9))["mercury planet"]
+    assert len((await look_up(graph, "t", ["mercury"], limit=1, by=By.TITLE))["mercury"]) == 1
+    (found,) = (await look_up(graph, "t", ["mercury planet"], limit=9, by=By.TITLE))["mercury planet"]
     assert found == planet
 
 
@@ -67,10 +68,10 @@ async def test_a_new_title_replaces_the_old_one_and_a_new_name_leaves_it(graph: 
 
 async def test_a_title_is_no_name_of_a_thing_nor_a_trigger(graph: Graph) -> None:
     await put(graph, [page("page", "Ana Souza"), node("Ana Souza")])
-    assert [found.title for found in (await graph.named("t", ["ana souza"]))["ana souza"]] == [None]
-    assert [found.title for found in (await graph.named("t", ["ana"], word=True))["ana"]] == [None]
+    assert [found.title for found in (await look_up(graph, "t", ["ana souza"]))["ana souza"]] == [None]
+    assert [found.title for found in (await look_up(graph, "t", ["ana"], by=By.WORD))["ana"]] == [None]
     assert await graph.triggered("t", ["ana souza"], limit=9) == []
-    assert [found.title for found in await graph.list_named("t", "c", limit=9)] == [None]
+    assert [found.title for found in await graph.scan(NamedThings(tenant="t", context="c"), limit=9)] == [None]
 
 
 @pytest.mark.parametrize("title", ["'; DROP TABLE node; --", "}) DETACH DELETE (n", "* OR NOT ^", "x" * 500, "日本"])

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from contract.graphs import AT, Graph, node, put
 from vicw_shared.model import Label, Node
+from vicw_shared.ports import NamedThings, look_up
 from vicw_shared.uids import make_uid
 
 
@@ -70,8 +71,8 @@ async def test_only_live_items_are_found_and_no_passage(graph: Graph) -> None:
 async def test_things_of_a_name_are_not_found_by_it_as_by_a_phrase(graph: Graph) -> None:
     await put(graph, [node("Ana"), memory("turn", "Ana")])
     assert await triggered(graph, "ana") == ["turn"]
-    assert [thing.uid for thing in (await graph.named("t", ["ana"]))["ana"]] == [make_uid("Ana")]
-    assert [thing.name for thing in await graph.list_named("t", "c", limit=9)] == ["Ana"]
+    assert [thing.uid for thing in (await look_up(graph, "t", ["ana"]))["ana"]] == [make_uid("Ana")]
+    assert [thing.name for thing in await graph.scan(NamedThings(tenant="t", context="c"), limit=9)] == ["Ana"]
 
 
 async def test_items_that_are_over_are_found_the_longest_over_first(graph: Graph) -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from contract.graphs import AT, Graph, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Node
-from vicw_shared.ports import Backlog, GraphTransaction, UnreadItem
+from vicw_shared.ports import Backlog, GraphTransaction, Nodes, UnreadItem
 
 LONG, SHORT = 60.0, 1.0
 
@@ -161,6 +161,6 @@ async def test_asked_for_again_an_item_is_as_new(graph: Graph) -> None:
 async def test_the_records_of_what_is_unread_are_none_of_the_graph(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
     await put(graph, [node("b")])
-    pages = await graph.page(item.label, after=None, limit=9)
+    pages = await graph.scan(Nodes(item.label), limit=9)
     assert {one.name for one in pages} == {"a", "b"}
     assert all(one.created_at == AT for one in pages)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from contract.graphs import AT, Graph, node, put
 from vicw_shared.model import Label
-from vicw_shared.ports import Use
+from vicw_shared.ports import Nodes, Use
 from vicw_shared.uids import make_uid
 
 A, B, OTHERS = make_uid("a"), make_uid("b"), make_uid("others")
@@ -57,7 +57,7 @@ async def test_uses_are_no_nodes(graph: Graph) -> None:
     before = await graph.count(Label.ENTITY)
     await graph.note_uses("t", {A: 1}, AT)
     assert await graph.count(Label.ENTITY) == before
-    assert [one.uid for one in await graph.page(Label.ENTITY, after=None, limit=9)] == sorted([A, OTHERS])
+    assert [one.uid for one in await graph.scan(Nodes(Label.ENTITY), limit=9)] == sorted([A, OTHERS])
 
 
 async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:

@@ -1,4 +1,4 @@
-"""What every WholeItems must return: items with what their edges say, and what has changed of their passages."""
+"""What every GraphStore must return: items with what their edges say, and what has changed of their passages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import GraphTransaction, PassageChange, WholeItem
+from vicw_shared.ports import Changes, GraphTransaction, Items, PassageChange, WholeItem
 from vicw_shared.uids import make_uid
 
 
@@ -46,8 +46,8 @@ async def test_an_item_comes_with_its_passages_and_what_its_edges_say(graph: Gra
         [whole, WholeItem(b)], key=lambda found: found.item.uid
     )
     assert await graph.whole("t", []) == []
-    assert await graph.whole_page("t", Label.EVENT, after=None, limit=9) == [whole]
-    assert await graph.whole_page("t", Label.ENTITY, after=None, limit=9) == [WholeItem(b)]
+    assert await graph.scan(Items("t", Label.EVENT), limit=9) == [whole]
+    assert await graph.scan(Items("t", Label.ENTITY), limit=9) == [WholeItem(b)]
 
 
 async def test_pages_are_of_live_items_of_one_tenant_in_the_order_of_uids(graph: Graph) -> None:
@@ -55,8 +55,8 @@ async def test_pages_are_of_live_items_of_one_tenant_in_the_order_of_uids(graph:
     others = [item("retired", retired_at=AT), node("statement", Label.EVENT), node("chunk", Label.CHUNK)]
     await put(graph, [*events, *others, item("document", Label.ENTITY)])
     await put(graph, [item("theirs", tenant="u")], tenant="u")
-    first = await graph.whole_page("t", Label.EVENT, after=None, limit=3)
-    rest = await graph.whole_page("t", Label.EVENT, after=first[-1].item.uid, limit=3)
+    first = await graph.scan(Items("t", Label.EVENT), limit=3)
+    rest = await graph.scan(Items("t", Label.EVENT), after=first[-1].item.uid, limit=3)
     assert [found.item for found in (*first, *rest)] == events
     assert await graph.whole("t", [n.uid for n in others] + [make_uid("theirs")]) == []
 
@@ -64,7 +64,7 @@ async def test_pages_are_of_live_items_of_one_tenant_in_the_order_of_uids(graph:
 async def _all(graph: Graph, tenant: str = "t", limit: int = 2) -> list[PassageChange]:
     found: list[PassageChange] = []
     since = now() - timedelta(minutes=5)
-    while page := await graph.changes(tenant, since, after=found[-1] if found else None, limit=limit):
+    while page := await graph.scan(Changes(tenant, since), after=found[-1] if found else None, limit=limit):
         found += page
     return found
 
@@ -76,7 +76,7 @@ async def test_each_passage_has_one_latest_change(graph: Graph) -> None:
     before = await _all(graph)
     assert {change.uid for change in before} == {chunk.uid for chunk in chunks}
     assert before == sorted(before, key=lambda change: (change.at, change.uid))
-    assert await graph.changes("t", now() + timedelta(hours=1), limit=9) == []
+    assert await graph.scan(Changes("t", now() + timedelta(hours=1)), limit=9) == []
     await put(graph, [node("amulet", Label.CONCEPT, subtype="tag")], [edge("TAGGED", "a", "amulet")])
     after = {change.uid: change for change in await _all(graph)}
     assert {change.uid for change in before if after[change.uid] != change} == {chunks[0].uid}, "its payload changed"

@@ -20,7 +20,7 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.archive.reading import ArchiveReader
 from vicw_shared.extensions import load_registries
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import VectorStore
+from vicw_shared.ports import Edges, Nodes, Steps, VectorStore
 from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.archive.importing import import_archive
@@ -101,9 +101,9 @@ def _summed_up(graph: Mapping[str, Any]) -> dict[str, Any]:
 async def holdings_of(graph: Graph, vectors: VectorStore) -> dict[str, Any]:
     """Return what a check says, and how much there is of what."""
     report = await check(graph, graph, vectors, EdgeRegistry.with_core_types())
-    nodes = [node for label in Label for node in await graph.page(label, after=None, limit=_ALL)]
-    edges = [edge for edge, _, _ in await graph.edge_page(after=None, limit=_ALL)]
-    steps = await graph.steps(None, limit=_ALL)
+    nodes = [node for label in Label for node in await graph.scan(Nodes(label), limit=_ALL)]
+    edges = [edge for edge, _, _ in await graph.scan(Edges(), limit=_ALL)]
+    steps = await graph.scan(Steps(), limit=_ALL)
     backlog = await graph.unread.backlog()
     uses = await graph.uses(_TENANT, [node.uid for node in nodes])
     jobs: Counter[str] = Counter()

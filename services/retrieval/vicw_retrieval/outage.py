@@ -6,26 +6,21 @@ Only what is live and public is told then: who may see more is for the graph to 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from vicw_shared.clock import from_ms
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label, Node
-from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports import (
-    Flow,
-    GraphTransaction,
+    GraphStore,
     ItemRef,
     Lead,
     NameQuery,
     Neighbour,
-    Scope,
     Spread,
-    TextHit,
     VectorStore,
 )
 
@@ -57,13 +52,22 @@ class Outage:
         return time.monotonic() < self._until
 
 
-class PayloadGraph:
-    """A GraphStore of one request that knows the passages found, their items, and no edge."""
+def payload_graph(vectors: VectorStore) -> GraphStore:
+    """Return the graph of one request that knows the passages found, their items, and no edge.
 
+    What it cannot answer raises UnavailableError.
+    """
+    return cast("GraphStore", _PayloadGraph(vectors))
+
+
+class _PayloadGraph:
     def __init__(self, vectors: VectorStore) -> None:
         self._vectors = vectors
         self._nodes: dict[str, Node] = {}
         self._texts: dict[str, str] = {}
+
+    def __getattr__(self, operation: str) -> NoReturn:
+        raise UnavailableError("graph", "is down")
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         """Return the items of passages, by their payloads."""
@@ -97,68 +101,17 @@ class PayloadGraph:
         """Return nothing: edges are the graph's."""
         return []
 
-    async def named(
-        self,
-        tenant: str,
-        names: Sequence[str],
-        *,
-        contexts: Sequence[str] | None = None,
-        word: bool = False,
-        limit: int = MOST_NAMESAKES,
-    ) -> dict[str, list[Node]]:
-        """Return nothing: names are the graph's."""
-        return {}
-
-    async def begun(
-        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        """Return nothing: names are the graph's."""
-        return {}
-
-    async def called(
+    async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
         """Return nothing: names are the graph's."""
         return [{} for _ in queries]
-
-    async def list_named(
-        self,
-        tenant: str,
-        context: str,
-        *,
-        prefix: str = "",
-        subtype: str | None = None,
-        after: tuple[str, str] | None = None,
-        limit: int,
-    ) -> list[Node]:
-        """Raise UnavailableError."""
-        _away()
-
-    async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
-        """Raise UnavailableError."""
-        _away()
-
-    async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
-        """Raise UnavailableError."""
-        _away()
 
     async def triggered(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
         """Return nothing: phrases are the graph's."""
         return []
-
-    async def titled(
-        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        """Return nothing: titles are the graph's."""
-        return {}
-
-    async def worded(
-        self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        """Return nothing: what is known again is the graph's."""
-        return {}
 
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
@@ -174,39 +127,6 @@ class PayloadGraph:
             and start <= node.timestamp < end
         ]
         return sorted(found, key=lambda node: (node.timestamp, node.uid), reverse=True)[:limit]
-
-    async def expired(self, before: datetime, *, limit: int) -> list[Node]:
-        """Raise UnavailableError."""
-        _away()
-
-    async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
-    ) -> list[Node]:
-        """Raise UnavailableError."""
-        _away()
-
-    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
-        """Raise UnavailableError."""
-        _away()
-
-    async def contexts(self, tenant: str) -> list[Node]:
-        """Raise UnavailableError."""
-        _away()
-
-    async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
-        """Raise UnavailableError: the full-text index is the graph's."""
-        _away()
-
-    async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
-        """Raise UnavailableError."""
-        _away()
-
-    async def close(self) -> None:
-        """Do nothing: the vector store is the caller's."""
-
-
-def _away() -> NoReturn:
-    raise UnavailableError("graph", "is down")
 
 
 def _node_of(payload: Mapping[str, Any]) -> Node:

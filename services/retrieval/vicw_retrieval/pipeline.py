@@ -22,7 +22,7 @@ from vicw_retrieval.expansion import expand
 from vicw_retrieval.folded import add_besides, read_parts
 from vicw_retrieval.intent.domain import Decision, by_words, given, infer
 from vicw_retrieval.intent.words import read_words
-from vicw_retrieval.outage import PayloadGraph
+from vicw_retrieval.outage import payload_graph
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.scope import scope_of
 from vicw_retrieval.search import Search
@@ -87,7 +87,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     if _of_another_time(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
-    alone = replace(ports, graph=PayloadGraph(ports.vectors))
+    alone = replace(ports, graph=payload_graph(ports.vectors))
     return await _retrieve(request, replace(scope, audience=public), alone, degraded=("graph",))
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from vicw_retrieval.sight import spread_of
 from vicw_shared.model import Node
-from vicw_shared.ports import By, GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
+from vicw_shared.ports import GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
 
 
 def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
@@ -146,20 +146,14 @@ class _Remembered:
             self._leads.keep(tenant, lacking, along, limit, ((one.origin, spread, one) for one in read))
         return self._leads.recall(tenant, wanted, [spread])
 
-    async def called(
+    async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
         home = tuple(contexts) if contexts is not None else None
         if lacking := [query for query in queries if (tenant, home, query) not in self._names]:
-            found = await self._graph.called(tenant, lacking, contexts=contexts)
+            found = await self._graph.find_names(tenant, lacking, contexts=contexts)
             self._names |= {(tenant, home, query): of for query, of in zip(lacking, found, strict=True)}
         return [self._names[tenant, home, query] for query in queries]
-
-    async def titled(
-        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        (found,) = await self.called(tenant, [NameQuery(By.TITLE, tuple(phrases), limit)], contexts=contexts)
-        return found
 
     def _know(self, tenant: str, nodes: Iterable[Node]) -> None:
         for node in nodes:

@@ -14,7 +14,7 @@ from vicw_retrieval.scope import is_expired
 from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up
 from vicw_shared.text import fold
 from vicw_shared.uids import is_uid
 
@@ -33,7 +33,7 @@ async def recognised(graph: GraphStore, scope: Scope) -> Scope:
     audience = scope.audience
     if audience is None or not audience.subjects:
         return scope
-    named = await graph.named(scope.tenant, audience.subjects, limit=MOST_SELVES)
+    named = await look_up(graph, scope.tenant, audience.subjects, limit=MOST_SELVES)
     found = {node.uid for nodes in named.values() for node in nodes if _is_self(node)}
     if uids := [subject for subject in audience.subjects if is_uid(subject)]:
         found |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}

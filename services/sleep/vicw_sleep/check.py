@@ -13,9 +13,9 @@ from itertools import batched
 
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.merging import MERGED_INTO, circles
-from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import GraphAudit, Outbox, VectorStore
+from vicw_shared.ports import EdgeEnds, Edges, GraphAudit, Nodes, Outbox, VectorStore, scan_pages
 from vicw_shared.progress import Progress
 from vicw_sleep import reconcile
 from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
@@ -130,9 +130,9 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report,
 async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: Report, progress: _Done) -> None:
     for label in Label:
         after: str | None = None
-        while page := await audit.page(label, after=after, limit=PAGE):
+        while page := await audit.scan(Nodes(label), after=after, limit=PAGE):
             if found := await _node_violations(audit, vectors, label, page):
-                again = await audit.page(label, after=after, limit=PAGE)
+                again = await audit.scan(Nodes(label), after=after, limit=PAGE)
                 still = set(await _node_violations(audit, vectors, label, again))
                 report.tell([violation for violation in found if violation in still])
             after = page[-1].uid
@@ -178,7 +178,8 @@ async def _home_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]
 async def _index_violations(audit: GraphAudit, vectors: VectorStore | None, page: Sequence[Node]) -> list[str]:
     named = list({node.qdrant_id for node in page if node.qdrant_id is not None})
     present = await vectors.present(named) if vectors is not None else set(named)
-    indexed = present - await audit.unindexed(named) if named else set[str]()
+    states = await audit.point_states(named) if named else {}
+    indexed = {uid for uid in present if states.get(uid, True)}
     found: list[str] = []
     for node in page:
         if node.indexed != (node.qdrant_id in indexed):
@@ -199,16 +200,14 @@ async def _chain_violations(audit: GraphAudit, chain: str, events: Sequence[Node
 
 
 async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: Report, progress: _Done) -> None:
-    after: Edge | None = None
-    while page := await audit.edge_page(after=after, limit=PAGE):
-        after = page[-1][0]
+    async for page in scan_pages(audit, Edges(), limit=PAGE):
         report.edges += len(page)
         report.tell(list(_edge_violations(registry, page)))
         report.tell(await _merge_violations(audit, page))
         progress(report.edges)
 
 
-async def _merge_violations(audit: GraphAudit, page: Iterable[tuple[Edge, Label | None, Label | None]]) -> list[str]:
+async def _merge_violations(audit: GraphAudit, page: Iterable[EdgeEnds]) -> list[str]:
     merged = {edge.source for edge, _, _ in page if edge.type == MERGED_INTO}
     if not merged:
         return []
@@ -217,7 +216,7 @@ async def _merge_violations(audit: GraphAudit, page: Iterable[tuple[Edge, Label 
     return found + [f"Node {uid} is merged into several things instead of one" for uid in sorted(several)]
 
 
-def _edge_violations(registry: EdgeRegistry, page: Iterable[tuple[Edge, Label | None, Label | None]]) -> Iterator[str]:
+def _edge_violations(registry: EdgeRegistry, page: Iterable[EdgeEnds]) -> Iterator[str]:
     for edge, source, target in page:
         if source is None or target is None:
             yield f"Edge {edge.id} ({edge.type}) has an end that does not exist"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from vicw_shared.comparing import Differences, compare
-from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
+from vicw_shared.ports import GraphAudit, Outbox, Passages, PendingPoint, VectorStore
 
 PAGE = 1000
 """Passages, or points, compared at once."""
@@ -46,12 +46,12 @@ async def compared(
     What is queued is going to be mended, unless the passage is marked indexed and has no point: then its entry may be
     for its payload alone. What is found wanting is looked at once more, for somebody may be at work on it.
     """
-    page = await audit.passages(after=after, limit=PAGE)
+    page = await audit.scan(Passages(), after=after, limit=PAGE)
     found = await _disagreements(outbox, vectors, page) if page else {}
     if found:
         # Whoever was at work on one meanwhile has settled it by now, or has an entry for it.
         queued = await outbox.queued(sorted(found))
-        page = await audit.passages(after=after, limit=PAGE)
+        page = await audit.scan(Passages(), after=after, limit=PAGE)
         kept = found.keys() - (queued & unindexed(page))
         again = await _disagreements(outbox, vectors, page)
         found = {uid: one for uid, one in again.items() if uid in kept}
@@ -87,9 +87,9 @@ def unindexed(page: Sequence[PendingPoint]) -> set[str]:
 async def orphaned(audit: GraphAudit, vectors: VectorStore, *, after: str | None) -> tuple[list[str], list[str]]:
     """Return the page of points after ``after``, and those of them that are no passage's."""
     page = await vectors.ids(after=after, limit=PAGE)
-    return page, sorted(set(page) - await audit.known(page)) if page else []
+    return page, sorted(set(page) - (await audit.point_states(page)).keys()) if page else []
 
 
 async def still_orphaned(audit: GraphAudit, vectors: VectorStore, points: Sequence[str]) -> list[str]:
     """Return which of these points are there, and no passage's, by now."""
-    return sorted(await vectors.present(points) - await audit.known(points))
+    return sorted(await vectors.present(points) - (await audit.point_states(points)).keys())

@@ -12,14 +12,14 @@ point was removed all the same.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from prometheus_client import Counter
 
-from vicw_shared.ports import GraphAudit, Outbox, PendingPoint, VectorStore
+from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, VectorStore
 from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
@@ -116,7 +116,7 @@ async def _requeue_differing(
     if not dry and (points := sorted(found.keys() - set(payloads))):
         await outbox.requeue(points)
     if not dry and payloads:
-        await outbox.requeue_payloads(payloads)
+        await outbox.requeue(payloads, PendingKind.PAYLOAD)
     place = replace(place, after=page[-1].point_id)
     if place.lost_at is not None and await _lack(outbox, page, found, place.lost_at):
         place = replace(place, lost_at=None)
@@ -146,10 +146,10 @@ async def _drop_orphans(
     if orphans and not alone:
         await asyncio.sleep(AT_WORK_SECONDS)
         orphans = await still_orphaned(audit, vectors, orphans)
-    stored: set[str] = set()
+    stored: Collection[str] = ()
     if orphans and not dry:
         await vectors.delete(orphans)
-        stored = await audit.known(orphans)
+        stored = await audit.point_states(orphans)
         if stored:  # by now
             await outbox.requeue(sorted(stored))
     return len(orphans) - len(stored), replace(place, after=page[-1])

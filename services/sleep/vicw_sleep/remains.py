@@ -15,11 +15,20 @@ from typing import Protocol
 
 from vicw_shared.fingerprints import Finder, Fingerprints, Mark, birth_of, id_spellings, spellings
 from vicw_shared.folding.ledger import entries_of
-from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.names import SLOT
-from vicw_shared.ports import GraphArchive, GraphAudit, Receipt, SleepLog, VectorStore
-from vicw_shared.steps import step_pages
+from vicw_shared.ports import (
+    Edges,
+    GraphArchive,
+    GraphAudit,
+    Nodes,
+    Receipt,
+    SleepLog,
+    Steps,
+    VectorStore,
+    scan_pages,
+)
 
 _PAGE = 500
 _APART = b"\0"
@@ -68,9 +77,7 @@ class Remains:
 async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
     """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
     await _look_at_all_nodes(graph, remains)
-    last: Edge | None = None
-    while edges := await graph.edge_page(after=last, limit=_PAGE):
-        last = edges[-1][0]
+    async for edges in scan_pages(graph, Edges(), limit=_PAGE):
         told = [(f"edge {edge.id}", _plain(asdict(edge))) for edge, _, _ in edges]
         await asyncio.to_thread(remains.look_at_all, told)
     await _look_at_records(graph, remains)
@@ -82,9 +89,7 @@ async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Re
 
 async def _look_at_all_nodes(graph: Graph, remains: Remains) -> None:
     for label in Label:
-        after: str | None = None
-        while page := await graph.page(label, after=after, limit=_PAGE):
-            after = page[-1].uid
+        async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
             await asyncio.to_thread(_look_at_nodes, page, remains)
 
 
@@ -131,7 +136,7 @@ async def _look_at_records(graph: Graph, remains: Remains) -> None:
             while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):
                 after = page[-1]
                 remains.look_at_all([(f"receipt {one.key}", _plain(one.body)) for one in page])
-    async for steps in step_pages(graph):
+    async for steps in scan_pages(graph, Steps()):
         remains.look_at_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
 
 

@@ -10,7 +10,7 @@ not more memory.
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vicw_shared.folding.fold import steps_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.erased_steps import flow_key, vacated
-from vicw_shared.ports import GraphAudit
+from vicw_shared.ports import GraphAudit, Nodes, scan_pages
 from vicw_sleep.disagreement import PAGE
 
 AT_ONCE = 4_000_000
@@ -40,9 +40,9 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
     more = events = 0
     for part in range(parts):
         noted = Noted(part, parts)
-        async for roots in _pages(audit, Label.CONTEXT):
+        async for roots in scan_pages(audit, Nodes(Label.CONTEXT), limit=PAGE):
             noted.add(roots)
-        async for page in _pages(audit):
+        async for page in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
             noted.add(page)
             events += len(page)
             progress(events // parts)
@@ -88,7 +88,7 @@ async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
     """Name the flows, unless what was missing is there now: it may have been stored behind the first look."""
     said: dict[int, str] = {}
     preceded: set[int] = set()
-    async for page in _pages(audit):
+    async for page in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
         for number, step, event in numbered(page):
             if number in starts:
                 flow = f"Flow {event.flow_id!r} of {event.context!r}"
@@ -97,13 +97,6 @@ async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
             if number + 1 in starts:
                 preceded.add(number + 1)
     return [said[number] for number in sorted(said.keys() - preceded)]
-
-
-async def _pages(audit: GraphAudit, label: Label = Label.EVENT) -> AsyncIterator[list[Node]]:
-    after: str | None = None
-    while page := await audit.page(label, after=after, limit=PAGE):
-        after = page[-1].uid
-        yield page
 
 
 def numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:

@@ -35,7 +35,7 @@ class IndexFolders:
         if not model.has_vectors:
             return Index(model, NullVectorStore(), embedder)
         if store is None:
-            used = await self._record.model()
+            used = (await self._record.models()).used
             path = folder_of(self._data_dir.path, model, used)
             if not EdgeVectorStore.closed_in_order(path):
                 self._data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word

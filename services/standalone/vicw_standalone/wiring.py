@@ -156,7 +156,7 @@ class Standalone:
         return extractor
 
     async def _require_agreement(self) -> None:
-        known = await self.graph.model()
+        known = (await self.graph.models()).used
         try:
             identity = (await self.embedders.first(known)).model
         except ModelMismatchError as error:
@@ -249,7 +249,7 @@ class Standalone:
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""
-        await self.graph.model()
+        await self.graph.models()
 
     async def probe_vectors(self) -> None:
         """Raise if the vector index does not answer."""

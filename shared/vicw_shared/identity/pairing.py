@@ -11,7 +11,7 @@ from vicw_shared.merging import DISTINCT_FROM, canonical
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import is_knowledge
-from vicw_shared.ports import Direction, GraphStore
+from vicw_shared.ports import Direction, GraphStore, NamedThings
 from vicw_shared.text import fold
 
 _PAGE = 1000
@@ -44,13 +44,14 @@ async def names_of(
 ) -> Names:
     """Return up to ``most`` things of a context, by name: those behind ``after``, of a folded ``subtype`` or of all."""
     found: list[Node] = []
+    things = NamedThings(tenant=tenant, context=context, subtype=subtype)
     while True:
         room = most - len(found)
         size = min(_PAGE, room + 1)
-        page = await graph.list_named(tenant, context, subtype=subtype, after=after, limit=size)
+        page = await graph.scan(things, after=after, limit=size)
         found += [node for node in page[:room] if not is_knowledge(node)]
         if kept := page[:room]:
-            after = fold(kept[-1].name), kept[-1].uid
+            after = things.place(kept[-1])
         if len(page) > room or len(page) < size:
             return Names(found, len(page) <= room, after)
 

@@ -9,14 +9,30 @@ from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.erasing import ErasureNote, Erasures
 from vicw_shared.ports.graph import GraphStore, ItemRef, Lead, Neighbour, Spread, StoreRecord, TextHit
-from vicw_shared.ports.items import Flow, ItemIndex
+from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
-from vicw_shared.ports.names import By, NameIndex, NameQuery
+from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.rounds import Round, Rounds
+from vicw_shared.ports.scan import (
+    Changes,
+    EdgeEnds,
+    Edges,
+    Flow,
+    Flows,
+    Items,
+    NamedThings,
+    Nodes,
+    Passages,
+    Scan,
+    Scans,
+    Steps,
+    Thread,
+    scan_pages,
+)
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import Growth, Growths, Outcome, SleepLog, Step
 from vicw_shared.ports.transaction import (
@@ -33,7 +49,7 @@ from vicw_shared.ports.transaction import (
 from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.uses import Use, Uses
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
-from vicw_shared.ports.whole import PassageChange, WholeItem, WholeItems
+from vicw_shared.ports.whole import PassageChange, WholeItem
 from vicw_shared.ports.words import WordIndex
 
 __all__ = [
@@ -42,15 +58,19 @@ __all__ = [
     "Audience",
     "Backlog",
     "By",
+    "Changes",
     "Completion",
     "Counters",
     "Direction",
+    "EdgeEnds",
+    "Edges",
     "Embedder",
     "ErasureNote",
     "Erasures",
     "Failure",
     "Finish",
     "Flow",
+    "Flows",
     "Gap",
     "GraphArchive",
     "GraphAudit",
@@ -61,6 +81,7 @@ __all__ = [
     "Growths",
     "ItemIndex",
     "ItemRef",
+    "Items",
     "KeyRing",
     "Lane",
     "LanguageModel",
@@ -72,11 +93,14 @@ __all__ = [
     "Models",
     "NameIndex",
     "NameQuery",
+    "NamedThings",
     "Neighbour",
+    "Nodes",
     "Ordering",
     "Outbox",
     "Outcome",
     "PassageChange",
+    "Passages",
     "PendingKind",
     "PendingPoint",
     "Point",
@@ -87,14 +111,18 @@ __all__ = [
     "Role",
     "Round",
     "Rounds",
+    "Scan",
+    "Scans",
     "Scope",
     "ScoreQuery",
     "SleepLog",
     "SparseVector",
     "Spread",
     "Step",
+    "Steps",
     "StoreRecord",
     "TextHit",
+    "Thread",
     "Turn",
     "UnreadItem",
     "UnreadItems",
@@ -105,7 +133,8 @@ __all__ = [
     "VectorQuery",
     "VectorStore",
     "WholeItem",
-    "WholeItems",
     "WordIndex",
     "WorkQueue",
+    "look_up",
+    "scan_pages",
 ]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports.outbox import PendingPoint
+from vicw_shared.model import Label, Node
+from vicw_shared.ports.scan import Scans
 
 MOST_STRAYS = 100
 """Wrong neighbours that are told of one Event in a chain."""
@@ -28,30 +28,15 @@ class Link:
     misplaced: bool = False
 
 
-class GraphAudit(Protocol):
+class GraphAudit(Scans, Protocol):
     """What a check and a new index read."""
-
-    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
-        """Return up to ``limit`` nodes of a label in uid order, those after ``after``."""
-        ...
-
-    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
-        """Return the ``page`` of the Chunks as a claim would: each as an UPSERT with what its payload says.
-
-        A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim, and nothing to settle.
-        """
-        ...
 
     async def count(self, label: Label) -> int:
         """Return how many nodes of a label there are."""
         ...
 
-    async def known(self, uids: Sequence[str]) -> set[str]:
-        """Return which of these uids are those of a Chunk or a statement, whosever it is."""
-        ...
-
-    async def unindexed(self, uids: Sequence[str]) -> set[str]:
-        """Return which of these uids are those of a Chunk or a statement that is not marked indexed."""
+    async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
+        """Return, for those of these uids that are a Chunk's or a statement's, of any tenant, whether it is indexed."""
         ...
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
@@ -72,11 +57,4 @@ class GraphAudit(Protocol):
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:
         """Return which of these Events (uids) have an arrival or a step that its counter would give once more."""
-        ...
-
-    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
-        """Return up to ``limit`` edges in the engine's order, those after ``after``, with the labels of their ends.
-
-        None for a label: that end does not exist.
-        """
         ...

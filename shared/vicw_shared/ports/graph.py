@@ -16,6 +16,7 @@ from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import ModelIdentity
 from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.names import NameIndex
+from vicw_shared.ports.scan import Scans
 from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
 
@@ -84,7 +85,7 @@ class TextHit(NamedTuple):
     score: float
 
 
-class GraphStore(NameIndex, ItemIndex, Protocol):
+class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
     """The Core-5 graph of all tenants."""
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
@@ -146,10 +147,6 @@ class StoreRecord(Protocol):
 
     async def store_id(self) -> str:
         """Return the name that the store got when it was made: 32 hexadecimal digits."""
-        ...
-
-    async def model(self) -> ModelIdentity | None:
-        """Return the identity of the model whose vectors stand beside this graph, or None."""
         ...
 
     async def models(self) -> Models:

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
-from vicw_shared.model.chain import ChainKey
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """A thread of a context."""
-
-    tenant: str
-    context: str
-    flow_id: str
+from vicw_shared.ports.whole import WholeItem
 
 
 class ItemIndex(Protocol):
@@ -48,16 +38,6 @@ class ItemIndex(Protocol):
         """
         ...
 
-    async def titled(
-        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        """Return the live Entity items whose title is each of these phrases (``names.title_terms``).
-
-        Of each phrase at most ``limit``, which of more is the engine's choice; a phrase that is no title is left out.
-        ``contexts`` None: of all that the tenant has.
-        """
-        ...
-
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
@@ -72,18 +52,6 @@ class ItemIndex(Protocol):
         """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
         ...
 
-    async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
-    ) -> list[Node]:
-        """Return the first ``limit`` live items of a flow, in the order of its NEXT chain: those behind a place of it.
-
-        What stood at that place (``next_key``) may be gone.
-        """
-        ...
-
-    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
-        """Return up to ``limit`` flows that have live items, in the engine's order, those ``after`` one.
-
-        Of all tenants, or ``within`` a tenant's context. ``after`` is one of them, which may be gone.
-        """
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+        """Return those of ``uids`` that are live items, with what their edges say, in uid order."""
         ...

@@ -32,55 +32,34 @@ class NameQuery:
 class NameIndex(Protocol):
     """Named things by their names (see ``model.names``), and how much is known of them."""
 
-    async def named(
-        self,
-        tenant: str,
-        names: Sequence[str],
-        *,
-        contexts: Sequence[str] | None = None,
-        word: bool = False,
-        limit: int = MOST_NAMESAKES,
-    ) -> dict[str, list[Node]]:
-        """Return what ``Lookups.named`` does, of these ``contexts`` or of all that the tenant has (None).
-
-        With ``word``: the things of whose name it is one word, as "ana" is of "Ana Souza" (see ``model.names``).
-        """
-        ...
-
-    async def begun(
-        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        """Return the live named things of which a name, an earlier one or a word of one goes on from each of these.
-
-        ``beginnings`` are folded, and at most NAME_PREFIX characters of a name are looked at. A thing comes once, what
-        is called by a beginning alone not for that; at most ``limit`` a beginning, which of more is the engine's
-        choice. A beginning that nothing goes on from is left out.
-        """
-        ...
-
-    async def called(
+    async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
-        """Answer several look-ups at once, in their order: each as ``named``, ``begun`` or ``ItemIndex.titled`` do."""
-        ...
+        """Answer several look-ups in one read, in their order, inside ``contexts`` or the whole tenant (None).
 
-    async def list_named(
-        self,
-        tenant: str,
-        context: str,
-        *,
-        prefix: str = "",
-        subtype: str | None = None,
-        after: tuple[str, str] | None = None,
-        limit: int,
-    ) -> list[Node]:
-        """Return a page of a context's live named things, by folded name, then uid; without ``subtype`` no SLOTs.
-
-        ``prefix`` is the folded beginning of the name, ``after`` the folded name and the uid that end the page before.
-        Names are told apart, and put in order, by their first NAME_PREFIX characters at least.
+        By NAME a look-up finds what ``Lookups.named`` does; by WORD the things of whose name it is one word, as "ana"
+        is of "Ana Souza" (see ``model.names``). By TITLE it finds the live Entity items whose
+        title is each of the texts (``names.title_terms``). By BEGINNING it finds the live named things of which a
+        name, an earlier one or a word of one goes on from each of the texts: each thing once, and not for a name that
+        equals the text; at most NAME_PREFIX characters of a name are compared.
+        Which nodes over the limit are left out is the engine's choice. A text that finds nothing is left out.
         """
         ...
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
         """Return how many edges each of these nodes has, either way, BELONGS_TO and MERGED_INTO aside."""
         ...
+
+
+async def look_up(
+    index: NameIndex,
+    tenant: str,
+    texts: Sequence[str],
+    *,
+    by: By = By.NAME,
+    contexts: Sequence[str] | None = None,
+    limit: int = MOST_NAMESAKES,
+) -> dict[str, list[Node]]:
+    """Return the answer to a single look-up of ``NameIndex.find_names``."""
+    (found,) = await index.find_names(tenant, [NameQuery(by, tuple(texts), limit)], contexts=contexts)
+    return found

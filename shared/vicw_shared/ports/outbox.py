@@ -150,12 +150,8 @@ class Outbox(Protocol):
         """Return what waits, of a tenant or of all; figures that may be some seconds old."""
         ...
 
-    async def requeue(self, chunk_uids: Sequence[str]) -> int:
-        """Make these Chunks pending and due; return how many."""
-        ...
-
-    async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
-        """Make the payloads of these Chunks' points pending and due; return how many.
+    async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
+        """Make the points of these Chunks, or their payloads (PAYLOAD), pending and due; return how many.
 
         A point that waits to be made as a whole goes on waiting for that.
         """

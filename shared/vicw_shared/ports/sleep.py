@@ -42,12 +42,6 @@ class Step:
 class SleepLog(Protocol):
     """The steps of all tenants."""
 
-    async def steps(
-        self, tenant: str | None, *, task: str | None = None, before: Step | None = None, limit: int
-    ) -> list[Step]:
-        """Return up to ``limit`` steps, the latest first: those ``before`` one of them, of a tenant or of all."""
-        ...
-
     async def step(self, step_id: str) -> Step | None:
         """Return the step of this id, or None."""
         ...

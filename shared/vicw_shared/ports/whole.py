@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +36,3 @@ class PassageChange:
     uid: str
     at: datetime
     seq: int
-
-
-class WholeItems(Protocol):
-    """Items of a tenant, whole."""
-
-    async def whole_page(self, tenant: str, label: Label, *, after: str | None, limit: int) -> list[WholeItem]:
-        """Return up to ``limit`` live items that are Events or Entities, in uid order, those ``after``."""
-        ...
-
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
-        """Return those of ``uids`` that are live items, in uid order."""
-        ...
-
-    async def changes(
-        self, tenant: str, since: datetime, *, after: PassageChange | None = None, limit: int
-    ) -> list[PassageChange]:
-        """Return up to ``limit`` changes from an instant on, by (``at``, ``uid``), those ``after`` one of them.
-
-        A transaction's changes are seen when it ends, but carry the time at which they were made: who asks again has
-        to go back by what a transaction may take. What was stored before an engine noted changes has none.
-        """
-        ...

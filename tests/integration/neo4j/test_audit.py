@@ -11,6 +11,7 @@ from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.model import Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
+from vicw_shared.ports import Nodes
 
 
 @pytest.mark.parametrize(("chain", "place"), [(NEXT, "flow_at"), (HAPPENED_AFTER, "clock_at")])
@@ -36,5 +37,5 @@ async def test_what_is_retired_must_not_be_found_in_a_chain(graph: Neo4jGraphSto
     await put(graph, [event])
     with server.driver() as driver, driver.session() as session:
         session.run("MATCH (n:Event {uid: $uid}) SET n.retired_at = 1", uid=event.uid).consume()
-    (found,) = await graph.page(Label.EVENT, after=None, limit=1)
+    (found,) = await graph.scan(Nodes(Label.EVENT), limit=1)
     assert (await graph.links(NEXT, [found]))[event.uid].misplaced

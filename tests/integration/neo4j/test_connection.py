@@ -125,7 +125,7 @@ async def test_a_closed_store_says_so(graph: Neo4jGraphStore) -> None:
     await graph.close()
     await graph.close()
     with pytest.raises(UnavailableError, match="closed"):
-        await graph.model()
+        await graph.models()
     with pytest.raises(UnavailableError, match="closed"):
         await put(graph, [node("x")])
 

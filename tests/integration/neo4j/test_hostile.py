@@ -12,7 +12,7 @@ from contract.graphs import AT, edge, node
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.errors import UnknownTypeError
 from vicw_shared.model import Edge, Label
-from vicw_shared.ports import Audience, Direction, GraphTransaction, Receipt, Scope
+from vicw_shared.ports import Audience, Direction, GraphTransaction, Nodes, Receipt, Scope
 from vicw_shared.uids import edge_id, make_uid
 
 HOSTILE = [
@@ -97,7 +97,7 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
     hits = await graph.find(scope, text, 5)
     assert {hit.uid for hit in hits} <= {chunk.uid}
     assert await graph.find(Scope(tenant="other", now=AT), text, 5) == []
-    assert sum([len(await graph.page(label, after=None, limit=100)) for label in Label]) == 5
+    assert sum([len(await graph.scan(Nodes(label), limit=100)) for label in Label]) == 5
 
 
 async def test_no_name_of_a_type_becomes_a_part_of_a_statement(graph: Neo4jGraphStore) -> None:

@@ -37,7 +37,7 @@ async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatc
             graph.owners("t", [A]),
             graph.expand("t", [A, B], SPREADS, 5),
             graph.leads("t", [A], SPREADS[0], 5),
-            graph.called("t", queries),
+            graph.find_names("t", queries),
             graph.triggered("t", ["a"], limit=3),
         )
         for number, read in enumerate(reads, start=1):

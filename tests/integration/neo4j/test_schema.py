@@ -18,7 +18,7 @@ from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.wording import text_key
-from vicw_shared.ports import GraphTransaction, ModelIdentity, Receipt, Scope
+from vicw_shared.ports import By, Edges, GraphTransaction, ModelIdentity, Nodes, Receipt, Scope, look_up, scan_pages
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
 
@@ -142,12 +142,12 @@ async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(se
 
     await asyncio.gather(*(start() for _ in range(4)))
     async with open_neo4j(server) as graph:
-        found = await graph.named("t", ["ana souza", "amulet", "n"])
+        found = await look_up(graph, "t", ["ana souza", "amulet", "n"])
         assert {name: [thing.name for thing in things] for name, things in found.items()} == {
             "ana souza": ["Ana Souza"],
             "amulet": ["Amulet"],
         }
-        assert "ana" in await graph.named("t", ["ana"], word=True)
+        assert "ana" in await look_up(graph, "t", ["ana"], by=By.WORD)
     assert names(server, "MATCH (t:Entity) WHERE t.term IS NOT NULL RETURN count(t)") == {4}
 
 
@@ -198,9 +198,9 @@ async def test_things_of_a_store_that_did_not_index_beginnings_are_found_by_them
 
     await asyncio.gather(*(start() for _ in range(4)))
     async with open_neo4j(server) as graph:
-        found = await graph.begun("t", ["quibbl"], limit=9)
+        found = await look_up(graph, "t", ["quibbl"], limit=9, by=By.BEGINNING)
         assert sorted(thing.name for thing in found["quibbl"]) == ["Quibblegate Inn", "quibbling"]
-        assert [thing.name for thing in (await graph.named("t", ["inn"], word=True))["inn"]] == ["Quibblegate Inn"]
+        assert [thing.name for thing in (await look_up(graph, "t", ["inn"], by=By.WORD))["inn"]] == ["Quibblegate Inn"]
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -231,7 +231,7 @@ async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobod
     await graph.settle(await graph.claim(10, seconds=1))
     assert names(server, "CALL db.labels()") <= set(Label)
     assert names(server, "MATCH (n) WHERE size(labels(n)) <> 1 RETURN n") == set()
-    seen = {label: [found.name for found in await graph.page(label, after=None, limit=100)] for label in Label}
+    seen = {label: [found.name for found in await graph.scan(Nodes(label), limit=100)] for label in Label}
     assert seen == {
         Label.CONTEXT: ["c"],
         Label.ENTITY: ["x"],
@@ -268,11 +268,7 @@ async def test_edges_of_a_type_that_is_no_longer_registered_are_still_audited(
     await put(graph, [node("a"), node("b")], [edge("DESCRIBES", "a", "b"), edge("ABOUT", "a", "b")])
     fewer = EdgeRegistry(edge_type for edge_type in EdgeRegistry.with_core_types() if edge_type.name != "DESCRIBES")
     async with open_neo4j(server, registry=fewer) as later:
-        pages = []
-        after = None
-        while page := await later.edge_page(after=after, limit=1):
-            after = page[-1][0]
-            pages += [found.type for found, _, _ in page]
+        pages = [found.edge.type async for page in scan_pages(later, Edges(), limit=1) for found in page]
     assert pages == ["ABOUT", "DESCRIBES"]
 
 

@@ -12,7 +12,7 @@ from contract.graphs import AT, edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.ports import Direction
+from vicw_shared.ports import By, Direction, Flow, NamedThings, Nodes, Passages, Thread, look_up
 from vicw_shared.uids import make_uid
 
 A, C = make_uid("a"), make_uid("c")
@@ -51,17 +51,17 @@ READS: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
     "owners": lambda graph: graph.owners("t", [make_uid("proof of a"), make_uid("proof of c")]),
     "leads": lambda graph: graph.leads("t", [A, C], ("EVIDENCED_BY", Direction.OUT), 9),
     "whole": lambda graph: graph.whole("t", [A, C]),
-    "called": lambda graph: graph.titled("t", ["a", "c"], limit=9),
-    "page": lambda graph: graph.page(Label.ENTITY, after=None, limit=9),
-    "passages": lambda graph: graph.passages(after=None, limit=9),
+    "find_names": lambda graph: look_up(graph, "t", ["a", "c"], limit=9, by=By.TITLE),
+    "page": lambda graph: graph.scan(Nodes(Label.ENTITY), limit=9),
+    "passages": lambda graph: graph.scan(Passages(), limit=9),
 }
 PLACED: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
-    "thread": lambda graph: graph.thread("t", "c", "flow", 9),
+    "thread": lambda graph: graph.scan(Thread(Flow("t", "c", "flow")), limit=9),
     "between": lambda graph: graph.between("t", AT - HOUR, AT + HOUR, contexts=["c"], limit=9),
     "expired": lambda graph: graph.expired(AT + HOUR, limit=9),
     "triggered": lambda graph: graph.triggered("t", ["phrase"], limit=9),
     "worded": lambda graph: graph.worded("t", ["a", "c"], limit=9),
-    "list_named": lambda graph: graph.list_named("t", "c", limit=9),
+    "list_named": lambda graph: graph.scan(NamedThings(tenant="t", context="c"), limit=9),
 }
 
 
@@ -119,5 +119,5 @@ async def test_a_claimed_passage_of_which_a_statement_goes_is_told_without_it(
     ends = ["a", "said a", "said c"]
     await put(graph, [item, proof, *said], [edge("EVIDENCED_BY", one, "proof of a") for one in ends])
     let_go(monkeypatch, {make_uid("said c")})
-    (point,) = await graph.passages(after=None, limit=9)
+    (point,) = await graph.scan(Passages(), limit=9)
     assert [one.name for one in point.statements] == ["said a"]

@@ -16,7 +16,7 @@ from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.chains import Chains
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import clock_key, next_key
-from vicw_shared.ports import GraphTransaction, PendingPoint, Receipt
+from vicw_shared.ports import Edges, GraphTransaction, Nodes, PendingPoint, Receipt
 from vicw_shared.uids import make_uid
 
 REGISTRY = EdgeRegistry.with_core_types()
@@ -55,8 +55,8 @@ async def test_steps_are_gap_free_and_the_chains_whole(server: Neo4jServer) -> N
                 await append(graphs[number % len(graphs)], f"{number}/{turn}", (number * 7 + turn * 3) % 5)
 
         await asyncio.gather(*(writer(number) for number in range(WRITERS)))
-        events = await graphs[0].page(Label.EVENT, after=None, limit=1000)
-        edges = [found for found, _, _ in await graphs[0].edge_page(after=None, limit=10_000)]
+        events = await graphs[0].scan(Nodes(Label.EVENT), limit=1000)
+        edges = [found for found, _, _ in await graphs[0].scan(Edges(), limit=10_000)]
     count = WRITERS * EACH
     assert sorted(event.flow_step or 0 for event in events) == list(range(1, count + 1))
     assert sorted(event.arrival or 0 for event in events) == list(range(1, count + 1))
@@ -133,7 +133,7 @@ async def test_workers_of_several_processes_share_the_outbox_and_lose_nothing(se
         await work(graphs[0])
         assert written == {chunk.uid: "second" for chunk in chunks}
         assert (await graphs[2].backlog()).waiting == 0
-        assert all(item.indexed for item in await graphs[3].page(Label.ENTITY, after=None, limit=100))
+        assert all(item.indexed for item in await graphs[3].scan(Nodes(Label.ENTITY), limit=100))
 
 
 def _text(point: PendingPoint) -> str:

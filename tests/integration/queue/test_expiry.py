@@ -13,6 +13,7 @@ from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import Wiring
 from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
+from vicw_shared.ports import Nodes
 from vicw_shared.wire.ingest import IngestRequest
 
 pytestmark = pytest.mark.process
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.process
 
 async def live(wiring: Wiring) -> dict[str | None, Node]:
     """Return live items by their ids, live names by themselves."""
-    found = [node for label in Label for node in await wiring.engines.graph.page(label, after=None, limit=1000)]
+    found = [node for label in Label for node in await wiring.engines.graph.scan(Nodes(label), limit=1000)]
     return {node.source_id or node.name: node for node in found if node.retired_at is None}
 
 

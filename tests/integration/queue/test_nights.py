@@ -12,6 +12,7 @@ from servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, FORGET, make_celery
+from vicw_shared.ports import Flow, Steps, Thread
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
 from vicw_sleep.nights import BY_DAY
@@ -37,7 +38,7 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
         return (await graph.backlog()).waiting == 0
 
     async def folded(count: int) -> bool:
-        return len(await graph.steps(None, limit=99)) == count
+        return len(await graph.scan(Steps(), limit=99)) == count
 
     async def small_alone() -> bool:
         return [one.context for one in await graph.grown(1, limit=9)] == ["small"]
@@ -74,7 +75,7 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
         return (await graph.backlog()).waiting == 0
 
     async def left(count: int) -> bool:
-        return len(await graph.thread("t", "c", "f", 99)) == count
+        return len(await graph.scan(Thread(Flow("t", "c", "f")), limit=99)) == count
 
     little = {"VICW_FORGET_ITEMS": "5", "VICW_FORGET_DAYS": "0", "VICW_FORGET_BATCH": "4"}
     start("worker", *WORKER, **little)

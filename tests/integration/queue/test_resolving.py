@@ -12,6 +12,7 @@ from servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import RESOLVE, make_celery
+from vicw_shared.ports import Steps
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
 from vicw_sleep.chain import key_of
@@ -38,9 +39,9 @@ async def test_the_sleep_worker_goes_on_message_by_message_until_all_is_merged(
     async def through() -> bool:
         with redis_server.client(DATABASE) as client:
             ended = not client.exists(key_of(RESOLVE))
-        return ended and len(await graph.steps("t", limit=9)) == len(_FAMILIES)
+        return ended and len(await graph.scan(Steps(tenant="t"), limit=9)) == len(_FAMILIES)
 
     await until(through, 60)
-    steps = await graph.steps("t", task="resolve", limit=9)
+    steps = await graph.scan(Steps(tenant="t", task="resolve"), limit=9)
     assert len({step.subject for step in steps}) == len(_FAMILIES)
     assert worker.log.count("merged what is one") == len(_FAMILIES), "each by a message of its own"

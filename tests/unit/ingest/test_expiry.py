@@ -15,6 +15,7 @@ from vicw_ingest.expiry import Expiry
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import EdgeRegistry
+from vicw_shared.ports import look_up
 from vicw_standalone.wiring import Standalone
 
 
@@ -31,12 +32,12 @@ async def test_the_one_process_retires_what_has_expired(store: Path) -> None:
         memory = Memory(standalone, HashEmbedder())
         ends = now() + timedelta(seconds=0.5)
         await memory.ingest({"id": "a", "text": "Ana is away.", "speaker": "Ana", "expires_at": ends.isoformat()})
-        assert "ana" in await standalone.graph.named("default", ["ana"])
+        assert "ana" in await look_up(standalone.graph, "default", ["ana"])
         for _ in range(100):
-            if await standalone.graph.named("default", ["ana"]) == {}:
+            if await look_up(standalone.graph, "default", ["ana"]) == {}:
                 break
             await asyncio.sleep(0.05)
-        assert await standalone.graph.named("default", ["ana"]) == {}
+        assert await look_up(standalone.graph, "default", ["ana"]) == {}
         for _ in range(100):
             if not (report := await memory.check()).waiting:
                 break

@@ -11,7 +11,7 @@ import pytest
 from memory import Memory, open_memory
 from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Lane, Scope, VectorQuery
+from vicw_shared.ports import Edges, Lane, Nodes, Scope, VectorQuery
 
 
 async def read(memory: Memory, *items: dict[str, Any], **fields: Any) -> None:
@@ -19,13 +19,13 @@ async def read(memory: Memory, *items: dict[str, Any], **fields: Any) -> None:
 
 
 async def nodes(memory: Memory, label: Label) -> list[Node]:
-    return await memory.standalone.graph.page(label, after=None, limit=1000)
+    return await memory.standalone.graph.scan(Nodes(label), limit=1000)
 
 
 async def told(memory: Memory, *types: str) -> set[tuple[str, str, str]]:
     """Return the edges between live nodes, by the names of their ends."""
     live = {node.uid: node for label in Label for node in await nodes(memory, label) if node.retired_at is None}
-    edges = [edge for edge, _, _ in await memory.standalone.graph.edge_page(after=None, limit=5000)]
+    edges = [edge for edge, _, _ in await memory.standalone.graph.scan(Edges(), limit=5000)]
     return {
         (live[edge.source].name, edge.type, live[edge.target].name)
         for edge in edges

@@ -12,6 +12,7 @@ from memory import Memory
 from traversals import Asker
 from unit.ingest.test_reading import told
 from vicw_shared.model import Label
+from vicw_shared.ports import Edges, Nodes
 from vicw_standalone.drawing.picture import draw
 
 REPO = Path(__file__).parents[2] / "stories" / "repo"
@@ -39,8 +40,8 @@ def turns() -> Iterator[dict[str, Any]]:
 async def bridges(memory: Memory) -> set[tuple[str, str, str]]:
     """Return the bridges between live nodes: pages by name, memories by id."""
     graph = memory.standalone.graph
-    live = {n.uid: n for label in Label for n in await graph.page(label, after=None, limit=1000) if not n.retired_at}
-    edges = [edge for edge, _, _ in await graph.edge_page(after=None, limit=5000)]
+    live = {n.uid: n for label in Label for n in await graph.scan(Nodes(label), limit=1000) if not n.retired_at}
+    edges = [edge for edge, _, _ in await graph.scan(Edges(), limit=5000)]
     return {
         (live[e.source].source_id or live[e.source].name, e.type, live[e.target].source_id or live[e.target].name)
         for e in edges

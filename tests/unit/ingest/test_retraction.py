@@ -13,7 +13,7 @@ from memory import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.ports import Direction, GraphTransaction, Nodes, look_up
 from vicw_shared.uids import edge_id, named_uid
 
 AMULET = {"entities": [{"name": "amulet", "subtype": "artifact", "description": "cursed"}]}
@@ -24,13 +24,13 @@ async def live_names(memory: Memory) -> set[str]:
     found = [
         node
         for label in (Label.ENTITY, Label.CONCEPT)
-        for node in await memory.standalone.graph.page(label, after=None, limit=1000)
+        for node in await memory.standalone.graph.scan(Nodes(label), limit=1000)
     ]
     return {node.name for node in found if node.content_hash is None and node.retired_at is None}
 
 
 async def live_events(memory: Memory) -> set[str]:
-    found = await memory.standalone.graph.page(Label.EVENT, after=None, limit=1000)
+    found = await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)
     return {node.name for node in found if node.content_hash is None and node.retired_at is None}
 
 
@@ -50,9 +50,9 @@ async def test_a_retracted_item_is_gone_from_every_answer(memory: Memory) -> Non
 async def test_a_second_retraction_changes_nothing(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "one"})
     assert await memory.retract("x", "nobody", "x") == ["retracted", "unknown", "retracted"]
-    (before,) = await memory.standalone.graph.page(Label.CHUNK, after=None, limit=9)
+    (before,) = await memory.standalone.graph.scan(Nodes(Label.CHUNK), limit=9)
     assert await memory.retract("x", "nobody", ended_at=now().isoformat()) == ["already", "unknown"]
-    assert await memory.standalone.graph.page(Label.CHUNK, after=None, limit=9) == [before]
+    assert await memory.standalone.graph.scan(Nodes(Label.CHUNK), limit=9) == [before]
 
 
 async def test_a_context_that_nobody_has_written_to_is_not_made(memory: Memory) -> None:
@@ -97,7 +97,7 @@ async def test_sentences_go_with_their_item(memory: Memory) -> None:
     await memory.retract("x")
     assert await live_events(memory) == set()
     assert await live_names(memory) == set()
-    assert await memory.standalone.graph.named("default", ["mara"]) == {}
+    assert await look_up(memory.standalone.graph, "default", ["mara"]) == {}
 
 
 async def test_the_chains_close_where_it_stood(memory: Memory) -> None:

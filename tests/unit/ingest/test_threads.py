@@ -8,6 +8,7 @@ from typing import Any
 
 from memory import Memory, open_memory
 from vicw_shared.model import Label
+from vicw_shared.ports import Edges, Nodes
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 BUILD = [
@@ -29,7 +30,7 @@ def turn(n: int, said: tuple[str, str], minutes: float | None = None) -> dict[st
 
 
 async def flows(memory: Memory) -> dict[str | None, str | None]:
-    page = await memory.standalone.graph.page(Label.EVENT, after=None, limit=1000)
+    page = await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)
     return {node.source_id: node.flow_id for node in page if node.content_hash and node.retired_at is None}
 
 
@@ -53,7 +54,7 @@ async def test_one_request_of_all_turns_is_as_good_as_many(memory: Memory) -> No
         await memory.ingest(one, context="each")
     apart = {
         node.source_id: node.flow_id
-        for node in await memory.standalone.graph.page(Label.EVENT, after=None, limit=1000)
+        for node in await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)
         if node.content_hash and node.context == "each"
     }
     assert together == apart
@@ -72,8 +73,8 @@ async def test_a_conclusion_goes_on_with_what_the_speaker_said_before_an_aside(m
     found = await flows(memory)
     assert found["t2"] == found["t0"] != found["t1"]
     assert found["t4"] == found["t3"]
-    live = {node.uid: node for node in await memory.standalone.graph.page(Label.EVENT, after=None, limit=1000)}
-    edges = [edge for edge, _, _ in await memory.standalone.graph.edge_page(after=None, limit=5000)]
+    live = {node.uid: node for node in await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)}
+    edges = [edge for edge, _, _ in await memory.standalone.graph.scan(Edges(), limit=5000)]
     caused = {(live[edge.source].source_id, live[edge.target].name) for edge in edges if edge.type == "CAUSED"}
     assert ("t0", "the release of VICW 2.3 slipped to Friday") in caused
 

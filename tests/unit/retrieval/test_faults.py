@@ -15,7 +15,7 @@ import pytest
 from memory import Memory, open_memory
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Label
-from vicw_shared.ports import Lead, Neighbour, ScoreQuery, VectorHit, VectorQuery
+from vicw_shared.ports import Lead, Neighbour, ScoreQuery, VectorHit, VectorQuery, look_up
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.uids import edge_id, make_uid
 
@@ -52,7 +52,7 @@ async def fill_for_the_hurried(memory: Memory, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
 
 
-GRAPH_OPERATIONS = ["called", "expand", "leads", "nodes", "owners", "triggered"]
+GRAPH_OPERATIONS = ["find_names", "expand", "leads", "nodes", "owners", "triggered"]
 VECTOR_OPERATIONS = ["domains", "payloads", "search"]
 
 
@@ -99,7 +99,7 @@ def asleep(operation: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[
     return call
 
 
-@pytest.mark.parametrize("operation", ["called", "expand"])
+@pytest.mark.parametrize("operation", ["find_names", "expand"])
 async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
@@ -113,7 +113,7 @@ async def test_a_graph_that_hangs_costs_the_second_wave_its_time_and_no_more(
 
 
 @pytest.mark.parametrize("error", [UnavailableError("graph", "gone"), OverloadedError("no room", dependency="graph")])
-@pytest.mark.parametrize("operation", ["called", "expand"])
+@pytest.mark.parametrize("operation", ["find_names", "expand"])
 async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str, error: Exception
 ) -> None:
@@ -295,7 +295,7 @@ async def test_a_hub_of_fifty_thousand_edges_is_not_read_to_its_end(store: Path)
         await memory.ingest(*ITEMS, flow_id="f", extract="rules", wait=True)
         graph = memory.standalone.graph
         before = await memory.retrieve("What did Ben repair?", explain=True)
-        (ben,) = (await graph.named(memory.tenant, ["ben"]))["ben"]
+        (ben,) = (await look_up(graph, memory.tenant, ["ben"]))["ben"]
         item = (await graph.nodes(memory.tenant, [before.results[0].uid]))[before.results[0].uid]
         told = [
             replace(

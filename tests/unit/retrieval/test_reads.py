@@ -63,7 +63,7 @@ async def test_a_question_asks_the_graph_no_more_often_than_it_has_to(memory: Me
     reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
     most = max(reads, key=Counter.total)
     assert most.total() <= MOST, most
-    assert all(asked["called"] == 1 for asked in reads), "all that a question names is looked up at once"
+    assert all(asked["find_names"] == 1 for asked in reads), "all that a question names is looked up at once"
 
 
 async def test_what_happened_when_is_told_by_what_is_read_already(memory: Memory) -> None:

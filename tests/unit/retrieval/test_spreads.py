@@ -168,7 +168,7 @@ async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
     async def hang(*_: Any, **__: Any) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(graph, "called", hang)
+    monkeypatch.setattr(graph, "find_names", hang)
     answer = await ask(memory, "we saw a comet", {"named": True, "spread_ms": 50, "associates": 0})
     assert answer.results[0].id == "a"
     assert answer.degraded == ("graph",)

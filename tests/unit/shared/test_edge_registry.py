@@ -9,6 +9,7 @@ import pytest
 
 from memory import Memory
 from vicw_shared.model import Category, EdgeRegistry, Label
+from vicw_shared.ports import Edges
 
 LABELS = {"X": Label.CONTEXT, "N": Label.ENTITY, "V": Label.EVENT, "C": Label.CONCEPT, "K": Label.CHUNK}
 TABLE = {
@@ -84,7 +85,7 @@ async def test_what_is_ingested_carries_the_default_weights(memory: Memory) -> N
         {"id": "b", "text": "second", "speaker": "Ana", "extraction": extraction},
         flow_id="f",
     )
-    page = await memory.standalone.graph.edge_page(after=None, limit=1000)
+    page = await memory.standalone.graph.scan(Edges(), limit=1000)
     weights = {edge.type: edge.weight for edge, _, _ in page}
     of_ours = "BELONGS_TO EVIDENCED_BY INITIATED TAGGED ABOUT MENTIONS NEXT HAPPENED_AFTER".split()
     assert weights.keys() == {*of_ours, *(relation["type"] for relation in told)}

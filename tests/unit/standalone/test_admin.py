@@ -18,6 +18,7 @@ from memory import Memory, open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
+from vicw_shared.ports import Steps
 from vicw_shared.settings import ConsolidationSettings, ServerSettings
 from vicw_sleep.consolidation.turn import rules_of
 from vicw_standalone.app import create_standalone_app
@@ -75,7 +76,7 @@ async def test_a_step_of_the_sleep_cycle_is_taken_back_while_it_serves(store: Pa
         rules = rules_of(ConsolidationSettings(hours=0, used_hours=0))
         done = await memory.standalone.asleep.consolidation().run(rules, now=now())
         assert done.macros == 3
-        step, *_ = await memory.standalone.graph.steps(None, limit=9)
+        step, *_ = await memory.standalone.graph.scan(Steps(), limit=9)
         async with client(memory) as http:
             undone = await http.post("/admin/sleep/undo", json={"step": step.id})
             assert (undone.status_code, undone.json()) == (200, {"told": "4 Events are back as they were"})

@@ -20,6 +20,7 @@ from contract.exports import same
 from doubles import HashEmbedder
 from memory import open_memory
 from vicw_shared.errors import ConflictError
+from vicw_shared.ports import Edges
 from vicw_standalone.archiving.embedded import move_aside
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
@@ -100,7 +101,7 @@ def test_a_backup_of_a_store_whose_chains_are_not_sound_comes_back_as_it_was(fil
     async def stray() -> None:
         async with open_memory(filled) as memory:
             graph = memory.standalone.graph
-            known = [edge for edge, _, _ in await graph.edge_page(after=None, limit=1000) if edge.type == "NEXT"]
+            known = [edge for edge, _, _ in await graph.scan(Edges(), limit=1000) if edge.type == "NEXT"]
             one = replace(known[0], id=str(UUID(int=1)), target=known[0].source)
             await graph.write("default", "ctx", lambda transaction: transaction.put_edges([one]))
 

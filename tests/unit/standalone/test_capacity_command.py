@@ -18,6 +18,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
+from vicw_shared.ports import Nodes
 from vicw_shared.settings import ForgetSettings, SleepSettings
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
@@ -31,7 +32,7 @@ async def fill(store: Path) -> None:
 
 
 async def items_in(graph: SqliteGraphStore) -> int:
-    nodes = await graph.page(Label.EVENT, after=None, limit=99)
+    nodes = await graph.scan(Nodes(Label.EVENT), limit=99)
     return len([node for node in nodes if node.content_hash is not None])
 
 

@@ -16,6 +16,7 @@ from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
+from vicw_shared.ports import Steps
 from vicw_shared.settings import DreamSettings, SleepSettings
 from vicw_standalone.wiring import Standalone
 
@@ -105,12 +106,12 @@ async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyP
     try:
         standalone.start_indexer()
         await asyncio.sleep(0.2)
-        assert await standalone.graph.steps(None, limit=9) == [], "it is not night yet"
+        assert await standalone.graph.scan(Steps(), limit=9) == [], "it is not night yet"
         moment[0] += timedelta(days=1)
         for _ in range(100):
             await asyncio.sleep(0.05)
-            if len(await standalone.graph.steps(None, limit=9)) == 2:
+            if len(await standalone.graph.scan(Steps(), limit=9)) == 2:
                 break
-        assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 2)
+        assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 2)
     finally:
         await standalone.close()

@@ -16,7 +16,7 @@ from memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_ingest.capacity.turn import turn as forget
 from vicw_shared import courtesy
-from vicw_shared.ports import Lane
+from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings
 from vicw_sleep.consolidation.turn import turn as consolidate
 from vicw_sleep.dream.turn import turn as dream
@@ -70,7 +70,7 @@ async def test_a_night_waits_for_the_answer_to_a_question(
             night = asyncio.ensure_future(NIGHTS[task](standalone))
             await asyncio.sleep(0.2)
             assert not night.done()
-            assert await standalone.graph.steps(None, limit=9) == []
+            assert await standalone.graph.scan(Steps(), limit=9) == []
             embedder.may.set()
             assert (await question).status_code == 200
         async with asyncio.timeout(20):

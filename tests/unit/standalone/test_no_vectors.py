@@ -144,7 +144,7 @@ async def test_a_store_with_vectors_keeps_them_and_answers_without(store: Path) 
         await memory.ingest({"id": "c", "text": "a second apple"})
         await memory.retract("b")
         assert set(await memory.found("apple")) == {"a", "c"}
-        assert await memory.standalone.graph.model() == NO_MODEL
+        assert (await memory.standalone.graph.models()).used == NO_MODEL
     assert embedder.seen == []
     assert (store / "vectors").is_dir()
 

@@ -17,6 +17,7 @@ from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
+from vicw_shared.ports import Steps
 from vicw_shared.settings import ResolveSettings, SleepSettings
 from vicw_standalone.wiring import Standalone
 
@@ -111,7 +112,7 @@ async def test_a_server_merges_at_night(store: Path, monkeypatch: pytest.MonkeyP
     await standalone.open()
 
     async def merged() -> int:
-        return len([step for step in await standalone.graph.steps(None, limit=9) if step.task == "resolve"])
+        return len([step for step in await standalone.graph.scan(Steps(), limit=9) if step.task == "resolve"])
 
     try:
         standalone.start_indexer()

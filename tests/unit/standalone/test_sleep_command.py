@@ -16,7 +16,7 @@ from memory import Memory, open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
-from vicw_shared.ports import Round
+from vicw_shared.ports import Round, Steps
 from vicw_shared.settings import ConsolidationSettings, SleepSettings
 from vicw_standalone.wiring import Standalone
 
@@ -136,13 +136,13 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
     try:
         standalone.start_indexer()
         await asyncio.sleep(0.2)
-        assert await standalone.graph.steps(None, limit=9) == [], "it is not night yet"
+        assert await standalone.graph.scan(Steps(), limit=9) == [], "it is not night yet"
         moment[0] += timedelta(days=1)
         for _ in range(100):
             await asyncio.sleep(0.05)
-            if len(await standalone.graph.steps(None, limit=9)) == 3:
+            if len(await standalone.graph.scan(Steps(), limit=9)) == 3:
                 break
-        assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 3)
+        assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 3)
         for _ in range(100):
             if (found := await standalone.graph.rounds()) and found[0].over:
                 break
@@ -169,9 +169,9 @@ async def test_a_server_folds_a_context_that_has_grown_by_day(
         standalone.start_indexer()
         for _ in range(20 if paused else 100):
             await asyncio.sleep(0.05)
-            if len(await standalone.graph.steps(None, limit=9)) == 3 and not await standalone.graph.grown(1, limit=9):
+            if len(await standalone.graph.scan(Steps(), limit=9)) == 3 and not await standalone.graph.grown(1, limit=9):
                 break
-        assert len(await standalone.graph.steps(None, limit=9)) == (0 if paused else 3)
+        assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 3)
         assert bool(await standalone.graph.grown(1, limit=9)) == paused
     finally:
         await standalone.close()

@@ -7,6 +7,7 @@ import json
 import shutil
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.errors import NotFoundError
 from vicw_shared.folding.fold import MAKER
-from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step
+from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step, scan_pages
 from vicw_shared.settings import SleepSettings
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_shared.uids import make_uid
@@ -204,7 +205,7 @@ def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
 def test_what_was_refused_is_listed_however_much_has_expired_since(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vicw_shared.steps._PAGE", 3)
+    monkeypatch.setattr("vicw_standalone.cli.sleep.scan_pages", partial(scan_pages, limit=3))
     asyncio.run(log_steps(filled))
     assert len(sleep(filled, "log", "--limit", "5").stdout.splitlines()) == 10
     (line,) = sleep(filled, "log", "--refused", "--json").stdout.splitlines()

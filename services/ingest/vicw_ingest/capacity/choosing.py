@@ -12,10 +12,9 @@ from typing import Protocol
 
 from vicw_ingest.capacity.policy import Policy, is_kept_item
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphAudit, GraphStore, Use, Uses
+from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Use, Uses, scan_pages
 
 _LABELS = (Label.EVENT, Label.ENTITY, Label.CONCEPT)
-_PAGE = 1000
 _AT_ONCE = 200
 _MOST = 1000
 
@@ -105,10 +104,8 @@ async def correcting_of(graph: GraphStore, tenant: str, items: Sequence[str]) ->
     return {owner for one in newer for owner in tellers[one.origin]}
 
 
-async def _pages(graph: GraphAudit) -> AsyncIterator[list[Node]]:
+async def _pages(graph: Scans) -> AsyncIterator[list[Node]]:
     """Yield the kept items of all tenants."""
     for label in _LABELS:
-        after: str | None = None
-        while page := await graph.page(label, after=after, limit=_PAGE):
-            after = page[-1].uid
+        async for page in scan_pages(graph, Nodes(label)):
             yield [node for node in page if is_kept_item(node)]

@@ -16,12 +16,22 @@ from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import Direction, Erasures, GraphArchive, GraphAudit, GraphStore, GraphTransaction, Spread
+from vicw_shared.ports import (
+    Direction,
+    Erasures,
+    GraphArchive,
+    GraphAudit,
+    GraphStore,
+    GraphTransaction,
+    Nodes,
+    Spread,
+    look_up,
+    scan_pages,
+)
 from vicw_shared.text import flaw, fold
 from vicw_shared.uids import chunk_uid, is_uid
 
 _ALL = 1_000_000
-_PAGE = 1000
 _ONE: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
 """How somebody's other names and users are found."""
 _SAID: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("STATED_BY", Direction.IN))
@@ -181,10 +191,8 @@ async def _called(graph: KnowsThePast, tenant: str, name: str, context: str | No
     if flaw(name) or flaw(context or ""):
         return []  # nobody has it: it could not be stored
     folded, contexts = fold(name), [context] if context is not None else None
-    found = (await graph.named(tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
-    after: str | None = None
-    while page := await graph.page(Label.ENTITY, after=after, limit=_PAGE):
-        after = page[-1].uid
+    found = (await look_up(graph, tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
+    async for page in scan_pages(graph, Nodes(Label.ENTITY)):
         past = [node for node in page if node.retired_at is not None and node.tenant == tenant]
         past = [node for node in past if context in {None, node.context}]
         found += [node for node in past if folded in map(fold, (node.name, *node.aliases))]

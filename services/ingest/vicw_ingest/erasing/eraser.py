@@ -53,8 +53,9 @@ from vicw_shared.ports import (
     Receipt,
     SleepLog,
     Step,
+    Steps,
+    scan_pages,
 )
-from vicw_shared.steps import step_pages
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
 _ITEMS = 25
@@ -273,7 +274,7 @@ class Eraser:
         undone: that stays undone, and says what else was given alone.
         """
         ids: list[str] = []
-        async for page in step_pages(self.graph, tenant):
+        async for page in scan_pages(self.graph, Steps(tenant=tenant)):
             there = await self.graph.nodes(tenant, [step.subject for step in page])
             for step in page:
                 short = shortened(step, gone)

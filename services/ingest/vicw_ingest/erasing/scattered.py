@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Protocol
 
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import GraphAudit, GraphStore
+from vicw_shared.ports import GraphAudit, GraphStore, Nodes, scan_pages
 
 _PAGE = 500
 
@@ -28,9 +28,9 @@ async def drop_scattered(
     more, another has come to its end, and what is there has come since.
     """
     for label in sorted(Label, key=lambda label: label is Label.CONTEXT) if contexts else ():
-        after: str | None = None
-        while await stands() and (page := await graph.page(label, after=after, limit=_PAGE)):
-            after = page[-1].uid
+        async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
+            if not await stands():
+                break
             going = [node for node in page if node.tenant == tenant and node.context in contexts]
             for context, nodes in groupby(sorted(going, key=lambda node: node.context), lambda node: node.context):
                 yield await drop(context, [node.uid for node in nodes])

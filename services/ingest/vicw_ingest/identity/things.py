@@ -10,7 +10,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import MERGED_INTO, canonical, is_guess
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_thing
-from vicw_shared.ports import Direction, GraphStore, Neighbour
+from vicw_shared.ports import Direction, GraphStore, NamedThings, Neighbour
 from vicw_shared.text import fold
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
@@ -50,14 +50,9 @@ async def list_things(
         raise InvalidInputError(
             FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Give fewer of them")
         )
-    page = await graph.list_named(
-        tenant,
-        context,
-        prefix=folded,
-        subtype=fold(subtype) if subtype is not None else None,
-        after=await _place(graph, tenant, after),
-        limit=limit + 1,
-    )
+    kind = fold(subtype) if subtype is not None else None
+    things = NamedThings(tenant=tenant, context=context, prefix=folded, subtype=kind)
+    page = await graph.scan(things, after=await _place(graph, tenant, after), limit=limit + 1)
     more = page[limit:]
     entities = await described(graph, tenant, page[:limit])
     return EntityPage(entities=tuple(entities), next=page[limit - 1].uid if more else None)

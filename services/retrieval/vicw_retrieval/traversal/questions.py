@@ -11,7 +11,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE, PAGE, page_uid
-from vicw_shared.ports import Direction
+from vicw_shared.ports import Direction, Flow, Thread
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.graph import (
     LEFT_OUT,
@@ -187,9 +187,9 @@ async def thread(request: ThreadRequest, inquiry: Inquiry) -> GraphAnswer:
 
 async def _thread(request: ThreadRequest, inquiry: Inquiry, context: str) -> list[Node]:
     """Return the first items of a flow that may be seen, one more than asked for if there are more."""
-    looked_at = request.limit + 1
+    flow, looked_at = Flow(inquiry.scope.tenant, context, request.flow), request.limit + 1
     while True:
-        items = await inquiry.graph.thread(inquiry.scope.tenant, context, request.flow, looked_at)
+        items = await inquiry.graph.scan(Thread(flow), limit=looked_at)
         seen = await inquiry.sight.nodes(items)
         most = max(inquiry.settings.fanout_read, request.limit + 1)
         if len(seen) > request.limit or len(items) < looked_at or looked_at >= most:

@@ -14,7 +14,7 @@ from vicw_shared.merging import canonical
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE
-from vicw_shared.ports import Direction, GraphStore, Scope, Spread
+from vicw_shared.ports import By, Direction, GraphStore, NamedThings, Scope, Spread, look_up
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold
 from vicw_shared.uids import named_uid
@@ -95,17 +95,16 @@ class Finder:
         """Return named things of the scope's contexts, by context and name, and whether these are all."""
         found: list[Node] = []
         for context in self.scope.contexts or ():
+            things = NamedThings(tenant=self.scope.tenant, context=context, subtype=subtype)
             after: tuple[str, str] | None = None
             for _ in range(0, self.looked_at, limit):
-                page = await self.graph.list_named(
-                    self.scope.tenant, context, subtype=subtype, after=after, limit=limit + 1
-                )
+                page = await self.graph.scan(things, after=after, limit=limit + 1)
                 found += await self.allowed(page)
                 if len(found) > limit:
                     return found[:limit], False
                 if len(page) <= limit:
                     break
-                after = (fold(page[-1].name), page[-1].uid)
+                after = things.place(page[-1])
         return found, True
 
     async def allowed(self, nodes: Iterable[Node]) -> list[Node]:
@@ -130,10 +129,9 @@ class Finder:
 
     async def _called(self, name: str) -> list[Node]:
         """Return what is called so, or by a word of a name; of things that were merged what stands for them."""
-        for word in (False, True):
-            named = await self.graph.named(
-                self.scope.tenant, [fold(name)], contexts=self.scope.contexts, word=word, limit=self.looked_at
-            )
+        scope, texts = self.scope, [fold(name)]
+        for by in (By.NAME, By.WORD):
+            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=self.looked_at)
             things = await self.allowed(node for nodes in named.values() for node in nodes)
             if things:
                 return await self._standing(things)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from vicw_shared.model import Node
 from vicw_shared.model.chain import ChainKey, next_key
-from vicw_shared.ports import Flow, ItemIndex
+from vicw_shared.ports import Flow, Flows, Scans, Thread, scan_pages
 
 _FLOWS = 100
 _FLOWS_WITHIN = 10_000
@@ -40,22 +40,20 @@ class Bookmark:
 
 
 async def pages(
-    index: ItemIndex, start: Bookmark | None, within: ContextRef | None
+    index: Scans, start: Bookmark | None, within: ContextRef | None
 ) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
     """Yield live Events behind ``start``, of all flows or those ``within`` a context, and where each page begins."""
     if start is not None:
         async for page in _of_flow(index, start):
             yield page
     after = start.flow if start is not None else None
-    while flows := await index.flows(after=after, within=within, limit=_FLOWS if within is None else _FLOWS_WITHIN):
-        after = flows[-1]
+    async for flows in scan_pages(index, Flows(within), after=after, limit=_FLOWS if within is None else _FLOWS_WITHIN):
         for flow in flows:
             async for page in _of_flow(index, Bookmark(flow)):
                 yield page
 
 
-async def _of_flow(index: ItemIndex, mark: Bookmark) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
-    flow = mark.flow
-    while page := await index.thread(flow.tenant, flow.context, flow.flow_id, _EVENTS, after=mark.after):
+async def _of_flow(index: Scans, mark: Bookmark) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
+    async for page in scan_pages(index, Thread(mark.flow), after=mark.after, limit=_EVENTS):
         yield mark, page
-        mark = Bookmark(flow, next_key(page[-1]))
+        mark = Bookmark(mark.flow, next_key(page[-1]))

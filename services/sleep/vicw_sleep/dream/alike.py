@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from vicw_shared.ports import GraphStore, Scope, VectorQuery, VectorStore, WholeItems
+from vicw_shared.ports import GraphStore, Scope, VectorQuery, VectorStore
 from vicw_sleep.mirror.atoms import Atom, atom_of
 
 FLOOR = 0.35
@@ -45,7 +45,7 @@ def eyes(atom: Atom) -> tuple[object, ...]:
     return item.tenant, item.context, item.domain, item.sensitivity, item.portable, atom.about
 
 
-class WholeGraph(GraphStore, WholeItems, Protocol):
+class WholeGraph(GraphStore, Protocol):
     """What it takes of a graph to look for likeness."""
 
 

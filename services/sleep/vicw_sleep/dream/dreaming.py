@@ -19,7 +19,18 @@ from prometheus_client import Counter
 from vicw_shared.dreams import MADE, forget
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.ports import GraphAudit, GraphTransaction, Outcome, SleepLog, Step, WholeItem, WorkQueue
+from vicw_shared.ports import (
+    GraphAudit,
+    GraphTransaction,
+    Items,
+    Nodes,
+    Outcome,
+    SleepLog,
+    Step,
+    WholeItem,
+    WorkQueue,
+    scan_pages,
+)
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
@@ -202,18 +213,12 @@ async def pages(graph: Graph, start: Bookmark | None = None) -> AsyncIterator[tu
                 continue
             here = start is not None and (start.tenant, start.label) == (tenant, label)
             after = start.after if start is not None and here else None
-            while page := await graph.whole_page(tenant, label, after=after, limit=PAGE):
-                after = page[-1].item.uid
-                yield Bookmark(tenant, label, after), page
+            async for page in scan_pages(graph, Items(tenant, label), after=after, limit=PAGE):
+                yield Bookmark(tenant, label, page[-1].item.uid), page
 
 
 async def _tenants(graph: Graph) -> list[str]:
-    tenants: set[str] = set()
-    after: str | None = None
-    while page := await graph.page(Label.CONTEXT, after=after, limit=1000):
-        after = page[-1].uid
-        tenants |= {root.tenant for root in page}
-    return sorted(tenants)
+    return sorted({root.tenant async for page in scan_pages(graph, Nodes(Label.CONTEXT)) for root in page})
 
 
 def may_be_dreamt_of(step: Step | None) -> bool:

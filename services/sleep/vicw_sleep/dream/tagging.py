@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.model import Node
-from vicw_shared.ports import Direction, GraphStore, VectorStore
+from vicw_shared.ports import Direction, GraphStore, VectorStore, look_up
 from vicw_shared.text import fold
 from vicw_sleep.dream.alike import Alike, same_eyes
 from vicw_sleep.dream.phrases import Phrase, analyst, candidates, key_phrases, terms_of
@@ -97,7 +97,7 @@ class Tagging:
 
     async def _in_use(self, atoms: Sequence[Atom], phrases: Collection[str]) -> set[str]:
         context = atoms[0].item.context if atoms else ""
-        found = await self.graph.named(atoms[0].item.tenant, sorted(phrases), limit=_NAMES) if phrases else {}
+        found = await look_up(self.graph, atoms[0].item.tenant, sorted(phrases), limit=_NAMES) if phrases else {}
         return {name for name, nodes in found.items() if any(_is_tag(node, context) for node in nodes)}
 
     async def _joined(self, atoms: Sequence[Atom]) -> dict[str, set[str]]:

@@ -10,9 +10,8 @@ from itertools import groupby
 
 from vicw_shared.dreams import MADE, MAKER, by_dreams, forget, is_dreamt, release_tags
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step, WorkQueue
+from vicw_shared.ports import Direction, GraphTransaction, Nodes, Outcome, Step, Steps, WorkQueue, scan_pages
 from vicw_shared.progress import Progress, silent
-from vicw_shared.steps import step_pages
 from vicw_shared.ties import DREAM
 from vicw_sleep.dream.dreaming import WIPED, Graph, pages
 
@@ -51,7 +50,7 @@ async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: da
 
 async def _wipe_steps(graph: Graph, now: datetime, *, bare: bool = False) -> None:
     """Note that what dreams have made is wiped; ``bare``: of those alone that have none of it left."""
-    async for page in step_pages(graph, task=DREAM):
+    async for page in scan_pages(graph, Steps(task=DREAM)):
         done = sorted((one for one in page if one.outcome is Outcome.DONE), key=lambda one: (one.tenant, one.context))
         for (tenant, context), some in groupby(done, key=lambda one: (one.tenant, one.context)):
             steps = [replace(one, outcome=Outcome.UNDONE, details={**one.details, WIPED: True}) for one in some]
@@ -68,9 +67,7 @@ async def _log(transaction: GraphTransaction, *, steps: Sequence[Step], bare: bo
 
 async def _wipe_tags(graph: Graph, now: datetime) -> None:
     """Drop the tags that are left of what is retired; what somebody has given since is a tag as any other."""
-    after: str | None = None
-    while page := await graph.page(Label.CONCEPT, after=after, limit=_PAGE):
-        after = page[-1].uid
+    async for page in scan_pages(graph, Nodes(Label.CONCEPT), limit=_PAGE):
         made = sorted(filter(is_dreamt, page), key=lambda node: (node.tenant, node.context))
         for (tenant, context), some in groupby(made, key=lambda node: (node.tenant, node.context)):
             await graph.write(tenant, context, partial(_release, uids=[node.uid for node in some], now=now))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,17 @@ from typing import Protocol
 from vicw_shared.clock import EPOCH, now
 from vicw_shared.finishing import finish, in_thread
 from vicw_shared.model import Label
-from vicw_shared.ports import Erasures, GraphStore, PassageChange, Rounds, StoreRecord, WholeItem, WholeItems
+from vicw_shared.ports import (
+    Changes,
+    Erasures,
+    GraphStore,
+    Items,
+    PassageChange,
+    Rounds,
+    StoreRecord,
+    WholeItem,
+    scan_pages,
+)
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
@@ -37,7 +47,7 @@ _LISTING = -1
 """In place of a bundle: what lists others is of none."""
 
 
-class Graph(GraphStore, StoreRecord, WholeItems, Erasures, Rounds, Protocol):
+class Graph(GraphStore, StoreRecord, Erasures, Rounds, Protocol):
     """What a mirror needs of a graph."""
 
 
@@ -97,7 +107,7 @@ class Mirror:
             await self._see_all(building.ledger)
             done, instant = 0, now()
             for label in (Label.EVENT, Label.ENTITY):
-                async for page in self._pages(label):
+                async for page in scan_pages(self.graph, Items(self.tenant, label), limit=_ITEMS):
                     atoms = [atom for atom in self._atoms(page).values() if self.sight.sees(atom, instant)]
                     await in_thread(building.add, atoms)
                     done += len(atoms)
@@ -164,12 +174,6 @@ class Mirror:
         whole = await self.graph.whole(self.tenant, [uid for _, _, uid in page.places])
         return {uid: section_of(atom) for uid, atom in self._atoms(whole).items()}
 
-    async def _pages(self, label: Label) -> AsyncIterator[list[WholeItem]]:
-        after: str | None = None
-        while page := await self.graph.whole_page(self.tenant, label, after=after, limit=_ITEMS):
-            after = page[-1].item.uid
-            yield page
-
     def _atoms(self, found: Sequence[WholeItem]) -> dict[str, Atom]:
         atoms = (atom_of(one) for one in found)
         return {atom.item.uid: atom for atom in atoms if atom is not None}
@@ -194,7 +198,7 @@ class Mirror:
         until = min(ledger.seen_until() or EPOCH + 2 * _TRANSACTION, instant)
         last: PassageChange | None = None
         fresh: list[PassageChange] = []
-        while page := await self.graph.changes(self.tenant, until - _TRANSACTION, after=last, limit=_CHANGES):
+        async for page in scan_pages(self.graph, Changes(self.tenant, until - _TRANSACTION), limit=_CHANGES):
             fresh += await in_thread(ledger.unseen, page)
             last = page[-1]
         # What nothing has followed for as long as transactions take need not be looked at for ever. A change may be of

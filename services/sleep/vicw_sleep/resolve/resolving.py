@@ -18,7 +18,16 @@ from vicw_shared.identity.joining import LOCK, Decision
 from vicw_shared.identity.pairing import Alike, Place, names_of, pairs_among
 from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.ports import Direction, GraphAudit, GraphStore, GraphTransaction, Outcome, SleepLog
+from vicw_shared.ports import (
+    Direction,
+    GraphAudit,
+    GraphStore,
+    GraphTransaction,
+    Nodes,
+    Outcome,
+    SleepLog,
+    scan_pages,
+)
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import RESOLVE
 from vicw_shared.undoing import undoable
@@ -149,7 +158,7 @@ class Resolve:
     async def _contexts(self, start: Bookmark | None) -> AsyncIterator[tuple[Node, Bookmark]]:
         """Yield the roots of contexts, of all tenants, each with the place to begin at."""
         after = start.done if start is not None else None
-        while page := await self.graph.page(Label.CONTEXT, after=after, limit=_PAGE):
+        async for page in scan_pages(self.graph, Nodes(Label.CONTEXT), after=after, limit=_PAGE):
             for root in page:
                 here = start is not None and start.context == root.uid
                 yield root, start if start is not None and here else Bookmark(after, root.uid)

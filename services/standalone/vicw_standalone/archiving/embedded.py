@@ -39,13 +39,13 @@ async def open_source(settings: Settings) -> AsyncIterator[tuple[Source, SqliteK
     ring = SqliteKeyRing(path / GRAPH)
     if (server := DataDir.server_of(path)) is not None:
         async with open_beside(path) as beside:
-            model = await beside.model()
+            model = (await beside.models()).used
             with Remote(server) as remote:
                 asked = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
                 yield Source(graph=beside, vectors=asked, model=model), ring
         return
     async with open_offline(settings) as (graph, vectors):
-        yield Source(graph=graph, vectors=vectors, model=await graph.model()), ring
+        yield Source(graph=graph, vectors=vectors, model=(await graph.models()).used), ring
 
 
 @asynccontextmanager
@@ -60,7 +60,7 @@ async def open_target(settings: Settings) -> AsyncIterator[Target]:
             raise ConflictError(CHANGING)
 
         async def open_vectors(model: ModelIdentity) -> VectorStore | None:
-            used = await graph.model()
+            used = (await graph.models()).used
             if used not in {None, model}:
                 return None
             if not model.has_vectors:

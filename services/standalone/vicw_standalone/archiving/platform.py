@@ -29,10 +29,10 @@ async def open_source() -> AsyncIterator[tuple[Source, Neo4jKeyRing]]:
         with told_where(settings):
             current = await QdrantCollections(client, settings.qdrant.alias).current()
         vectors = None
-        if current is not None and current.model == await graph.model():
+        if current is not None and current.model == (await graph.models()).used:
             vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)
             stack.push_async_callback(vectors.close)
-        yield Source(graph=graph, vectors=vectors, model=await graph.model()), graph.key_ring
+        yield Source(graph=graph, vectors=vectors, model=(await graph.models()).used), graph.key_ring
 
 
 @asynccontextmanager
@@ -50,7 +50,7 @@ async def open_target() -> AsyncIterator[Target]:
         collections = QdrantCollections(client, settings.qdrant.alias)
 
         async def open_vectors(model: ModelIdentity) -> VectorStore | None:
-            used = await graph.model()
+            used = (await graph.models()).used
             if used not in {None, model} or not model.has_vectors:
                 return None
             if used is not None and await collections.current() is None:

@@ -19,9 +19,8 @@ from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
-from vicw_shared.ports import NO_MODEL, Embedder, Step
+from vicw_shared.ports import NO_MODEL, Embedder, Nodes, Step, Steps, scan_pages
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.steps import step_pages
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
@@ -30,7 +29,6 @@ from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
 
 _SETTLED_SECONDS = 3600.0
-_PAGE = 1000
 _BUDGET_MS = 60_000  # what is found is measured: a busy machine must not cost a channel
 
 
@@ -98,8 +96,8 @@ class LocalTarget:
         return self._standalone.asleep.consolidation(told)
 
     def steps(self, task: str) -> AsyncIterator[list[Step]]:
-        """Yield what a task of the sleep cycle did, as ``step_pages`` does."""
-        return step_pages(self._standalone.graph, self.tenant, task=task)
+        """Yield what a task of the sleep cycle did, page by page, the latest first."""
+        return scan_pages(self._standalone.graph, Steps(tenant=self.tenant, task=task))
 
     async def passages(self) -> int:
         """Return how many passages it has."""
@@ -108,9 +106,8 @@ class LocalTarget:
     async def vectors_of(self, label: Label) -> int:
         """Return how many of its passages (Chunk) or statements (Event) have a vector."""
         graph, vectors = self._standalone.graph, self._standalone.indexes.reading.vectors
-        count, after = 0, None
-        while page := await graph.page(label, after=after, limit=_PAGE):
-            after = page[-1].uid
+        count = 0
+        async for page in scan_pages(graph, Nodes(label)):
             count += len(await vectors.dense([node.uid for node in page]))
         return count
 

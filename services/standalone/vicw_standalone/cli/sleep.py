@@ -14,8 +14,7 @@ import typer
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
-from vicw_shared.ports import Outcome, Round, Step
-from vicw_shared.steps import step_pages
+from vicw_shared.ports import Outcome, Round, Step, Steps, scan_pages
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_standalone.cli import capacity, dreams, resolving, upkeep
 from vicw_standalone.cli.console import err, harmless, out
@@ -28,7 +27,7 @@ from vicw_standalone.reindexing.remote import Remote
 
 if TYPE_CHECKING:
     from vicw_shared.folding.fold import Fold
-    from vicw_shared.ports import Flow, GraphStore, SleepLog
+    from vicw_shared.ports import Flow, GraphStore, Scans
     from vicw_standalone.undoing import Sleeper
 
 _EXPIRED = "expired"
@@ -199,9 +198,9 @@ def status(
     out.print(f"last step: {last}; in the last day {counted}")
 
 
-async def _steps(log: SleepLog, tenant: str | None, task: str | None = None) -> AsyncIterator[Step]:
+async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> AsyncIterator[Step]:
     """Yield what is logged, the latest first, however much it is."""
-    async for page in step_pages(log, tenant, task=task):
+    async for page in scan_pages(log, Steps(tenant=tenant, task=task)):
         for step in page:
             yield step
 

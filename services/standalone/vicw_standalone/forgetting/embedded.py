@@ -64,7 +64,7 @@ async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
         graph = SqliteGraphStore(held, load_registries().edges)
         try:
             await graph.scrub()
-            used = await graph.model()
+            used = (await graph.models()).used
         finally:
             await graph.close()
         await in_thread(_rewrite_indexes, data_dir, used)

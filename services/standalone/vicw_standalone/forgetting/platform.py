@@ -97,7 +97,7 @@ async def _follow(graph: _Graph, vectors: Sequence[VectorStore], remains: Remain
     until = time.monotonic() + _WAIT_SECONDS
     while uids := remains.points():
         waiting = (await graph.backlog()).waiting  # before the look, which then is at what was settled
-        nobodys = sorted(set(uids) - await graph.known(uids))
+        nobodys = sorted(set(uids) - (await graph.point_states(uids)).keys())
         for store in vectors if nobodys else ():
             await store.delete(nobodys)
         await look_at_points_again(vectors, remains)

@@ -21,7 +21,7 @@ from vicw_shared.comparing import compare
 from vicw_shared.errors import FatalError, RetryableError
 from vicw_shared.indexes import Index
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphAudit, ModelChange, ModelIdentity, Outbox, PendingPoint, StoreRecord
+from vicw_shared.ports import GraphAudit, ModelChange, ModelIdentity, Outbox, Passages, PendingPoint, StoreRecord
 from vicw_shared.progress import Progress
 from vicw_sleep.reconcile import Place, reconcile
 from vicw_standalone.reindexing.lock import ChangeLock
@@ -161,7 +161,7 @@ class Reindex:
         is in use, and nothing is written to it meanwhile.
         """
         total, done, changed, after = await self._patiently(lambda: self.graph.count(Label.CHUNK)), 0, 0, None
-        while page := await self._patiently(lambda after=after: self.graph.passages(after=after, limit=_PAGE)):  # type: ignore[misc]
+        while page := await self._patiently(lambda after=after: self.graph.scan(Passages(), after=after, limit=_PAGE)):  # type: ignore[misc]
             changed += await self._patiently(lambda page=page, done=done: self._mend(page, done, total))  # type: ignore[misc]
             after, done = page[-1].point_id, done + len(page)
             if held is not None and 0 < self._held_until - to_us(now()) < _HOLD // 2:

@@ -16,7 +16,7 @@ from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Use
+from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Steps, Use
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 1000
@@ -109,4 +109,4 @@ class Neo4jSnapshot:
         ]
 
     async def steps(self, *, before: Step | None, limit: int) -> list[Step]:
-        return await find_steps(self._database, None, None, before, limit)
+        return await find_steps(self._database, Steps(), before, limit)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_shared.adapters.neo4j.cypher import edges, nodes, outbox, records
+from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import chain_end, numbers_of, place_of
-from vicw_shared.adapters.neo4j.outbox import point_of
-from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
 from vicw_shared.merging import MERGED_INTO
-from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import MOST_STRAYS, Link, PendingPoint
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import MOST_STRAYS, Link
 from vicw_shared.telemetry.engines import measured
 
 
@@ -24,23 +22,13 @@ class Neo4jAudit:
         self._database = database
         self._types = types
 
-    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
-        rows = await self._database.read(nodes.page(label), after=after or "", limit=limit)
-        return nodes_in(rows)
-
-    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
-        rows = await self._database.read(outbox.PASSAGES, after=after or "", limit=limit)
-        return [point_of(row) for row in rows if is_node(row["chunk"])]
-
     async def count(self, label: Label) -> int:
         (row,) = await self._database.read(nodes.count(label))
         return int(row["count"])
 
-    async def known(self, uids: Sequence[str]) -> set[str]:
-        return {row["uid"] for row in await self._database.read(nodes.WITH_POINTS, uids=list(uids))}
-
-    async def unindexed(self, uids: Sequence[str]) -> set[str]:
-        return {row["uid"] for row in await self._database.read(nodes.UNINDEXED, uids=list(uids))}
+    async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
+        rows = await self._database.read(nodes.POINT_STATES, uids=list(uids))
+        return {row["uid"]: row["indexed"] for row in rows}
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
         return {row["uid"]: row["count"] for row in await self._database.read(nodes.HOMES, uids=list(uids))}
@@ -66,15 +54,3 @@ class Neo4jAudit:
         rows = await self._database.read(records.COUNTERS, records=wanted) if wanted else []
         counted = {row["record"]: row["value"] or 0 for row in rows}
         return {uid for uid, numbers in given.items() if any(counted.get(r, 0) < n for r, n in numbers.items())}
-
-    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
-        found: list[tuple[Edge, Label | None, Label | None]] = []
-        for name in self._types.all:
-            if after is not None and name < after.type:
-                continue
-            start = after.id if after is not None and name == after.type else ""
-            rows = await self._database.read(edges.page(name), after=start, limit=limit - len(found))
-            found += [(edge_of(row["edge"]), Label(row["source"]), Label(row["target"])) for row in rows]
-            if len(found) == limit:
-                break
-        return found

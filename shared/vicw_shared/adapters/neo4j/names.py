@@ -13,7 +13,6 @@ from vicw_shared.adapters.neo4j.keys import (
     beginning,
     chain_end,
     home_key,
-    name_place,
     phrase_prefix,
     term_key,
     term_rows,
@@ -21,10 +20,9 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.rows import gathered, node_of, nodes_in
 from vicw_shared.model import Label, Node
-from vicw_shared.model.names import NAMED_LABELS, SLOT, TermKind
+from vicw_shared.model.names import NAMED_LABELS, TermKind
 from vicw_shared.model.triggers import foremost
 from vicw_shared.ports import By, NameQuery
-from vicw_shared.text import fold
 
 _BATCH = 2000
 _PAGE = 500
@@ -40,43 +38,7 @@ async def keep_terms(run: Run, named: Sequence[tuple[str, Node]]) -> None:
         await run(names.KEEP, rows=rows)
 
 
-async def find_named(
-    run: Run, tenant: str, wanted: Sequence[str], contexts: Sequence[str] | None, *, kind: TermKind, limit: int
-) -> dict[str, list[Node]]:
-    """Return the nodes that have each of these names as a term of this kind."""
-    homes = _homes(tenant, contexts)
-    found: dict[str, list[Node]] = {}
-    for batch in batched(dict.fromkeys(wanted), _BATCH):
-        rows = await run(
-            names.find(homes is not None),
-            names=_terms(tenant, batch, kind),
-            homes=homes,
-            limit=limit,
-        )
-        for row in gathered(rows):
-            found.setdefault(row["text"], []).append(node_of(row["node"]))
-    return found
-
-
-async def find_begun(
-    run: Run, tenant: str, beginnings: Sequence[str], contexts: Sequence[str] | None, limit: int
-) -> dict[str, list[Node]]:
-    """Return the nodes of which a name or a word of one goes on from each of these beginnings."""
-    homes = _homes(tenant, contexts)
-    found: dict[str, list[Node]] = {}
-    for batch in batched(dict.fromkeys(beginnings), _BATCH):
-        rows = await run(
-            names.begun(homes is not None),
-            names=_beginnings(tenant, batch),
-            homes=homes,
-            limit=limit,
-        )
-        for row in gathered(rows):
-            found.setdefault(row["text"], []).append(node_of(row["node"]))
-    return found
-
-
-async def find_called(
+async def find_names(
     run: Run, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
 ) -> list[dict[str, list[Node]]]:
     """Return what each query finds, in their order, of one statement."""
@@ -87,7 +49,7 @@ async def find_called(
     ]
     if not any(asked):
         return found
-    statement = names.called(tuple(query.by is By.BEGINNING for query in queries), contexts is not None)
+    statement = names.find(tuple(query.by is By.BEGINNING for query in queries), contexts is not None)
     limits = {f"limit_{number}": query.limit for number, query in enumerate(queries)}
     for row in gathered(await run(statement, names=asked, homes=_homes(tenant, contexts), **limits)):
         found[row["number"]].setdefault(row["text"], []).append(node_of(row["node"]))
@@ -123,30 +85,6 @@ async def find_triggered(
         )
         found += nodes_in(gathered(rows))
     return foremost(found)
-
-
-async def list_named(
-    database: Database,
-    tenant: str,
-    context: str,
-    prefix: str,
-    subtype: str | None,
-    after: tuple[str, str] | None,
-    limit: int,
-) -> list[Node]:
-    """Return a page of a context's things, by the beginnings of their names, then uid."""
-    first = name_place(tenant, context, prefix)
-    start, uid = (name_place(tenant, context, after[0]), after[1]) if after is not None else (first, "")
-    rows = await database.read(
-        names.page(subtype is not None),
-        prefix=first,
-        after=max(first, start),
-        uid=uid,
-        end=first + _LAST,
-        kind=fold(subtype) if subtype is not None else SLOT,
-        limit=limit,
-    )
-    return nodes_in(rows)
 
 
 async def index_names(database: Database) -> None:

@@ -60,7 +60,7 @@ class Neo4jOutbox:
 
         async def work(run: Run) -> set[str]:
             await run(outbox.SETTLE, points=_rows(points))
-            return ids - {row["uid"] for row in await run(nodes.WITH_POINTS, uids=sorted(ids))}
+            return ids - {row["uid"] for row in await run(nodes.POINT_STATES, uids=sorted(ids))}
 
         return await self._database.write(work) if points else set()
 
@@ -86,12 +86,9 @@ class Neo4jOutbox:
         (row,) = await self._database.read(outbox.backlog(of_tenant=tenant is not None), tenant_key=key)
         return Backlog(row["waiting"], row["failing"], row["dead"])
 
-    async def requeue(self, chunk_uids: Sequence[str]) -> int:
-        (row,) = await self._database.write(lambda run: run(outbox.REQUEUE, uids=list(chunk_uids)))
-        return int(row["count"])
-
-    async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
-        (row,) = await self._database.write(lambda run: run(outbox.REQUEUE_PAYLOADS, uids=list(chunk_uids)))
+    async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
+        query = outbox.REQUEUE if kind is PendingKind.UPSERT else outbox.REQUEUE_PAYLOADS
+        (row,) = await self._database.write(lambda run: run(query, uids=list(chunk_uids)))
         return int(row["count"])
 
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:

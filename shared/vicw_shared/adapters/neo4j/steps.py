@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.keys import step_record
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.ports import Outcome, Step
+from vicw_shared.ports import Outcome, Step, Steps
 
 _LATEST = 2**62
 _LAST_ID = "\U0010ffff"
@@ -33,12 +33,10 @@ async def put_step(run: Run, step: Step) -> None:
     )
 
 
-async def find_steps(
-    database: Database, tenant: str | None, task: str | None, before: Step | None, limit: int
-) -> list[Step]:
+async def find_steps(database: Database, what: Steps, after: Step | None, limit: int) -> list[Step]:
     """Return steps, the latest first."""
-    at, step_id = (to_us(before.at), before.id) if before is not None else (_LATEST, _LAST_ID)
-    rows = await database.read(records.STEPS, at=at, id=step_id, tenant=tenant, task=task, limit=limit)
+    at, step_id = (to_us(after.at), after.id) if after is not None else (_LATEST, _LAST_ID)
+    rows = await database.read(records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, limit=limit)
     return [_step(row["step"]) for row in rows]
 
 

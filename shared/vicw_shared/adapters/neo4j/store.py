@@ -19,33 +19,30 @@ from vicw_shared.adapters.neo4j.growths import Neo4jGrowths
 from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
-    chain_end,
-    chain_prefix,
     clock_span,
     item_key,
-    place,
     receipt_record,
     tenant_key,
 )
-from vicw_shared.adapters.neo4j.names import find_begun, find_called, find_named, find_triggered, list_named
+from vicw_shared.adapters.neo4j.names import find_names, find_triggered
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.rounds import Neo4jRounds
 from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
+from vicw_shared.adapters.neo4j.scans import scan
 from vicw_shared.adapters.neo4j.schema import prepare
-from vicw_shared.adapters.neo4j.steps import find_step, find_steps
+from vicw_shared.adapters.neo4j.steps import find_step
 from vicw_shared.adapters.neo4j.text import query_of
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, receipt_of
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
-from vicw_shared.adapters.neo4j.whole import Neo4jWholeItems
+from vicw_shared.adapters.neo4j.whole import find_whole
 from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.model.chain import ChainKey, latest_first
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
+from vicw_shared.model.chain import latest_first
+from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
-    Flow,
     GraphTransaction,
     ItemRef,
     Lead,
@@ -55,19 +52,20 @@ from vicw_shared.ports import (
     NameQuery,
     Neighbour,
     Receipt,
+    Scan,
     Scope,
     Spread,
     Step,
     TextHit,
+    WholeItem,
 )
+from vicw_shared.ports.scan import PAGE
 from vicw_shared.settings import Neo4jSettings
 from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(
-    Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jWholeItems, Neo4jErasures, Neo4jUses, Neo4jGrowths, Neo4jRounds
-):
+class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jErasures, Neo4jUses, Neo4jGrowths, Neo4jRounds):
     """All ports of a graph on one database: GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit, …
 
     Any number of processes may open it.
@@ -76,7 +74,6 @@ class Neo4jGraphStore(
     def __init__(self, database: Database, types: EdgeTypes) -> None:
         Neo4jOutbox.__init__(self, database)
         Neo4jAudit.__init__(self, database, types)
-        Neo4jWholeItems.__init__(self, database)
         Neo4jArchive.__init__(self, database, types)
         Neo4jErasures.__init__(self, database)
         Neo4jUses.__init__(self, database)
@@ -150,49 +147,15 @@ class Neo4jGraphStore(
     async def _gather(self, query: str, **values: object) -> list[Properties]:
         return gathered(await self._database.read(query, **values))
 
-    async def named(
-        self,
-        tenant: str,
-        names: Sequence[str],
-        *,
-        contexts: Sequence[str] | None = None,
-        word: bool = False,
-        limit: int = MOST_NAMESAKES,
-    ) -> dict[str, list[Node]]:
-        kind = TermKind.WORD if word else TermKind.NAME
-        return await find_named(self._database.read, tenant, names, contexts, kind=kind, limit=limit)
-
-    async def begun(
-        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        return await find_begun(self._database.read, tenant, beginnings, contexts, limit)
-
-    async def called(
+    async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
-        return await find_called(self._database.read, tenant, queries, contexts)
+        return await find_names(self._database.read, tenant, queries, contexts)
 
-    async def titled(
-        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        return await find_named(self._database.read, tenant, phrases, contexts, kind=TermKind.TITLE, limit=limit)
-
-    async def list_named(
-        self,
-        tenant: str,
-        context: str,
-        *,
-        prefix: str = "",
-        subtype: str | None = None,
-        after: tuple[str, str] | None = None,
-        limit: int,
-    ) -> list[Node]:
-        return await list_named(self._database, tenant, context, prefix, subtype, after, limit)
-
-    async def steps(
-        self, tenant: str | None, *, task: str | None = None, before: Step | None = None, limit: int
-    ) -> list[Step]:
-        return await find_steps(self._database, tenant, task, before, limit)
+    async def scan[Record, Place](
+        self, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
+    ) -> list[Record]:
+        return await scan(self._database, self._types, what, after, limit)
 
     async def step(self, step_id: str) -> Step | None:
         return await find_step(self._database, step_id)
@@ -229,27 +192,8 @@ class Neo4jGraphStore(
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
         return nodes_in(rows)
 
-    async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
-    ) -> list[Node]:
-        prefix = chain_prefix(tenant, context, flow)
-        start = place(prefix, after) if after is not None else prefix
-        values = {"prefix": start, "end": chain_end(prefix), "tenant": tenant, "limit": limit}
-        return nodes_in(await self._database.read(nodes.THREAD, **values))
-
-    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
-        if within is not None:
-            prefix = chain_prefix(*within, None)
-            values = {"start": prefix, "end": chain_end(prefix), "after": after.flow_id if after is not None else ""}
-            rows = await self._database.read(nodes.FLOWS_WITHIN, limit=limit, **values)
-            return [Flow(*within, row["flow_id"]) for row in rows]
-        start = chain_end(chain_prefix(after.tenant, after.context, after.flow_id)) if after is not None else ""
-        found: list[Flow] = []
-        while len(found) < limit and (rows := await self._database.read(nodes.FLOW, start=start)):
-            (row,) = rows
-            found.append(Flow(row["tenant"], row["context"], row["flow_id"]))
-            start = chain_end(row["place"])
-        return found
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+        return await find_whole(self._database.read, tenant, uids)
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)
@@ -277,9 +221,6 @@ class Neo4jGraphStore(
     async def store_id(self) -> str:
         (row,) = await self._database.read(records.STORE)
         return str(row["store"]["store_id"])
-
-    async def model(self) -> ModelIdentity | None:
-        return (await self.models()).used
 
     async def models(self) -> Models:
         (row,) = await self._database.read(records.STORE)

@@ -31,7 +31,7 @@ from vicw_shared.adapters.neo4j.keys import (
     tenant_key,
     use_record,
 )
-from vicw_shared.adapters.neo4j.names import find_named, keep_terms
+from vicw_shared.adapters.neo4j.names import find_names, keep_terms
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_shared.adapters.neo4j.steps import put_step
 from vicw_shared.adapters.neo4j.unread import put_unread, take_unread
@@ -40,8 +40,8 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
-from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step, Use
+from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, NameQuery, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -99,8 +99,11 @@ class Neo4jTransaction:
         return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
 
     async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
-        kind = TermKind.NAME
-        return await find_named(self._run, self._tenant, names, [self._context], kind=kind, limit=limit)
+        found: dict[str, list[Node]] = {}
+        for batch in batched(dict.fromkeys(names), _BATCH):
+            query = NameQuery(By.NAME, batch, limit)
+            found |= (await find_names(self._run, self._tenant, [query], [self._context]))[0]
+        return found
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         types = tuple(name for name in self._types.all if name not in UNCOUNTED)

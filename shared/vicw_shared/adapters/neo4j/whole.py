@@ -1,53 +1,29 @@
-"""Items with their passages and what their edges say, and the latest change of each passage, on Neo4j."""
+"""Items with their passages and what their edges say, on Neo4j."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import batched
 
 from neo4j import Record
 
 from vicw_shared.adapters.neo4j.cypher import whole as cypher
-from vicw_shared.adapters.neo4j.database import Database
-from vicw_shared.adapters.neo4j.keys import tenant_key
+from vicw_shared.adapters.neo4j.database import Run
 from vicw_shared.adapters.neo4j.rows import is_node, node_of
-from vicw_shared.clock import from_us, to_us
-from vicw_shared.model import Label
-from vicw_shared.ports import PassageChange, WholeItem
-from vicw_shared.telemetry.engines import measured
+from vicw_shared.ports import WholeItem
 
 _BATCH = 500
 
 
-@measured("neo4j")
-class Neo4jWholeItems:
-    """WholeItems on one database. Changes carry the server's time, which counts milliseconds."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def whole_page(self, tenant: str, label: Label, *, after: str | None, limit: int) -> list[WholeItem]:
-        values = {"tenant": tenant, "after": after or "", "limit": limit}
-        return _wholes(await self._database.read(cypher.page(label), **values))
-
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
-        found: list[WholeItem] = []
-        for batch in batched(sorted(set(uids)), _BATCH):
-            rows = await self._database.read(cypher.WHOLE, tenant=tenant, uids=list(batch))
-            found += _wholes(rows)
-        return found
-
-    async def changes(
-        self, tenant: str, since: datetime, *, after: PassageChange | None = None, limit: int
-    ) -> list[PassageChange]:
-        at, uid = (after.at, after.uid) if after is not None else (since, "")
-        values = {"tenant_key": tenant_key(tenant), "at": to_us(at), "uid": uid, "limit": limit}
-        rows = await self._database.read(cypher.CHANGES, **values)
-        return [PassageChange(row["uid"], from_us(row["at"]), row["seq"]) for row in rows]
+async def find_whole(run: Run, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+    """Return the live items among ``uids``, in uid order."""
+    found: list[WholeItem] = []
+    for batch in batched(sorted(set(uids)), _BATCH):
+        found += wholes(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
+    return found
 
 
-def _wholes(rows: Sequence[Record]) -> list[WholeItem]:
+def wholes(rows: Sequence[Record]) -> list[WholeItem]:
     """Return the items; what went while the statement read is none, and none of one."""
     return [_whole(row) for row in rows if is_node(row["item"])]
 

@@ -12,12 +12,12 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import Database, translated
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
-from vicw_shared.adapters.sqlite.steps import read_steps_logged
+from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.adapters.sqlite.transaction import read_counters, read_nodes
 from vicw_shared.adapters.sqlite.uses import read_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Node
-from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Use
+from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Steps, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -123,4 +123,4 @@ class SqliteSnapshot:
         return [Receipt(key, fingerprint, from_us(at), json.loads(body)) for key, fingerprint, at, body in rows]
 
     async def steps(self, *, before: Step | None, limit: int) -> list[Step]:
-        return await self._do(lambda c: read_steps_logged(c, None, None, before, limit))
+        return await self._do(lambda c: read_steps(c, Steps(), before, limit))

@@ -8,11 +8,11 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite import entries
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
+from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.adapters.sqlite.transaction import read_counters
-from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
-from vicw_shared.ports import MOST_STRAYS, Counters, Link, PendingPoint
+from vicw_shared.ports import MOST_STRAYS, Counters, Link
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -52,24 +52,12 @@ class SqliteAudit:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, label: Label, *, after: str | None, limit: int) -> list[Node]:
-        sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
-        start = pack(after) if after else b""
-        return await self._database.read(lambda c: [node_of(r) for r in c.execute(sql, (label.value, start, limit))])
-
-    async def passages(self, *, after: str | None, limit: int) -> list[PendingPoint]:
-        start = pack(after) if after else b""
-        return await self._database.read(lambda c: entries.passages(c, start, limit))
-
     async def count(self, label: Label) -> int:
         sql = "SELECT count(*) FROM node WHERE label = ?"
         return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
 
-    async def known(self, uids: Sequence[str]) -> set[str]:
-        return await self._database.read(lambda c: entries.with_points(c, uids))
-
-    async def unindexed(self, uids: Sequence[str]) -> set[str]:
-        return await self._database.read(lambda c: entries.with_points(c, uids, "NOT indexed"))
+    async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
+        return await self._database.read(lambda c: entries.point_states(c, uids))
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:
@@ -119,21 +107,6 @@ class SqliteAudit:
                 counters = read_counters(connection, tenant, context, flows)
                 behind |= {event.uid for event in group if _is_behind(counters, event)}
             return behind
-
-        return await self._database.read(work)
-
-    async def edge_page(self, *, after: Edge | None, limit: int) -> list[tuple[Edge, Label | None, Label | None]]:
-        sql = (
-            "SELECT e.id, e.type, ifnull(s.uid, zeroblob(16)), ifnull(t.uid, zeroblob(16)), e.weight, e.created_at, "
-            "e.created_by, e.properties, s.label, t.label "
-            "FROM edge e LEFT JOIN node s ON s.pk = e.source LEFT JOIN node t ON t.pk = e.target "
-            "WHERE e.id > ? ORDER BY e.id LIMIT ?"
-        )
-        start = pack(after.id) if after else b""
-
-        def work(connection: sqlite3.Connection) -> list[tuple[Edge, Label | None, Label | None]]:
-            rows = connection.execute(sql, (start, limit))
-            return [(edge_of(r), r[8] and Label(r[8]), r[9] and Label(r[9])) for r in rows]
 
         return await self._database.read(work)
 

@@ -121,15 +121,15 @@ def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> se
     for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FOLLOW_STATEMENTS, _FORGET):
         connection.executemany(statement, rows)
     ids = {part.point_id for point in points for part in point.parts}
-    return ids - with_points(connection, sorted(ids))
+    return ids - point_states(connection, sorted(ids)).keys()
 
 
-def with_points(connection: sqlite3.Connection, uids: Sequence[str], which: str = "true") -> set[str]:
-    """Return those of these uids that are of a Chunk or a statement, and of which a condition holds."""
-    found: set[str] = set()
+def point_states(connection: sqlite3.Connection, uids: Sequence[str]) -> dict[str, bool]:
+    """Return which of these uids are a Chunk's or a statement's, and whether it is marked indexed."""
+    found: dict[str, bool] = {}
     for batch in batched(uids, _BATCH):
-        sql = f"SELECT uid FROM node WHERE uid IN ({marks(len(batch))}) AND {_HAS_POINT} AND {which}"  # noqa: S608
-        found.update(unpack(uid) for (uid,) in connection.execute(sql, tuple(map(pack, batch))))
+        sql = f"SELECT uid, indexed FROM node WHERE uid IN ({marks(len(batch))}) AND {_HAS_POINT}"  # noqa: S608
+        found.update((unpack(uid), bool(indexed)) for uid, indexed in connection.execute(sql, tuple(map(pack, batch))))
     return found
 
 
@@ -154,24 +154,18 @@ def replay(connection: sqlite3.Connection, points: Sequence[str] | None, tenant:
     return sum(cursor.rowcount for cursor in cursors)
 
 
-def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
-    """Queue these Chunks again; return how many."""
+def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str], kind: PendingKind) -> int:
+    """Queue these Chunks, or their payloads, again; return how many."""
     rows = [{"uid": pack(uid)} for uid in chunk_uids]
-    connection.executemany("UPDATE node SET indexed = 0 WHERE uid = :uid AND label = 'Chunk'", rows)
-    connection.executemany(
-        "UPDATE node SET indexed = 0 WHERE pk IN (SELECT e.source FROM node k "  # noqa: S608
-        "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid) "
-        f"AND (qdrant_id = :uid OR {STATEMENT.format('node')})",
-        rows,
-    )
-    connection.executemany(_PUT.format(points=_CHUNK.format(kind="upsert")), rows)
-    return len(rows)
-
-
-def queue_payloads(connection: sqlite3.Connection, chunk_uids: Sequence[str]) -> int:
-    """Queue the payloads of these Chunks' points; return how many."""
-    rows = [{"uid": pack(uid)} for uid in chunk_uids]
-    return connection.executemany(_PUT.format(points=_CHUNK.format(kind="payload")), rows).rowcount
+    if kind is PendingKind.UPSERT:
+        connection.executemany("UPDATE node SET indexed = 0 WHERE uid = :uid AND label = 'Chunk'", rows)
+        connection.executemany(
+            "UPDATE node SET indexed = 0 WHERE pk IN (SELECT e.source FROM node k "  # noqa: S608
+            "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE k.uid = :uid) "
+            f"AND (qdrant_id = :uid OR {STATEMENT.format('node')})",
+            rows,
+        )
+    return connection.executemany(_PUT.format(points=_CHUNK.format(kind=kind.value)), rows).rowcount
 
 
 def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
@@ -227,7 +221,7 @@ def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoi
     return _points(connection, "o.seq, o.point, o.kind, o.tries", source, where, seqs)
 
 
-def passages(connection: sqlite3.Connection, after: bytes, limit: int) -> list[PendingPoint]:
+def read_passages(connection: sqlite3.Connection, after: bytes, limit: int) -> list[PendingPoint]:
     """Return a page of the Chunks as ``read`` returns entries."""
     where = "k.label = 'Chunk' AND k.uid > ? ORDER BY k.uid LIMIT ?"
     return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, (after, limit))

@@ -19,9 +19,9 @@ from vicw_shared.adapters.sqlite.rows import (
 )
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
-from vicw_shared.model.chain import ChainKey, latest_first
+from vicw_shared.model.chain import latest_first
 from vicw_shared.model.core5 import OF_NOBODY
-from vicw_shared.ports import Flow, ItemRef
+from vicw_shared.ports import ItemRef
 
 _BATCH = 500
 
@@ -72,40 +72,6 @@ def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -
         (to_us(before), limit),
     )
     return list(map(node_of, rows))
-
-
-def read_thread(
-    connection: sqlite3.Connection, tenant: str, context: str, flow: str, limit: int, after: ChainKey | None
-) -> list[Node]:
-    """Return a flow's items in the order of the index that its chain is kept by."""
-    behind = "AND (unstepped, step, timestamp, flow_step) > (?, ?, ?, ?) " if after is not None else ""
-    rows = connection.execute(
-        f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND flow_id = ? "  # noqa: S608
-        f"AND arrival IS NOT NULL AND flow_id IS NOT NULL AND retired_at IS NULL {behind}"
-        "ORDER BY unstepped, step, timestamp, flow_step LIMIT ?",
-        (tenant, context, flow, *(after or ()), limit),
-    )
-    return list(map(node_of, rows))
-
-
-_FLOW = (
-    "SELECT tenant, context, flow_id FROM node INDEXED BY node_flow WHERE arrival IS NOT NULL AND flow_id IS NOT NULL "
-    "AND retired_at IS NULL AND (tenant, context, flow_id) > (?, ?, ?) ORDER BY tenant, context, flow_id LIMIT 1"
-)
-
-
-def read_flows(
-    connection: sqlite3.Connection, after: Flow | None, limit: int, within: tuple[str, str] | None
-) -> list[Flow]:
-    """Return flows in the order of the index that has their items: one look-up a flow, however long it is."""
-    found: list[Flow] = []
-    place = (after.tenant, after.context, after.flow_id) if after is not None else (*(within or ("", "")), "")
-    while len(found) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
-        place = row
-        if within is not None and row[:2] != within:
-            break
-        found.append(Flow(*row))
-    return found
 
 
 def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:

@@ -9,13 +9,20 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of, pack, unpack
 from vicw_shared.model import Label, Node
-from vicw_shared.model.names import SLOT, TermKind, terms_of, title_terms
+from vicw_shared.model.names import TermKind, terms_of, title_terms
 from vicw_shared.ports import By, NameQuery
 
 _BATCH = 500
-WHOLES = (TermKind.NAME, TermKind.ALIAS)
-KINDS = {By.NAME: WHOLES, By.WORD: (TermKind.WORD,), By.TITLE: (TermKind.TITLE,)}
 _LAST = "\U0010ffff"
+KINDS = {
+    By.NAME: (TermKind.NAME, TermKind.ALIAS),
+    By.WORD: (TermKind.WORD,),
+    By.TITLE: (TermKind.TITLE,),
+    By.BEGINNING: (TermKind.NAME, TermKind.ALIAS, TermKind.WORD),
+}
+_EQUAL = ("node", "text = w.text")
+_FITS = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")}
+"""Several words of one name may begin alike."""
 
 
 def name_terms(label: str, name: str, aliases: str) -> str:
@@ -32,36 +39,12 @@ def node_terms(label: str, name: str, aliases: str, title: str | None, is_item: 
     return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
 
 
-def read_named(
-    connection: sqlite3.Connection,
-    tenant: str,
-    names: Sequence[str],
-    contexts: Sequence[str] | None,
-    *,
-    kinds: Sequence[TermKind] = WHOLES,
-    limit: int,
-) -> dict[str, list[Node]]:
-    """Return the nodes that have each of these names as a term of these kinds."""
-    return _read(connection, tenant, names, contexts, kinds, ("node", "text = w.text"), limit)
-
-
-def read_begun(
-    connection: sqlite3.Connection, tenant: str, beginnings: Sequence[str], contexts: Sequence[str] | None, limit: int
-) -> dict[str, list[Node]]:
-    """Return the nodes of which a name or a word of one goes on from each of these beginnings."""
-    # Several words of one name may begin so.
-    goes_on = ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")
-    return _read(connection, tenant, beginnings, contexts, (*WHOLES, TermKind.WORD), goes_on, limit)
-
-
-def read_called(
+def find_names(
     connection: sqlite3.Connection, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
 ) -> list[dict[str, list[Node]]]:
     """Return what each query finds, in their order."""
     return [
-        read_begun(connection, tenant, query.texts, contexts, query.limit)
-        if query.by is By.BEGINNING
-        else read_named(connection, tenant, query.texts, contexts, kinds=KINDS[query.by], limit=query.limit)
+        _read(connection, tenant, query.texts, contexts, KINDS[query.by], _FITS.get(query.by, _EQUAL), query.limit)
         for query in queries
     ]
 
@@ -90,28 +73,6 @@ def _read(
         for text, *row in rows:
             found.setdefault(text, []).append(node_of(row))
     return found
-
-
-def list_named(
-    connection: sqlite3.Connection,
-    tenant: str,
-    context: str,
-    prefix: str,
-    subtype: str | None,
-    after: tuple[str, str] | None,
-    limit: int,
-) -> list[Node]:
-    """Return a page of a context's things in the order of the index, which ties put in order of their uids."""
-    where, values = "t.text >= ? AND t.text < ?", [prefix, prefix + _LAST]
-    if after is not None:
-        where, values = f"{where} AND t.text >= ? AND (t.text, n.uid) > (?, ?)", [*values, after[0], after[0]]
-    rows = connection.execute(
-        f"SELECT {columns_of('n')} FROM term t CROSS JOIN node n ON n.pk = t.node "  # noqa: S608
-        f"WHERE t.tenant = ? AND t.context = ? AND t.kind = {TermKind.NAME:d} AND {where} "
-        f"AND fold(n.subtype) {'<>' if subtype is None else '='} ? ORDER BY t.text, n.uid LIMIT ?",
-        (tenant, context, *values, *([pack(after[1])] if after else []), subtype or SLOT, limit),
-    )
-    return [node_of(row) for row in rows]
 
 
 def count_edges(

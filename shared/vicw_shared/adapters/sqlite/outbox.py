@@ -13,7 +13,7 @@ from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.clock import MICROSECONDS, now, to_us
 from vicw_shared.finishing import finish
-from vicw_shared.ports import Backlog, Failure, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.telemetry.engines import measured
 
 
@@ -85,11 +85,8 @@ class SqliteOutbox:
         )
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
-    async def requeue(self, chunk_uids: Sequence[str]) -> int:
-        return await self._write_atomically(lambda c: entries.queue(c, chunk_uids))
-
-    async def requeue_payloads(self, chunk_uids: Sequence[str]) -> int:
-        return await self._write_atomically(lambda c: entries.queue_payloads(c, chunk_uids))
+    async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
+        return await self._write_atomically(lambda c: entries.queue(c, chunk_uids, kind))
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
         return await self._database.read(lambda c: entries.which_wait(c, chunk_uids, failing=failing))

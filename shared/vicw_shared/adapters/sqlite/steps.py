@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any
 
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.ports import Outcome, Step
+from vicw_shared.ports import Outcome, Step, Steps
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
 _PUT = (
@@ -24,17 +24,15 @@ def put_step(connection: sqlite3.Connection, step: Step) -> None:
     connection.execute(_PUT, (*row, details))
 
 
-def read_steps_logged(
-    connection: sqlite3.Connection, tenant: str | None, task: str | None, before: Step | None, limit: int
-) -> list[Step]:
+def read_steps(connection: sqlite3.Connection, what: Steps, after: Step | None, limit: int) -> list[Step]:
     """Return steps, the latest first."""
     conditions: dict[str, tuple[object, ...]] = {}
-    if tenant is not None:
-        conditions["tenant = ?"] = (tenant,)
-    if task is not None:
-        conditions["task = ?"] = (task,)
-    if before is not None:
-        conditions["(at, id) < (?, ?)"] = (to_us(before.at), before.id)
+    if what.tenant is not None:
+        conditions["tenant = ?"] = (what.tenant,)
+    if what.task is not None:
+        conditions["task = ?"] = (what.task,)
+    if after is not None:
+        conditions["(at, id) < (?, ?)"] = (to_us(after.at), after.id)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     values = [value for given in conditions.values() for value in given]
     sql = f"SELECT {_COLUMNS} FROM step {where} ORDER BY at DESC, id DESC LIMIT ?"  # noqa: S608

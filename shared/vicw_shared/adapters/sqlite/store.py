@@ -23,12 +23,10 @@ from vicw_shared.adapters.sqlite.hop import read_leads
 from vicw_shared.adapters.sqlite.items import (
     read_between,
     read_expired,
-    read_flows,
     read_items,
     read_owners,
-    read_thread,
 )
-from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, list_named, read_begun, read_called, read_named
+from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.rounds import SqliteRounds
@@ -38,21 +36,20 @@ from vicw_shared.adapters.sqlite.rows import (
     node_of,
     pack,
 )
+from vicw_shared.adapters.sqlite.scans import scan
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
-from vicw_shared.adapters.sqlite.steps import read_step, read_steps_logged
+from vicw_shared.adapters.sqlite.steps import read_step
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction, read_receipt
 from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.uses import SqliteUses
-from vicw_shared.adapters.sqlite.whole import SqliteWholeItems
+from vicw_shared.adapters.sqlite.whole import read_whole
 from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.finishing import finish
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED, TermKind
+from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
-    Flow,
     GraphTransaction,
     ItemRef,
     Lead,
@@ -62,11 +59,14 @@ from vicw_shared.ports import (
     NameQuery,
     Neighbour,
     Receipt,
+    Scan,
     Scope,
     Spread,
     Step,
     TextHit,
+    WholeItem,
 )
+from vicw_shared.ports.scan import PAGE
 from vicw_shared.telemetry.engines import measured
 
 CACHED_NODES = 20_000
@@ -75,7 +75,7 @@ _BATCH = 500
 
 @measured("sqlite")
 class SqliteGraphStore(
-    SqliteOutbox, SqliteAudit, SqliteArchive, SqliteWholeItems, SqliteErasures, SqliteUses, SqliteGrowths, SqliteRounds
+    SqliteOutbox, SqliteAudit, SqliteArchive, SqliteErasures, SqliteUses, SqliteGrowths, SqliteRounds
 ):
     """All ports of a graph in one file of a folder: GraphStore, StoreRecord, GraphAudit, GraphArchive, SleepLog, …"""
 
@@ -107,7 +107,6 @@ class SqliteGraphStore(
         database = Database(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
         SqliteOutbox.__init__(self, database, cache)
         SqliteAudit.__init__(self, database)
-        SqliteWholeItems.__init__(self, database)
         SqliteArchive.__init__(self, database)
         SqliteErasures.__init__(self, database)
         SqliteUses.__init__(self, database, self._write_atomically)
@@ -165,50 +164,15 @@ class SqliteGraphStore(
     ) -> list[Lead]:
         return await self._database.read(lambda c: read_leads(c, tenant, uids, spread, limit))
 
-    async def named(
-        self,
-        tenant: str,
-        names: Sequence[str],
-        *,
-        contexts: Sequence[str] | None = None,
-        word: bool = False,
-        limit: int = MOST_NAMESAKES,
-    ) -> dict[str, list[Node]]:
-        kinds = (TermKind.WORD,) if word else WHOLES
-        return await self._database.read(lambda c: read_named(c, tenant, names, contexts, kinds=kinds, limit=limit))
-
-    async def begun(
-        self, tenant: str, beginnings: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        return await self._database.read(lambda c: read_begun(c, tenant, beginnings, contexts, limit))
-
-    async def titled(
-        self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
-    ) -> dict[str, list[Node]]:
-        kinds = (TermKind.TITLE,)
-        return await self._database.read(lambda c: read_named(c, tenant, phrases, contexts, kinds=kinds, limit=limit))
-
-    async def called(
+    async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
-        return await self._database.read(lambda c: read_called(c, tenant, queries, contexts))
+        return await self._database.read(lambda c: find_names(c, tenant, queries, contexts))
 
-    async def list_named(
-        self,
-        tenant: str,
-        context: str,
-        *,
-        prefix: str = "",
-        subtype: str | None = None,
-        after: tuple[str, str] | None = None,
-        limit: int,
-    ) -> list[Node]:
-        return await self._database.read(lambda c: list_named(c, tenant, context, prefix, subtype, after, limit))
-
-    async def steps(
-        self, tenant: str | None, *, task: str | None = None, before: Step | None = None, limit: int
-    ) -> list[Step]:
-        return await self._database.read(lambda c: read_steps_logged(c, tenant, task, before, limit))
+    async def scan[Record, Place](
+        self, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
+    ) -> list[Record]:
+        return await self._database.read(lambda c: scan(c, what, after, limit))
 
     async def step(self, step_id: str) -> Step | None:
         return await self._database.read(lambda c: read_step(c, step_id))
@@ -237,13 +201,8 @@ class SqliteGraphStore(
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))
 
-    async def thread(
-        self, tenant: str, context: str, flow: str, limit: int, *, after: ChainKey | None = None
-    ) -> list[Node]:
-        return await self._database.read(lambda c: read_thread(c, tenant, context, flow, limit, after))
-
-    async def flows(self, *, after: Flow | None, limit: int, within: tuple[str, str] | None = None) -> list[Flow]:
-        return await self._database.read(lambda c: read_flows(c, after, limit, within))
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+        return await self._database.read(lambda c: read_whole(c, tenant, uids))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608
@@ -268,9 +227,6 @@ class SqliteGraphStore(
     async def store_id(self) -> str:
         sql = "SELECT value FROM meta WHERE key = 'store'"
         return await self._database.read(lambda c: str(c.execute(sql).fetchone()[0]))
-
-    async def model(self) -> ModelIdentity | None:
-        return (await self.models()).used
 
     async def models(self) -> Models:
         def work(connection: sqlite3.Connection) -> Models:

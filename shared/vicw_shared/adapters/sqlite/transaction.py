@@ -13,7 +13,7 @@ from vicw_shared.adapters.sqlite.dropping import drop_nodes
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.erasing import drop_receipts, drop_steps, put_note
 from vicw_shared.adapters.sqlite.hop import read_isolated
-from vicw_shared.adapters.sqlite.names import WHOLES, count_edges, read_named
+from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,
@@ -35,7 +35,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
-from vicw_shared.ports import Counters, Direction, ErasureNote, Gap, Receipt, Step, Use
+from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, NameQuery, Receipt, Step, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -153,7 +153,8 @@ class SqliteTransaction:
         return await self._do(work)
 
     async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
-        return await self._do(lambda c: read_named(c, self._tenant, names, [self._context], kinds=WHOLES, limit=limit))
+        query = NameQuery(By.NAME, tuple(names), limit)
+        return await self._do(lambda c: find_names(c, self._tenant, [query], [self._context])[0])
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         return await self._do(lambda c: count_edges(c, self._tenant, uids, UNCOUNTED))

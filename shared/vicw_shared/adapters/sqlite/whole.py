@@ -1,68 +1,36 @@
-"""Items with their passages and what their edges say, and the latest change of each passage, on SQLite."""
+"""Items with their passages and what their edges say, on SQLite."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, marks, node_of, pack, unpack
-from vicw_shared.clock import from_us, to_us
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Node
 from vicw_shared.model.edges import AUTO_TAGGED
-from vicw_shared.ports import PassageChange, WholeItem
-from vicw_shared.telemetry.engines import measured
+from vicw_shared.ports import WholeItem
 from vicw_shared.text import fold
 
 _BATCH = 500
-_LIVE = "content_hash IS NOT NULL AND label <> 'Chunk' AND retired_at IS NULL"
-_PAGE = (
-    f"SELECT pk, {NODE_COLUMNS} FROM node WHERE tenant = ? AND label = ? AND uid > ? AND {_LIVE} "  # noqa: S608
-    "ORDER BY uid LIMIT ?"
-)
-_CHANGES = (
-    "SELECT point, at, seq FROM passage_change WHERE tenant = ? AND (at, point) > (?, ?) ORDER BY at, point LIMIT ?"
-)
+LIVE = "content_hash IS NOT NULL AND label <> 'Chunk' AND retired_at IS NULL"
 
 
-@measured("sqlite")
-class SqliteWholeItems:
-    """WholeItems over the database of a graph. Nothing of it goes through the cache of what is asked often."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def whole_page(self, tenant: str, label: Label, *, after: str | None, limit: int) -> list[WholeItem]:
-        values = (tenant, label.value, pack(after) if after else b"", limit)
-        return await self._database.read(lambda c: _with_edges(c, c.execute(_PAGE, values).fetchall()))
-
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
-        def work(connection: sqlite3.Connection) -> list[WholeItem]:
-            found: list[WholeItem] = []
-            for batch in batched(sorted(set(uids)), _BATCH):
-                rows = connection.execute(
-                    f"SELECT pk, {NODE_COLUMNS} FROM node WHERE uid IN ({marks(len(batch))}) "  # noqa: S608
-                    f"AND tenant = ? AND {_LIVE} ORDER BY uid",
-                    (*map(pack, batch), tenant),
-                )
-                found += _with_edges(connection, rows.fetchall())
-            return found
-
-        return await self._database.read(work)
-
-    async def changes(
-        self, tenant: str, since: datetime, *, after: PassageChange | None = None, limit: int
-    ) -> list[PassageChange]:
-        behind = (to_us(after.at), pack(after.uid)) if after is not None else (to_us(since) - 1, b"\xff" * 17)
-        values = (tenant, *behind, limit)
-        rows = await self._database.read(lambda c: c.execute(_CHANGES, values).fetchall())
-        return [PassageChange(unpack(point), from_us(at), seq) for point, at, seq in rows]
+def read_whole(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+    """Return the live items among ``uids``, in uid order."""
+    found: list[WholeItem] = []
+    for batch in batched(sorted(set(uids)), _BATCH):
+        rows = connection.execute(
+            f"SELECT pk, {NODE_COLUMNS} FROM node WHERE uid IN ({marks(len(batch))}) "  # noqa: S608
+            f"AND tenant = ? AND {LIVE} ORDER BY uid",
+            (*map(pack, batch), tenant),
+        )
+        found += with_edges(connection, rows.fetchall())
+    return found
 
 
-def _with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[WholeItem]:
+def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[WholeItem]:
     """Return what the edges of these items (pk, then NODE_COLUMNS) say of each."""
     passages: dict[object, list[Node]] = {}
     said: dict[tuple[object, str], set[str]] = {}

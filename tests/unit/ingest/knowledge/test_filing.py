@@ -20,7 +20,7 @@ from vicw_ingest.knowledge.listing import list_pages
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError, UnavailableError
 from vicw_shared.model.knowledge import page_uid
-from vicw_shared.ports import Direction, VectorStore
+from vicw_shared.ports import Direction, Edges, VectorStore, look_up
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPage
 
@@ -163,14 +163,14 @@ async def test_a_code_file_and_the_path_that_a_chat_names_are_one(memory: Memory
     await memory.ingest({"id": "t", "speaker": "Ines", "text": "The bug is in src/app.py, I think."}, extract="rules")
     mentioned = await told(memory, "MENTIONS")
     assert ("Ines", "MENTIONS", "src/app.py") in mentioned
-    files = await memory.standalone.graph.named("default", ["src/app.py"])
+    files = await look_up(memory.standalone.graph, "default", ["src/app.py"])
     assert [node.uid for node in files["src/app.py"]] == [page_uid("default", "ctx", "src__app_py")]
 
 
 async def test_a_page_is_taken_for_nobody_of_its_name(memory: Memory) -> None:
     await put(memory, ines_md="# Ines\n\nText.")
     await memory.ingest({"id": "t", "speaker": "Ines", "text": "Good morning."}, extract="rules")
-    subtypes = {node.subtype for node in (await memory.standalone.graph.named("default", ["ines"]))["ines"]}
+    subtypes = {node.subtype for node in (await look_up(memory.standalone.graph, "default", ["ines"]))["ines"]}
     assert subtypes == {"page", "person"}
     assert ("Ines", "DESCRIBES", "t") in await bridges(memory) or ("Ines", "DESCRIBES", "Ines") in await bridges(memory)
 
@@ -221,7 +221,7 @@ async def test_an_id_that_several_pages_have_means_the_nearest_or_none(memory: M
     drawn = await bridges(memory)
     assert ("c1", "IMPLEMENTS", "Pauses") in drawn
     assert ("c2", "IMPLEMENTS", "Pauses") not in drawn
-    edges = [e for e, _, _ in await memory.standalone.graph.edge_page(after=None, limit=5000) if e.type == "IMPLEMENTS"]
+    edges = [e for e, _, _ in await memory.standalone.graph.scan(Edges(), limit=5000) if e.type == "IMPLEMENTS"]
     own = {(page_uid("default", c, "code_py"), page_uid("default", c, "adr__0007-x_md")) for c in ("one", "two")}
     assert {(e.source, e.target) for e in edges} > own
     assert len(edges) == 3

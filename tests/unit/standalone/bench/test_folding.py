@@ -10,10 +10,11 @@ import pytest
 
 from doubles import HashEmbedder
 from memory import settings_for
-from vicw_shared import steps
 from vicw_shared.model import Label
+from vicw_shared.ports import scan_pages
 from vicw_shared.wire.ingest import IngestRequest
 from vicw_sleep.consolidation.consolidating import Consolidation
+from vicw_standalone.bench import targets
 from vicw_standalone.bench.folding import Folded, open_folded
 from vicw_standalone.bench.targets import LocalTarget, open_local
 
@@ -33,7 +34,7 @@ async def folded(tmp_path: Path, store: Path) -> Folded:
 
 
 async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "_PAGE", 1)
+    monkeypatch.setattr(targets, "scan_pages", partial(scan_pages, limit=1))
     one, other = tmp_path / "one", tmp_path / "other"
     for store in (one, other):
         async with opened(tmp_path, store) as target:

@@ -21,7 +21,7 @@ from vicw_shared.errors import RetryableError, VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES, ROOT_ALIAS
-from vicw_shared.ports import GraphStore, GraphTransaction, VectorStore
+from vicw_shared.ports import GraphStore, GraphTransaction, VectorStore, look_up
 from vicw_shared.settings import IngestSettings
 from vicw_shared.uids import edge_id
 
@@ -51,7 +51,7 @@ class Bridges:
             of_tenant[one.item.tenant].append(one)
         for tenant, passages in of_tenant.items():
             try:
-                if await self.graph.named(tenant, [ROOT_ALIAS], limit=1):
+                if await look_up(self.graph, tenant, [ROOT_ALIAS], limit=1):
                     await self._draw(tenant, passages, vectors)
             except RetryableError:
                 raise

@@ -16,7 +16,7 @@ from vicw_ingest.knowledge.bridging.evidence import Verdict, judge, names_of, su
 from vicw_ingest.knowledge.subjects import is_rule, keys_in, wider
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE, PAGE, is_knowledge, page_uid
-from vicw_shared.ports import Direction, GraphStore, PendingPoint, Point, Scope, VectorQuery, VectorStore
+from vicw_shared.ports import Direction, GraphStore, PendingPoint, Point, Scope, VectorQuery, VectorStore, look_up
 from vicw_shared.text import fold
 
 _QUERIES = 4
@@ -129,7 +129,7 @@ class Look:
             code = replace(scope, subtypes=(FILE,), subtypes_none=())
             for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * _HITS) if subjects.keys else ():
                 cosines.setdefault(hit.uid, 0.0)
-            named = await self.graph.named(self.tenant, list(names_of(page)), limit=_NAMESAKES)
+            named = await look_up(self.graph, self.tenant, list(names_of(page)), limit=_NAMESAKES)
             await self._described([node for nodes in named.values() for node in nodes], found, page)
         texts = await self.graph.texts(self.tenant, list(cosines))
         items = await self._items_of(cosines)
@@ -170,7 +170,7 @@ class Look:
 
         Of several pages with an id it is the one of the memory's folder, else of its context; else nobody knows.
         """
-        named = await self.graph.named(self.tenant, list(keys), limit=_NAMESAKES) if keys else {}
+        named = await look_up(self.graph, self.tenant, list(keys), limit=_NAMESAKES) if keys else {}
         meant: list[Node] = []
         for nodes in named.values():
             pages = [node for node in nodes if node.subtype == PAGE and is_knowledge(node)]
@@ -186,7 +186,7 @@ class Look:
         names = {fold(name) for node in things for name in (node.name, *node.aliases)}
         pages = [page] if page is not None else []
         if page is None and names:
-            named = await self.graph.named(self.tenant, sorted(names), limit=_NAMESAKES)
+            named = await look_up(self.graph, self.tenant, sorted(names), limit=_NAMESAKES)
             pages = [node for nodes in named.values() for node in nodes if node.subtype == PAGE and is_knowledge(node)]
         for one in {node.uid: node for node in pages}.values():
             sure = names_of(one)

@@ -45,7 +45,7 @@ async def look_around(question: Question, candidates: Sequence[Candidate], setti
     passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))
     if items:
         await asyncio.gather(
-            graph.called(tenant, names, contexts=question.scope.contexts),
+            graph.find_names(tenant, names, contexts=question.scope.contexts),
             graph.nodes(tenant, [*items, *passages]),
             graph.expand(tenant, items, AROUND, _FANOUT),
         )

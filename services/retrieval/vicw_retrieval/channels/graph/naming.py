@@ -8,7 +8,7 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.reach import Reach, Reached, SubGraph
 from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Node
-from vicw_shared.ports import By, NameQuery
+from vicw_shared.ports import By, NameQuery, look_up
 
 CALLED_SO = 0.3
 """Of the best standing, what a page has that the question names."""
@@ -33,7 +33,7 @@ async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[N
     """Return, by phrase, the Entity items that are called so and that the asker may see, a few of each."""
     scope = question.scope
     limit = question.sight.room_for(_NAMESAKES)
-    found = await question.graph.titled(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
+    found = await look_up(question.graph, scope.tenant, phrases, by=By.TITLE, contexts=scope.contexts, limit=limit)
     everything = {node.uid: node for same in found.values() for node in same}
     seen = {node.uid for node in await question.sight.nodes(list(everything.values()))}
     return {phrase: [node for node in same if node.uid in seen][:_NAMESAKES] for phrase, same in found.items()}

@@ -16,7 +16,7 @@ from vicw_retrieval.wanted import wanted
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.ports import Direction, Spread
+from vicw_shared.ports import Direction, Spread, look_up
 
 HOPS = (0.5, 0.3)
 """What a memory is worth that is one step from a participant, and two (seed 004)."""
@@ -83,7 +83,7 @@ async def known_of_people(question: Question, people: Sequence[str], found: Sequ
 
 async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anchor]) -> dict[str, Sources]:
     """Return from whom the walk begins, each with what brought him up."""
-    named = await question.graph.named(question.scope.tenant, people) if people else {}
+    named = await look_up(question.graph, question.scope.tenant, people) if people else {}
     part = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
     seeds: dict[str, Sources] = {uid: {TAKES_PART: 1.0} for uid in part}
     shares = {anchor.uid: min(1.0, anchor.standing / question.best) for anchor in found[:_RESULTS] if question.best > 0}

@@ -162,7 +162,7 @@ async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]
     The asker knows of them, and what is named in no better way is named by a beginning.
     """
     scope = question.scope
-    whole, part, begun = await question.graph.called(scope.tenant, names_of(question), contexts=scope.contexts)
+    whole, part, begun = await question.graph.find_names(scope.tenant, names_of(question), contexts=scope.contexts)
     for word, same in begun.items():
         if word not in whole and word not in part:
             part[word] = [node for node in same if node.subtype != SLOT]

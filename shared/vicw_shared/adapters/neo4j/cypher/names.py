@@ -39,19 +39,7 @@ MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms =
 
 
 @cache
-def find(of_contexts: bool) -> str:
-    """Return the things that have some terms, in some contexts or in all of a tenant."""
-    return f"{_found('$names', '$limit', of_contexts)} {gathered(text='name.text', node=node('n'))}"
-
-
-@cache
-def begun(of_contexts: bool) -> str:
-    """Return the things of which a term goes on from some beginnings, in some contexts or in all of a tenant."""
-    return f"{_begun('$names', '$limit', of_contexts)} {gathered(text='name.text', node=node('n'))}"
-
-
-@cache
-def called(begun: tuple[bool, ...], of_contexts: bool) -> str:
+def find(begun: tuple[bool, ...], of_contexts: bool) -> str:
     """Return several look-ups in one statement: ``begun`` tells of each whether it is by beginnings.
 
     A row has the ``number`` of its look-up.

@@ -91,15 +91,10 @@ CONTEXTS = (
     f"WHERE n.tenant_key = $tenant_key AND n.tenant = $tenant RETURN {node('n')} AS node"
 )
 
-WITH_POINTS = (
-    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids RETURN k.uid AS uid "
-    f"UNION MATCH (s:Event) {seek('s', 'Event', 'uid')} WHERE s.uid IN $uids AND {STATEMENT} RETURN s.uid AS uid"
-)
-
-UNINDEXED = (
-    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids AND NOT k.indexed RETURN k.uid AS uid "
-    f"UNION MATCH (s:Event) {seek('s', 'Event', 'uid')} WHERE s.uid IN $uids AND {STATEMENT} AND NOT s.indexed "
-    "RETURN s.uid AS uid"
+POINT_STATES = (
+    f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids RETURN k.uid AS uid, k.indexed AS indexed "
+    f"UNION MATCH (s:Event) {seek('s', 'Event', 'uid')} WHERE s.uid IN $uids AND {STATEMENT} "
+    "RETURN s.uid AS uid, s.indexed AS indexed"
 )
 
 HOMES = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid, COUNT {{ (n)-[:BELONGS_TO]->() }} AS count"

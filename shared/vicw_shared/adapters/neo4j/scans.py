@@ -1,0 +1,135 @@
+"""Scans on Neo4j: a statement for each kind of record, each in the order of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox
+from vicw_shared.adapters.neo4j.cypher import whole as cypher
+from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, name_place, place, tenant_key
+from vicw_shared.adapters.neo4j.outbox import point_of
+from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
+from vicw_shared.adapters.neo4j.steps import find_steps
+from vicw_shared.adapters.neo4j.whole import wholes
+from vicw_shared.clock import from_us, to_us
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.chain import ChainKey
+from vicw_shared.model.names import SLOT
+from vicw_shared.ports import (
+    Changes,
+    EdgeEnds,
+    Edges,
+    Flow,
+    Flows,
+    Items,
+    NamedThings,
+    Nodes,
+    PassageChange,
+    Passages,
+    PendingPoint,
+    Scan,
+    Steps,
+    Thread,
+    WholeItem,
+)
+from vicw_shared.text import fold
+
+_LAST = "\U0010ffff"
+
+
+async def scan[Record, Place](
+    database: Database, types: EdgeTypes, what: Scan[Record, Place], after: Place | None, limit: int
+) -> list[Record]:
+    """Return a page of what is scanned."""
+    if isinstance(what, Edges):
+        found: list[Any] = await _edges(database, types, after, limit)
+        return found
+    return await _READERS[type(what)](database, what, after, limit)
+
+
+async def _nodes(database: Database, what: Nodes, after: str | None, limit: int) -> list[Node]:
+    return nodes_in(await database.read(nodes.page(what.label), after=after or "", limit=limit))
+
+
+async def _passages(database: Database, _: Passages, after: str | None, limit: int) -> list[PendingPoint]:
+    rows = await database.read(outbox.PASSAGES, after=after or "", limit=limit)
+    return [point_of(row) for row in rows if is_node(row["chunk"])]
+
+
+async def _edges(database: Database, types: EdgeTypes, after: Any, limit: int) -> list[EdgeEnds]:
+    """Return edges type by type: an index is of one type."""
+    last: Edge | None = after
+    found: list[EdgeEnds] = []
+    for name in types.all:
+        if last is not None and name < last.type:
+            continue
+        start = last.id if last is not None and name == last.type else ""
+        rows = await database.read(edges.page(name), after=start, limit=limit - len(found))
+        found += [EdgeEnds(edge_of(row["edge"]), Label(row["source"]), Label(row["target"])) for row in rows]
+        if len(found) == limit:
+            break
+    return found
+
+
+async def _items(database: Database, what: Items, after: str | None, limit: int) -> list[WholeItem]:
+    rows = await database.read(cypher.page(what.label), tenant=what.tenant, after=after or "", limit=limit)
+    return wholes(rows)
+
+
+async def _changes(database: Database, what: Changes, after: PassageChange | None, limit: int) -> list[PassageChange]:
+    at, uid = (after.at, after.uid) if after is not None else (what.since, "")
+    values = {"tenant_key": tenant_key(what.tenant), "at": to_us(at), "uid": uid, "limit": limit}
+    rows = await database.read(cypher.CHANGES, **values)
+    return [PassageChange(row["uid"], from_us(row["at"]), row["seq"]) for row in rows]
+
+
+async def _flows(database: Database, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
+    if what.within is not None:
+        prefix = chain_prefix(*what.within, None)
+        values = {"start": prefix, "end": chain_end(prefix), "after": after.flow_id if after is not None else ""}
+        rows = await database.read(nodes.FLOWS_WITHIN, limit=limit, **values)
+        return [Flow(*what.within, row["flow_id"]) for row in rows]
+    start = chain_end(chain_prefix(after.tenant, after.context, after.flow_id)) if after is not None else ""
+    found: list[Flow] = []
+    while len(found) < limit and (rows := await database.read(nodes.FLOW, start=start)):
+        (row,) = rows
+        found.append(Flow(row["tenant"], row["context"], row["flow_id"]))
+        start = chain_end(row["place"])
+    return found
+
+
+async def _thread(database: Database, what: Thread, after: ChainKey | None, limit: int) -> list[Node]:
+    prefix = chain_prefix(what.flow.tenant, what.flow.context, what.flow.flow_id)
+    start = place(prefix, after) if after is not None else prefix
+    values = {"prefix": start, "end": chain_end(prefix), "tenant": what.flow.tenant, "limit": limit}
+    return nodes_in(await database.read(nodes.THREAD, **values))
+
+
+async def _named(database: Database, what: NamedThings, after: tuple[str, str] | None, limit: int) -> list[Node]:
+    first = name_place(what.tenant, what.context, what.prefix)
+    start, uid = (name_place(what.tenant, what.context, after[0]), after[1]) if after is not None else (first, "")
+    rows = await database.read(
+        names.page(what.subtype is not None),
+        prefix=first,
+        after=max(first, start),
+        uid=uid,
+        end=first + _LAST,
+        kind=fold(what.subtype) if what.subtype is not None else SLOT,
+        limit=limit,
+    )
+    return nodes_in(rows)
+
+
+_READERS: dict[type[Scan[Any, Any]], Callable[[Database, Any, Any, int], Awaitable[list[Any]]]] = {
+    Nodes: _nodes,
+    Passages: _passages,
+    Items: _items,
+    Changes: _changes,
+    Flows: _flows,
+    Thread: _thread,
+    NamedThings: _named,
+    Steps: find_steps,
+}
