@@ -18,7 +18,7 @@ from pathlib import Path
 
 PACKAGES = ("shared", "services", "client")
 STANDARD_GERUNDS = frozenset(
-    "chunking embedding filtering indexing logging ranking routing scoring serving setting settings testing tracing wiring".split()
+    "chunking embedding filtering indexing logging ranking routing scoring serving testing tracing wiring".split()
 )
 """Module names in -ing that are terms of the field: a reader searches for them."""
 DIALECT = re.compile(r"\b(?:nobody|somebody|whoever|whom|tells? of|stands? for)\b", re.IGNORECASE)

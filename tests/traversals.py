@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.traversal import questions
-from vicw_retrieval.traversal.asking import ask
+from vicw_retrieval.traversal.service import ask
 from vicw_shared.ports import GraphStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.graph import (

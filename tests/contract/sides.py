@@ -30,9 +30,9 @@ from vicw_ingest.knowledge.listing import list_pages
 from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.retraction import retract
+from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.scope import scope_of
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore

@@ -13,8 +13,8 @@ from contract.sides import Side, asked_for
 from contract.test_consolidating import consolidation, run, turns
 from contract.test_folding import tell
 from vicw_retrieval import pipeline
-from vicw_retrieval.expansion import expand as own
-from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.synthesis.expansion import expand as own
 from vicw_shared.clock import now
 from vicw_shared.model import Node
 from vicw_shared.ports import Steps

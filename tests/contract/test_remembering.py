@@ -6,7 +6,7 @@ import random
 from typing import Any, cast
 
 from contract.graphs import Graph, edge, node, put
-from vicw_retrieval.remembering import remembered
+from vicw_retrieval.request.graph_cache import remembered
 from vicw_shared.model import Label
 from vicw_shared.ports import By, Direction, GraphStore, NameQuery, Spread, look_up
 from vicw_shared.uids import make_uid

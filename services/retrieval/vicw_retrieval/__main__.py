@@ -7,16 +7,16 @@ import sys
 from fastapi import FastAPI
 
 from vicw_retrieval.app import create_retrieval_app
-from vicw_retrieval.settings import Settings
-from vicw_retrieval.wiring import Wiring
+from vicw_retrieval.settings import RetrievalServiceSettings
+from vicw_retrieval.wiring import RetrievalWiring
 from vicw_shared.http.run import run_service
 from vicw_shared.settings import LogSettings, ServerSettings
 
 
-def build() -> tuple[FastAPI, Wiring, ServerSettings, LogSettings]:
+def build() -> tuple[FastAPI, RetrievalWiring, ServerSettings, LogSettings]:
     """Return the application with what it works with. Raises SettingsError."""
-    settings = Settings.read()
-    wiring = Wiring(settings)
+    settings = RetrievalServiceSettings.read()
+    wiring = RetrievalWiring(settings)
     return create_retrieval_app(wiring), wiring, settings.server, settings.log
 
 

@@ -7,11 +7,11 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from vicw_retrieval.api import create_router
-from vicw_retrieval.wiring import Wiring
+from vicw_retrieval.wiring import RetrievalWiring
 from vicw_shared.platform.app import create_platform_app
 
 
-def create_retrieval_app(wiring: Wiring) -> FastAPI:
+def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
     """Return the application; it closes ``wiring``, which is open when it starts to answer."""
     return create_platform_app(
         wiring,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from vicw_retrieval.candidates import Candidate
+from vicw_retrieval.access.scope import in_time
+from vicw_retrieval.access.visibility import spread_of
 from vicw_retrieval.channels.graph.threads import NEXT, besides, standing_for
-from vicw_retrieval.scope import in_time
-from vicw_retrieval.sight import spread_of
-from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_shared.folding.ledger import entries_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope

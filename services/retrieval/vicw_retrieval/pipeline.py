@@ -13,33 +13,33 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter, Histogram
 
-from vicw_retrieval import sizes
-from vicw_retrieval.alone import alone
-from vicw_retrieval.answer import explain, to_results
-from vicw_retrieval.candidates import Candidate, Wave
+from vicw_retrieval.access.canonical import EntityVisibility
+from vicw_retrieval.access.scope import scope_of
+from vicw_retrieval.access.viewer_identity import recognised
+from vicw_retrieval.access.visibility import known_by, say
+from vicw_retrieval.causal_chains.attach import ChainRequest, weave
+from vicw_retrieval.causal_chains.direction import direction_of
 from vicw_retrieval.channels import tags
-from vicw_retrieval.expansion import expand
 from vicw_retrieval.folded import add_besides, read_parts
-from vicw_retrieval.intent.domain import Decision, by_words, given, infer
+from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer
 from vicw_retrieval.intent.words import read_words
-from vicw_retrieval.outage import payload_graph
+from vicw_retrieval.model.candidates import Candidate, Wave
+from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.scope import scope_of
-from vicw_retrieval.search import Search
-from vicw_retrieval.second_wave import SecondWave
-from vicw_retrieval.sight import known_by, say
-from vicw_retrieval.speakers import vouch_for_domain
-from vicw_retrieval.standing import Known
-from vicw_retrieval.stopwatch import Stopwatch
-from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.refine.pipeline import SecondWave
+from vicw_retrieval.refine.speaker_boost import vouch_for_domain
+from vicw_retrieval.request.isolation import alone
+from vicw_retrieval.request.limits import name_sizes, require_within_limits
+from vicw_retrieval.request.payload_fallback import payload_graph
+from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.search.first_wave import FirstWave
+from vicw_retrieval.synthesis.expansion import expand
 from vicw_retrieval.synthesis.graph import draw_graph
-from vicw_retrieval.synthesis.meter import Meter
+from vicw_retrieval.synthesis.meter import TextMeter
+from vicw_retrieval.synthesis.results import explain, to_results
 from vicw_retrieval.synthesis.template import require_room
 from vicw_retrieval.synthesis.text import write_text
-from vicw_retrieval.timing.placing import domains_of
-from vicw_retrieval.viewers import recognised
-from vicw_retrieval.why.asking import direction_of
-from vicw_retrieval.why.weaving import Asked, weave
+from vicw_retrieval.temporal.time_ranker import domains_of
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
@@ -110,7 +110,7 @@ async def _retrieve(
     """Answer. ``again``: while there is time for another try, raise _MovedError rather than do without a result."""
     watch = Stopwatch()
     scope = await recognised(ports.graph, scope)
-    search = Search(ports, scope, request, watch)
+    search = FirstWave(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
     understood = search.understood
@@ -141,8 +141,8 @@ def _has_time(ports: RetrievalPorts) -> bool:
 
 
 async def _find(
-    request: RetrieveRequest, search: Search, ports: RetrievalPorts
-) -> tuple[Decision, Sequence[Candidate], Wave]:
+    request: RetrieveRequest, search: FirstWave, ports: RetrievalPorts
+) -> tuple[DomainDecision, Sequence[Candidate], Wave]:
     """Search, and narrow to the domain that the hits speak for, unless the caller names one or the question a time."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
@@ -175,7 +175,7 @@ async def _find(
     return decision, candidates, wave
 
 
-async def _of_events(decision: Decision, search: Search, ports: RetrievalPorts) -> Decision:
+async def _of_events(decision: DomainDecision, search: FirstWave, ports: RetrievalPorts) -> DomainDecision:
     """Return the decision on a question that nothing but time selects: narrowed where its events are told of.
 
     What happened at a time need not be like the words that ask for it: these would vote for anybody's domain.
@@ -186,11 +186,11 @@ async def _of_events(decision: Decision, search: Search, ports: RetrievalPorts) 
     return decision if domains & set(decision.domains) else _widened(decision)
 
 
-def _widened(decision: Decision) -> Decision:
-    return Decision(decision.intent.model_copy(update={"filtered": False}), None)
+def _widened(decision: DomainDecision) -> DomainDecision:
+    return DomainDecision(decision.intent.model_copy(update={"filtered": False}), None)
 
 
-async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | None:
+async def _sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str, int] | None:
     """Return how many points, or passages, each domain has; {} where nobody can tell; None: nobody does in time."""
     hides = search.scope.audience is not None  # what a viewer may not see must not show in sizes either
     if search.by_words and ports.words is None:
@@ -203,7 +203,7 @@ async def _sizes(search: Search, ports: RetrievalPorts) -> Mapping[str, int] | N
 
 
 async def _surroundings(
-    request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: Search
+    request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: FirstWave
 ) -> Surroundings:
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
@@ -222,19 +222,19 @@ async def _add_chains(
     scope: Scope,
     top: Sequence[Candidate],
     around: Surroundings,
-    search: Search,
+    search: FirstWave,
 ) -> None:
     way = direction_of(request.query)
     if way is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
     in_time = True  # a mistake is told of by whoever catches it
     with search.watch.stage(WHY), alone(search.degraded, WHY):
-        in_time = await weave(Asked(ports, scope, request.query, way, _known(ports)), top, around)
+        in_time = await weave(ChainRequest(ports, scope, request.query, way, _known(ports)), top, around)
     search.degraded += [] if in_time else [WHY]
 
 
-def _known(ports: RetrievalPorts) -> Known:
-    return Known(known_by(ports.registry), ports.settings.fanout_read)
+def _known(ports: RetrievalPorts) -> EntityVisibility:
+    return EntityVisibility(known_by(ports.registry), ports.settings.fanout_read)
 
 
 async def _add_associates(
@@ -249,7 +249,7 @@ async def _add_associates(
 async def _answer(
     second: SecondWave,
     wave: Wave,
-    decision: Decision,
+    decision: DomainDecision,
     top: Sequence[Candidate],
     around: Surroundings,
     parts: Mapping[str, Node],
@@ -264,7 +264,7 @@ async def _answer(
         items = around.nodes | {part.uid: part for part in parts.values()}
         if search.scope.audience is not None:  # steps count what a viewer may not see, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
-        written = write_text(results, items, around, Meter.of(request.budget), request.template)
+        written = write_text(results, items, around, TextMeter.of(request.budget), request.template)
         graph = draw_graph(results, around)
     degraded = tuple(sorted(set(search.degraded)))
     for part in degraded:
@@ -295,5 +295,5 @@ def _check(request: RetrieveRequest, limits: LimitSettings) -> None:
     )
     names = {"context": request.context, "domain": request.domain}
     lists = {f"tags.{kind}": getattr(request.tags, kind) for kind in ("any", "all", "none")}
-    sizes.require((*asked, *sizes.of_names(names, lists, request.viewer, limits)))
-    require_room(template, Meter.of(budget))
+    require_within_limits((*asked, *name_sizes(names, lists, request.viewer, limits)))
+    require_room(template, TextMeter.of(budget))

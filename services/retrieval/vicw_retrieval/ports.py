@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.deadline import Deadline, bounded
 from vicw_retrieval.intent.prototypes import Prototypes
-from vicw_retrieval.outage import Outage
-from vicw_retrieval.remembering import remembered
-from vicw_retrieval.using import UseBook
+from vicw_retrieval.request.deadline import Deadline, bounded
+from vicw_retrieval.request.graph_cache import remembered
+from vicw_retrieval.request.payload_fallback import Outage
+from vicw_retrieval.request.usage_counter import UseBook
 from vicw_shared.courtesy import Courtesy
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex

@@ -10,7 +10,7 @@ from vicw_shared.settings.variables import named_by_variable
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RetrievalServiceSettings:
     """All settings of the retrieval service."""
 
     server: ServerSettings
@@ -21,7 +21,7 @@ class Settings:
     rerank: RerankSettings
 
     @classmethod
-    def read(cls) -> Settings:
+    def read(cls) -> RetrievalServiceSettings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
             return cls(

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vicw_retrieval.intent.prototypes import Prototypes
-from vicw_retrieval.outage import Outage
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.settings import Settings
-from vicw_retrieval.using import UseBook
+from vicw_retrieval.request.payload_fallback import Outage
+from vicw_retrieval.request.usage_counter import UseBook
+from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.background import keep_doing
 from vicw_shared.platform.wiring import PlatformWiring
 
 
-class Wiring(PlatformWiring):
+class RetrievalWiring(PlatformWiring):
     """The open engines, and what the read path works with."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RetrievalServiceSettings) -> None:
         # A question has no more patience with the graph than this.
         super().__init__(replace(settings.platform, graph_seconds=settings.retrieval.graph_ms / 1000))
         self.settings = settings

@@ -15,7 +15,7 @@ from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.using import UseBook
+from vicw_retrieval.request.usage_counter import UseBook
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker

@@ -31,7 +31,7 @@ from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.retraction import retract
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.using import UseBook
+from vicw_retrieval.request.usage_counter import UseBook
 from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError
 from vicw_shared.folding.fold import level
 from vicw_shared.identity.joining import Decision

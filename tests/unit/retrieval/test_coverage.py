@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from explained import NO_SPREADS, explained
 from memory import Memory
-from vicw_retrieval.candidates import Candidate
-from vicw_retrieval.likeness import Likeness
-from vicw_retrieval.merging import cover
+from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.model.similarity import QuerySimilarity
 from vicw_retrieval.ranking.coverage import coverage
+from vicw_retrieval.refine.deduplication import cover
 from vicw_shared import sparse
 from vicw_shared.clock import EPOCH
 from vicw_shared.model import Label
@@ -107,7 +107,7 @@ async def test_a_page_of_the_second_thing_comes_before_more_of_the_first(
     share: float, limit: int, order: list[str]
 ) -> None:
     found = [page("a", 4.0), page("b", 3.5), page("c", 3.2), page("unread", 0.1)]
-    likeness = cast("Likeness", Words(regatta=3.0, organ=3.0))
+    likeness = cast("QuerySimilarity", Words(regatta=3.0, organ=3.0))
     told = await cover(likeness, TEXTS, found[: 4 if limit < 3 else 3], limit, share)
     assert [one.key for one in told][:3] == order
     assert found[0].boosts == ({"coverage": pytest.approx(0.4)} if order[1] == "c" else {})
@@ -117,7 +117,7 @@ async def test_of_many_words_the_rarest_count() -> None:
     common = dict.fromkeys("one two three four five six seven eight nine ten eleven twelve".split(), 1.0)
     found = [page("a", 4.0), page("c", 3.0)]
     texts = {"a": [" ".join(common)], "c": ["The organ."]}
-    await cover(cast("Likeness", Words(organ=6.0, **common)), texts, found, 1, 0.5)
+    await cover(cast("QuerySimilarity", Words(organ=6.0, **common)), texts, found, 1, 0.5)
     assert found[1].boosts["coverage"] == pytest.approx(0.5 * 4 * 6 / 24), "eleven others are left, at 2 on average"
 
 

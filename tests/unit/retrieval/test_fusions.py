@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from vicw_retrieval.candidates import GRAPH, Wave, fuse
+from vicw_retrieval.model.candidates import GRAPH, Wave, fuse
 from vicw_retrieval.ranking import blend, causal, minmax, rrf, zscore
 from vicw_shared.ports import VectorHit
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from explained import explained
 from memory import Memory
-from vicw_retrieval import search
-from vicw_retrieval.query_vector import QueryVector
+from vicw_retrieval.request.query_embedding import QueryVector
+from vicw_retrieval.search import first_wave
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Embedder, Lane, VectorHit, VectorQuery
 from vicw_shared.settings import RetrievalSettings
@@ -80,7 +80,7 @@ async def test_where_the_plain_words_find_nothing_the_wrapped_ones_stay_in_use(
         return await find(query)
 
     monkeypatch.setattr(memory.standalone.vectors, "search", fail_plainly)
-    monkeypatch.setattr(search, "QueryVector", Kept)
+    monkeypatch.setattr(first_wave, "QueryVector", Kept)
     answer = await explained(memory, "which zebra?", {}, domain="coding")
     vector = Kept.made.pop()
     wrapped = "[Domain: coding] which zebra?"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.candidates import Wave, fuse
+from vicw_retrieval.model.candidates import Wave, fuse
 from vicw_retrieval.ranking import blend, rrf, zscore
 from vicw_shared.ports import VectorHit
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory import Memory, open_memory
-from vicw_retrieval.channels.dense import Told
+from vicw_retrieval.channels.dense import StatementScores
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
@@ -45,11 +45,11 @@ async def ranks(memory: Memory, query: str, on: dict[str, Any] | None = None, **
 
 
 def test_a_passage_counts_as_the_mean_of_itself_and_of_what_it_says_best() -> None:
-    told = Told({"a": 0.8}, floor=0.5)
+    told = StatementScores({"a": 0.8}, floor=0.5)
     assert told.weigh("a", 0.6) == pytest.approx(0.7)
     assert told.weigh("b", 0.6) == pytest.approx(0.55), "what it says is no better than the last that was found"
     assert told.weigh("b", 0.3) == pytest.approx(0.3)
-    assert Told({"a": 0.8}).weigh("b", 0.6) == 0.6, "all statements were found, and it has none"
+    assert StatementScores({"a": 0.8}).weigh("b", 0.6) == 0.6, "all statements were found, and it has none"
 
 
 async def test_one_sentence_brings_up_the_passage_that_it_stands_in(memory: Memory) -> None:

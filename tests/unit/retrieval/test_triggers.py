@@ -10,7 +10,7 @@ import pytest
 
 from memory import Memory
 from traversals import Asker, joined
-from vicw_retrieval.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, chosen
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef, VectorHit

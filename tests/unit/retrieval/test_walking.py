@@ -12,9 +12,9 @@ import pytest
 
 from contract.graphs import node
 from memory import Memory
-from vicw_retrieval.channels.graph import walking
+from vicw_retrieval.channels.graph import typed_spread
+from vicw_retrieval.model.anchors import Reach, Reached, SubGraph
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.reach import Reach, Reached, SubGraph
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
@@ -155,12 +155,12 @@ async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
     async def first_hop(*_: object) -> None:
         pass
 
-    monkeypatch.setattr(walking, "_walk_part", walk_part)
-    monkeypatch.setattr(walking, "_first_hop", first_hop)
-    monkeypatch.setattr(walking, "_seeds", seeds)
+    monkeypatch.setattr(typed_spread, "_walk_part", walk_part)
+    monkeypatch.setattr(typed_spread, "_first_hop", first_hop)
+    monkeypatch.setattr(typed_spread, "_seeds", seeds)
     question, reached = SimpleNamespace(best=1.0), Reached()
-    plan = walking.Plan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)
-    waited = asyncio.wait_for(walking.walk(question, (), plan, reached), 0.5)  # type: ignore[arg-type]
+    plan = typed_spread.SpreadPlan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)
+    waited = asyncio.wait_for(typed_spread.walk(question, (), plan, reached), 0.5)  # type: ignore[arg-type]
     if causal is None:
         with pytest.raises(TimeoutError):
             await waited

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from memory import Memory
-from vicw_retrieval.synthesis.meter import Meter
+from vicw_retrieval.synthesis.meter import TextMeter
 from vicw_retrieval.synthesis.template import fill
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.tokens import estimate_tokens
@@ -113,10 +113,10 @@ async def test_a_budget_is_kept_exactly_whatever_is_written(memory: Memory, text
 
 
 async def test_tokens_are_three_bytes_and_the_default_is_8000_characters(memory: Memory) -> None:
-    assert Meter.of(Budget()) == Meter(8000)
-    assert Meter.of(Budget(tokens=10)) == Meter(30, in_bytes=True)
-    assert Meter(9, in_bytes=True).cut("ééééé", 9) == "ééé…"
-    assert Meter(2, in_bytes=True).cut("ééééé", 2) == "é", "no room for an ellipsis"
+    assert TextMeter.of(Budget()) == TextMeter(8000)
+    assert TextMeter.of(Budget(tokens=10)) == TextMeter(30, in_bytes=True)
+    assert TextMeter(9, in_bytes=True).cut("ééééé", 9) == "ééé…"
+    assert TextMeter(2, in_bytes=True).cut("ééééé", 2) == "é", "no room for an ellipsis"
 
 
 @pytest.mark.parametrize(

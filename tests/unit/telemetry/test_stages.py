@@ -8,7 +8,7 @@ import pytest
 
 from figures import counted, figure
 from memory import Memory
-from vicw_retrieval.stopwatch import Stopwatch
+from vicw_retrieval.request.timings import Stopwatch
 from vicw_shared.errors import ConflictError, InvalidInputError, UnavailableError
 from vicw_shared.telemetry.engines import measured
 

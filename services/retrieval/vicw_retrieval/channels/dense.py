@@ -41,7 +41,7 @@ _OF_SUMMARY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StatementScores:
     """The cosine of the best statement of each passage, as far as statements were found.
 
     No other statement is better than ``floor`` (None: there is no other).
@@ -62,14 +62,14 @@ class Told:
 
 async def search_dense(
     vectors: VectorStore, query: VectorQuery, graph: GraphStore | None
-) -> tuple[list[VectorHit], Told]:
+) -> tuple[list[VectorHit], StatementScores]:
     """Return passages by cosine in [-1, 1], best first, and what was found of statements.
 
     ``query`` is that for passages. Statements are searched the same way and carried to their passages by ``graph``;
     None leaves them out. Passages that only a statement leads to are in what was found of those, and nowhere else.
     """
     if graph is None:
-        return await vectors.search(query), Told()
+        return await vectors.search(query), StatementScores()
     statements = VectorQuery(
         scope=query.scope, limit=query.limit, dense=query.dense, without=query.without, label=Label.EVENT
     )
@@ -77,7 +77,7 @@ async def search_dense(
     try:
         told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
     except OverloadedError:  # passages are found without the graph
-        return passages, Told()
+        return passages, StatementScores()
     return in_order({hit.id: told.weigh(hit.id, hit.score) for hit in passages}), told
 
 
@@ -86,7 +86,7 @@ def in_order(scores: Mapping[str, float]) -> list[VectorHit]:
     return sorted((VectorHit(*scored) for scored in scores.items()), key=lambda hit: (-hit.score, hit.id))
 
 
-class Remains(NamedTuple):
+class UnfoundStatements(NamedTuple):
     """What is left of passages: whose each is, and the statements of those of which none was found."""
 
     owners: Mapping[str, ItemRef]
@@ -94,18 +94,24 @@ class Remains(NamedTuple):
 
 
 async def remains_of(
-    graph: GraphStore, tenant: str, told: Told, passages: Sequence[str], beside: Sequence[str] = ()
-) -> Remains:
+    graph: GraphStore, tenant: str, told: StatementScores, passages: Sequence[str], beside: Sequence[str] = ()
+) -> UnfoundStatements:
     """Return what is left of ``passages``, and whose those ``beside`` them are; of none nobody is asked."""
     if not passages:
-        return Remains({}, [])
+        return UnfoundStatements({}, [])
     untold = [passage for passage in passages if passage not in told.best]
     owned = list(dict.fromkeys([*passages, *beside]))
-    return Remains(*await asyncio.gather(graph.owners(tenant, owned), told_of(graph, tenant, untold, _STATEMENTS)))
+    return UnfoundStatements(
+        *await asyncio.gather(graph.owners(tenant, owned), told_of(graph, tenant, untold, _STATEMENTS))
+    )
 
 
 async def weigh_light(
-    vectors: VectorStore, vector: NDArray[np.float32], told: Told, passages: Sequence[str], remains: Remains
+    vectors: VectorStore,
+    vector: NDArray[np.float32],
+    told: StatementScores,
+    passages: Sequence[str],
+    remains: UnfoundStatements,
 ) -> dict[str, float]:
     """Return what passages without a vector count: what ``remains`` of them stands for it (decision 0025).
 
@@ -137,11 +143,11 @@ async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str], most:
     return [lead for lead in told if not lead.is_item]
 
 
-async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> Told:
+async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> StatementScores:
     """Return the best statement of each passage; ``full``: there are more statements than were found."""
     scores = {hit.id: hit.score for hit in statements}
     best: dict[str, float] = {}
     spread = ("EVIDENCED_BY", Direction.OUT)
     for proof in await graph.leads(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
         best[proof.uid] = max(best.get(proof.uid, -1.0), scores[proof.origin])
-    return Told(best, min(scores.values()) if full and scores else None)
+    return StatementScores(best, min(scores.values()) if full and scores else None)

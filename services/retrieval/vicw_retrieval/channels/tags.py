@@ -10,11 +10,11 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.candidates import Candidate
+from vicw_retrieval.access.result_filter import wanted
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.reach import Anchor
+from vicw_retrieval.model.anchors import Anchor
+from vicw_retrieval.model.candidates import Candidate
 from vicw_retrieval.synthesis.text import ANCHOR_SHARE
-from vicw_retrieval.wanted import wanted
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import Direction, ItemRef, Neighbour
@@ -85,7 +85,7 @@ async def _sharing(
     """Return the items that have each tag, the anchors aside; of a tag that is generic, none."""
     graph, scope = question.graph, question.scope
     spreads = [(name, Direction.IN) for name in types]
-    found = await question.sight.expand(sorted(tags), spreads, _GENERIC + 1)
+    found = await question.visibility.expand(sorted(tags), spreads, _GENERIC + 1)
     counts: dict[str, int] = {}
     seen = [one for one in found if one.node.content_hash is not None]
     for one in seen:

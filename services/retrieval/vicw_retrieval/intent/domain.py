@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.intent.words import WordEvidence
+from vicw_retrieval.model.candidates import Candidate
 from vicw_shared.domains import canonical
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Intent, RetrieveRequest
@@ -25,23 +25,25 @@ _TELLING_WORDS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DomainDecision:
     """The intent, and the canonical domains that the answer is narrowed to (None: all that there are)."""
 
     intent: Intent
     domains: tuple[str, ...] | None
 
 
-def given(request: RetrieveRequest) -> Decision:
+def given(request: RetrieveRequest) -> DomainDecision:
     """Return the decision of a caller who names the domain: a strict filter."""
     assert request.domain is not None
     name = canonical(request.domain)
-    return Decision(Intent(domain=name, confidence=1.0, evidence="given", filtered=True), (name,))
+    return DomainDecision(Intent(domain=name, confidence=1.0, evidence="given", filtered=True), (name,))
 
 
-def by_words(words: WordEvidence) -> Decision:
+def by_words(words: WordEvidence) -> DomainDecision:
     """Return the decision where no hit speaks for a domain: the question's own words tell, and nothing is filtered."""
-    return Decision(Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None)
+    return DomainDecision(
+        Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None
+    )
 
 
 def infer(
@@ -50,7 +52,7 @@ def infer(
     sizes: Mapping[str, int],
     words: WordEvidence,
     settings: RetrievalSettings,
-) -> Decision:
+) -> DomainDecision:
     """Return the domains that the hits speak for; unsure ones widen, a single one is filtered to.
 
     ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain.
@@ -65,7 +67,7 @@ def infer(
         kept, best, evidence = {words.domain}, words.domain, "query"
     filtered = settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
     intent = Intent(domain=best, confidence=round(shares[best], 4), evidence=evidence, filtered=filtered)
-    return Decision(intent, tuple(sorted(kept)) if filtered else None)
+    return DomainDecision(intent, tuple(sorted(kept)) if filtered else None)
 
 
 def vote(candidates: Sequence[Candidate], strengths: Mapping[str, float], sizes: Mapping[str, int]) -> dict[str, float]:

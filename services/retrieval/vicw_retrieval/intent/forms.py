@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_retrieval.why.asking import Way, direction_of
+from vicw_retrieval.causal_chains.direction import ChainDirection, direction_of
 from vicw_shared.wire.retrieve import Form
 
 _READ_CHARS = 2000
@@ -75,7 +75,7 @@ def form_of(query: str) -> Form | None:
     words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     words = _CLAUSE.sub(lambda clause: " " * len(clause[0]), words)
     found = [(match.start(), order, form) for order, (form, rule) in enumerate(_FORMS) if (match := rule.search(words))]
-    if direction_of(words) is Way.BACK:
+    if direction_of(words) is ChainDirection.BACK:
         why = re.search(r"\bwhy\b", words)
         found.append((why.start() if why else 0, -1, Form.WHY))
     return min(found)[2] if found else None

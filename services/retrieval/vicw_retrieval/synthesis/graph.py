@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_retrieval.surroundings import Surroundings
-from vicw_retrieval.why.telling import draw
+from vicw_retrieval.causal_chains.render import draw
+from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_shared.model import Edge, Node
 from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
 

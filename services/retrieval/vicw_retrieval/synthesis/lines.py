@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from vicw_retrieval.surroundings import Surroundings
-from vicw_retrieval.synthesis.meter import ELLIPSIS, Meter
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.synthesis.meter import ELLIPSIS, TextMeter
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.text import fold
 from vicw_shared.wire.retrieve import Result
 
-_SHORT = Meter(400)
+_SHORT = TextMeter(400)
 _WORDS = {
     ("NEXT", Direction.OUT): "after",
     ("NEXT", Direction.IN): "before",

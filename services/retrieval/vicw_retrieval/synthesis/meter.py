@@ -12,7 +12,7 @@ ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class TextMeter:
     """Measures text in characters, or ``in_bytes`` of UTF-8: a budget of tokens is three times as many bytes."""
 
     limit: int

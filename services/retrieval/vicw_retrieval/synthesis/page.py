@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from vicw_retrieval.synthesis.meter import Meter
+from vicw_retrieval.synthesis.meter import TextMeter
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A piece of the text: the result that it belongs to, by rank, and its number there; 0 is the result itself."""
 
     rank: int
@@ -19,15 +19,15 @@ class Block:
 
 
 @dataclass(slots=True)
-class Page:
+class TextPage:
     """What is chosen of ``size``, in the meter's measure.
 
     ``shortened`` are the results, by rank, that are in it in part; ``lines`` how many lines of each had no room.
     """
 
-    meter: Meter
+    meter: TextMeter
     size: int
-    chosen: list[Block] = field(default_factory=list)
+    chosen: list[TextBlock] = field(default_factory=list)
     shortened: set[int] = field(default_factory=set)
     lines: Counter[int] = field(default_factory=Counter)
 
@@ -41,14 +41,14 @@ class Page:
         """The results that are in it."""
         return frozenset(block.rank for block in self.chosen if block.number == 0)
 
-    def begin(self, block: Block) -> None:
+    def begin(self, block: TextBlock) -> None:
         """Take a block in any case, cut where it is too long."""
         text = self.meter.cut(block.text, self.room)
-        self.chosen.append(Block(block.rank, block.number, text))
+        self.chosen.append(TextBlock(block.rank, block.number, text))
         if text != block.text:
             self.shortened.add(block.rank)
 
-    def fill(self, blocks: Iterable[Block], share: float = 1.0) -> list[Block]:
+    def fill(self, blocks: Iterable[TextBlock], share: float = 1.0) -> list[TextBlock]:
         """Take blocks in order while they fit into a share of the whole page; return those taken."""
         room = self.room - int(self.size * (1 - share))
         taken = []
@@ -60,7 +60,7 @@ class Page:
         self.chosen += taken
         return taken
 
-    def _cost(self, block: Block) -> int:
+    def _cost(self, block: TextBlock) -> int:
         return self.meter.size(block.text) + 1
 
     def text(self, places: Mapping[int, tuple[int, int]]) -> str:

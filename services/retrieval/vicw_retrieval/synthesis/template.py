@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vicw_retrieval.synthesis.meter import ELLIPSIS, Meter
+from vicw_retrieval.synthesis.meter import ELLIPSIS, TextMeter
 from vicw_shared.clock import written
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.retrieve import Result
@@ -28,7 +28,7 @@ def write_whole(template: Template, results: str) -> str:
     return fill(template.whole, {"results": results})
 
 
-def require_room(template: Template, meter: Meter) -> None:
+def require_room(template: Template, meter: TextMeter) -> None:
     """Raise InvalidInputError where the caller's own words leave no room for a result."""
     if meter.size(write_whole(template, "")) < meter.limit:
         return

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from vicw_retrieval.surroundings import Surroundings
+from vicw_retrieval.causal_chains.render import tell
+from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_retrieval.synthesis.lines import also, lines_around
-from vicw_retrieval.synthesis.meter import Meter
-from vicw_retrieval.synthesis.page import Block, Page
+from vicw_retrieval.synthesis.meter import TextMeter
+from vicw_retrieval.synthesis.page import TextBlock, TextPage
 from vicw_retrieval.synthesis.template import RESULT, tells_speaker, write_result, write_whole
-from vicw_retrieval.why.telling import tell
 from vicw_shared.model import Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.wire.retrieve import Result
@@ -34,7 +34,7 @@ class Written:
 
 
 def write_text(
-    results: Sequence[Result], items: Mapping[str, Node], around: Surroundings, meter: Meter, template: Template
+    results: Sequence[Result], items: Mapping[str, Node], around: Surroundings, meter: TextMeter, template: Template
 ) -> Written:
     """Return text within the meter's limit, and what it had no room for.
 
@@ -42,10 +42,10 @@ def write_text(
     always in it, cut if it is alone too long. Those of one thread stand together, in its own order, where the best of
     them would stand; ``items`` are the results' nodes, by uid.
     """
-    page = Page(meter, meter.limit - meter.size(write_whole(template, "")))
+    page = TextPage(meter, meter.limit - meter.size(write_whole(template, "")))
     as_result = template.result or RESULT
-    anchors = [Block(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "anchor"]
-    associates = {r.node: Block(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
+    anchors = [TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "anchor"]
+    associates = {r.node: TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
     for best in anchors[:1]:
         page.begin(best)
     told: set[str] = set()
@@ -69,12 +69,12 @@ def write_text(
     )
 
 
-def _tell_chains(page: Page, around: Surroundings, ranks: Collection[int]) -> set[str]:
+def _tell_chains(page: TextPage, around: Surroundings, ranks: Collection[int]) -> set[str]:
     """Tell chains of results in order while they fit, without proofs if need be; return their edges."""
     told: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
         line, block = tell(chain, around)
-        if any(page.fill([Block(chain.rank, number, text)]) for text in (block, line)):
+        if any(page.fill([TextBlock(chain.rank, number, text)]) for text in (block, line)):
             told |= {step.edge.id for step in chain.steps}
         else:
             page.lines[chain.rank] += 1
@@ -82,12 +82,12 @@ def _tell_chains(page: Page, around: Surroundings, ranks: Collection[int]) -> se
 
 
 def _tell_around(
-    page: Page,
+    page: TextPage,
     results: Sequence[Result],
     around: Surroundings,
     told: set[str],
     nodes: set[str],
-    associates: Mapping[str, Block],
+    associates: Mapping[str, TextBlock],
     *,
     speaks: bool,
 ) -> None:
@@ -100,10 +100,10 @@ def _tell_around(
         nodes.add(result.node)
         around_it = lines_around(result, around, told, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
-        blocks = [Block(result.rank, number, line) for number, line in lines]
+        blocks = [TextBlock(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
         for number, (tag, item) in enumerate(() if alone else around.associates.get(result.node, ()), start=_ALSO):
-            tellings = [Block(result.rank, number, also(tag, item, around))]
+            tellings = [TextBlock(result.rank, number, also(tag, item, around))]
             if block := associates.get(item.uid):
                 shared = f"    shares {tag.name} with [{result.rank}]"
                 tellings = [replace(block, text=f"{block.text}\n{shared}"), *tellings]

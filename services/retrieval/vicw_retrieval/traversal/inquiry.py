@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from vicw_retrieval.access.visibility import Visibility, known_by, say
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.sight import Sight, known_by, say
 from vicw_retrieval.synthesis.graph import draw_edge
 from vicw_retrieval.traversal.paths import paths_of
-from vicw_retrieval.traversal.starts import Finder
-from vicw_retrieval.traversal.walk import Plan, Walk
+from vicw_retrieval.traversal.starts import StartFinder
+from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
@@ -48,14 +48,16 @@ class Inquiry:
         return self.ports.registry
 
     @cached_property
-    def sight(self) -> Sight:
+    def visibility(self) -> Visibility:
         """What the asker may see."""
-        return Sight(self.graph, self.scope, ever=self.ever)
+        return Visibility(self.graph, self.scope, ever=self.ever)
 
     @cached_property
-    def finder(self) -> Finder:
+    def finder(self) -> StartFinder:
         """What finds where to begin."""
-        return Finder(self.graph, self.scope, self.sight, self._known_by, self.settings.fanout_read, self.settings)
+        return StartFinder(
+            self.graph, self.scope, self.visibility, self._known_by, self.settings.fanout_read, self.settings
+        )
 
     @cached_property
     def _known_by(self) -> list[Spread]:
@@ -78,7 +80,7 @@ class Inquiry:
         sentences: bool = False,
     ) -> Walk:
         """Return a walk that has not begun."""
-        plan = Plan(
+        plan = WalkPlan(
             spreads=spreads,
             known_by=self._known_by,
             hops=hops,
@@ -88,7 +90,7 @@ class Inquiry:
             min_weight=min_weight,
             sentences=sentences,
         )
-        return Walk(self.graph, self.scope, self.sight, plan)
+        return Walk(self.graph, self.scope, self.visibility, plan)
 
     async def answer(
         self, walk: Walk, starts: Sequence[Node], order: Callable[[Walk], list[Node]] | None = None
@@ -121,7 +123,7 @@ class Inquiry:
         if not told:
             return {}
         found = await self.graph.expand(self.scope.tenant, told, [("EVIDENCED_BY", Direction.OUT)], 1)
-        proven = await self.sight.visible(found)
+        proven = await self.visibility.visible(found)
         return {n.origin: str(n.edge.properties[TOLD_BY]) for n in proven if TOLD_BY in n.edge.properties}
 
 

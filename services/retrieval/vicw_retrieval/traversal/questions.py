@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_retrieval.scope import is_named
+from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.traversal.inquiry import Inquiry
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -100,7 +100,7 @@ async def _all_of(inquiry: Inquiry, walk: Walk, asked: Sequence[str] = ()) -> li
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
-    seen = [n.node for n in await inquiry.sight.visible(inside) if n.node.label is not Label.CHUNK]
+    seen = [n.node for n in await inquiry.visibility.visible(inside) if n.node.label is not Label.CHUNK]
     leading = await walk.leading(seen, asked)
     known = await inquiry.finder.allowed(leading)
     return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
@@ -190,7 +190,7 @@ async def _thread(request: ThreadRequest, inquiry: Inquiry, context: str) -> lis
     flow, looked_at = Flow(inquiry.scope.tenant, context, request.flow), request.limit + 1
     while True:
         items = await inquiry.graph.scan(Thread(flow), limit=looked_at)
-        seen = await inquiry.sight.nodes(items)
+        seen = await inquiry.visibility.nodes(items)
         most = max(inquiry.settings.fanout_read, request.limit + 1)
         if len(seen) > request.limit or len(items) < looked_at or looked_at >= most:
             return seen[: request.limit + 1]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from vicw_retrieval.scope import is_named
-from vicw_retrieval.seeds import seeds_of
-from vicw_retrieval.sight import Sight
+from vicw_retrieval.access.scope import is_named
+from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.merging import canonical
 from vicw_shared.model import Node
@@ -27,12 +27,12 @@ _SHOWN_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Finder:
+class StartFinder:
     """Finds nodes that the asker may see. ``known_by`` and ``looked_at`` are those of a ``Plan``."""
 
     graph: GraphStore
     scope: Scope
-    sight: Sight
+    visibility: Visibility
     known_by: Sequence[Spread]
     looked_at: int
     settings: RetrievalSettings
@@ -109,9 +109,9 @@ class Finder:
 
     async def allowed(self, nodes: Iterable[Node]) -> list[Node]:
         """Keep what may be seen, and of named things what the asker knows of."""
-        seen = await self.sight.nodes(list(nodes))
+        seen = await self.visibility.nodes(list(nodes))
         named = [node for node in seen if is_named(node)]
-        known = {node.uid for node in await self.sight.known(named, self.known_by, most=self.looked_at)}
+        known = {node.uid for node in await self.visibility.known(named, self.known_by, most=self.looked_at)}
         return [node for node in seen if not is_named(node) or node.uid in known]
 
     async def _items(self, reference: str, contexts: Sequence[str]) -> list[Node]:
@@ -151,7 +151,7 @@ class Finder:
         if len(called) < 2:
             return set()
         found = await self.graph.expand(self.scope.tenant, list(called), [(IS_PERSON, Direction.OUT)], _VERSIONS)
-        return {n.origin for n in await self.sight.visible(found) if n.node.uid in called.keys() - {n.origin}}
+        return {n.origin for n in await self.visibility.visible(found) if n.node.uid in called.keys() - {n.origin}}
 
     async def _hint(self, reference: str) -> str:
         """Return items whose words are those of the reference: what was meant may be among them."""
@@ -166,7 +166,7 @@ class Finder:
         owners = await self.graph.owners(self.scope.tenant, [hit.uid for hit in hits])
         best = dict.fromkeys(owners[hit.uid].uid for hit in hits if hit.uid in owners)
         items = await self.graph.nodes(self.scope.tenant, list(best))
-        return await self.sight.nodes([items[uid] for uid in best if uid in items])
+        return await self.visibility.nodes([items[uid] for uid in best if uid in items])
 
 
 def _uid(reference: str) -> str | None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
 
-from vicw_retrieval.scope import is_named
-from vicw_retrieval.sight import Place, Sight, counted, spread_of
+from vicw_retrieval.access.scope import is_named
+from vicw_retrieval.access.visibility import Place, Visibility, counted, spread_of
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
@@ -29,7 +29,7 @@ _SAYS_NOTHING = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_A
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WalkPlan:
     """How a walk spreads.
 
     ``fanout`` is how many edges of a node and spread are followed, ``looked_at`` how many are read to find those that
@@ -52,8 +52,8 @@ class Walk:
 
     graph: GraphStore
     scope: Scope
-    sight: Sight
-    plan: Plan
+    visibility: Visibility
+    plan: WalkPlan
     nodes: dict[str, Node] = field(default_factory=dict)
     hops: dict[str, int] = field(default_factory=dict)
     complete: bool = True
@@ -159,7 +159,7 @@ class Walk:
 
     async def _worth(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep what may be seen and is to be followed."""
-        seen = [n for n in await self.sight.visible(found) if n.edge.weight >= self.plan.min_weight]
+        seen = [n for n in await self.visibility.visible(found) if n.edge.weight >= self.plan.min_weight]
         if not self.plan.sentences:
             seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
         # A thing is known by what tells of it: an edge that nobody tells of leads from one that is known only.
@@ -168,7 +168,7 @@ class Walk:
             for n in seen
             if is_named(n.node) and TOLD_BY not in n.edge.properties and n.origin in self._named
         }
-        known = await self.sight.known(list(doubtful.values()), self.plan.known_by, most=self.plan.looked_at)
+        known = await self.visibility.known(list(doubtful.values()), self.plan.known_by, most=self.plan.looked_at)
         hidden = doubtful.keys() - {node.uid for node in known}
         return [n for n in seen if n.node.uid not in hidden]
 
@@ -214,7 +214,7 @@ class Walk:
         if not uids:
             return []
         found = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MOST_TOLD)
-        return await self.sight.visible(found)
+        return await self.visibility.visible(found)
 
 
 def when(node: Node) -> datetime:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from vicw_client import VicwClient
-from vicw_retrieval.channels.graph.walking import LEAST_WEIGHT
+from vicw_retrieval.channels.graph.typed_spread import LEAST_WEIGHT
 from vicw_shared.wire.explanation import GraphChannel
 from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.finding import Finding, Verdict

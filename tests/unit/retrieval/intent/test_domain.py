@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
-from vicw_retrieval.candidates import Candidate
 from vicw_retrieval.intent.domain import infer, vote
 from vicw_retrieval.intent.words import WordEvidence, read_words
+from vicw_retrieval.model.candidates import Candidate
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.scope import sees
+from vicw_retrieval.access.scope import sees
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.text import fold

@@ -12,16 +12,16 @@ import itertools
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.candidates import Candidate, GraphHit, in_order
-from vicw_retrieval.channels.graph.bridging import Bridges
-from vicw_retrieval.channels.graph.lifting import lift
-from vicw_retrieval.channels.graph.looking import look_around
-from vicw_retrieval.channels.graph.naming import named_pages
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.channels.graph.bridges import BridgeSpread
+from vicw_retrieval.channels.graph.neighbour_lift import lift
 from vicw_retrieval.channels.graph.people import known_of_people
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.walking import Plan, walk
-from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph, by_item
-from vicw_retrieval.wanted import wanted
+from vicw_retrieval.channels.graph.seed_neighbourhood import look_around
+from vicw_retrieval.channels.graph.title_match import named_pages
+from vicw_retrieval.channels.graph.typed_spread import SpreadPlan, walk
+from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph, by_item
+from vicw_retrieval.model.candidates import Candidate, GraphHit, in_order
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
@@ -68,13 +68,13 @@ class Spread:
         if settings.lift and anchors[Label.EVENT]:
             spreads.append(lift(question, anchors[Label.EVENT], self.lift))
         if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.tells:
-            bridges = Bridges(question, settings.bridge_hops, self.named.ways)
+            bridges = BridgeSpread(question, settings.bridge_hops, self.named.ways)
             spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
         first = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.standing, one.key)))
         if settings.people:
             spreads.append(known_of_people(question, question.people, first, self.people))
         if settings.graph_weight:
-            plan = Plan(registry, settings.graph_weight, settings.causal_bias)
+            plan = SpreadPlan(registry, settings.graph_weight, settings.causal_bias)
             spreads.append(walk(question, first, plan, self.walk))
         await asyncio.gather(*spreads)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from vicw_retrieval.access.result_filter import wanted
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.reach import Anchor, Reach, Reached, SubGraph
-from vicw_retrieval.wanted import wanted
+from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
@@ -66,9 +66,9 @@ async def known_of_people(question: Question, people: Sequence[str], found: Sequ
     ways = await _ways(question, seeds) if seeds else {}
     if not ways:
         return
-    best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.sight.room_for(_MOST_READ)]
+    best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.visibility.room_for(_MOST_READ)]
     nodes = await graph.nodes(scope.tenant, best)
-    seen = await question.sight.nodes([nodes[uid] for uid in best if uid in nodes])
+    seen = await question.visibility.nodes([nodes[uid] for uid in best if uid in nodes])
     kept = await wanted(graph, scope, seen[:_MOST_READ])
     proofs = {node.qdrant_id: node for node in kept if node.qdrant_id is not None}
     for proof, cosine in (await question.likeness.alike(list(proofs))).items():
@@ -87,7 +87,7 @@ async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anch
     part = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
     seeds: dict[str, Sources] = {uid: {TAKES_PART: 1.0} for uid in part}
     shares = {anchor.uid: min(1.0, anchor.standing / question.best) for anchor in found[:_RESULTS] if question.best > 0}
-    for one in await question.sight.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
+    for one in await question.visibility.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
         seeds.setdefault(one.node.uid, {})[one.origin] = shares[one.origin]
     return seeds
 
@@ -106,7 +106,7 @@ async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _
 async def _related(question: Question, people: Mapping[str, Sources]) -> dict[str, Sources]:
     """Return whom these are related to, or are the same as, as far as the asker may know of it."""
     related: dict[str, Sources] = {}
-    for one in await question.sight.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
+    for one in await question.visibility.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
         # Also one from whom the walk begins: what brought him up cannot hand on to itself.
         sources = related.setdefault(one.node.uid, {})
         sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[one.origin].items()})
@@ -118,7 +118,9 @@ async def _memories(question: Question, people: Mapping[str, Sources], depth: in
     start = sorted(people)[:_MOST_PEOPLE]
     items: dict[str, _Way] = {}
     for spread in _MEMORIES if start else ():
-        for lead in await question.graph.leads(question.scope.tenant, start, spread, question.sight.room_for(_FANOUT)):
+        for lead in await question.graph.leads(
+            question.scope.tenant, start, spread, question.visibility.room_for(_FANOUT)
+        ):
             share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
             # By the first of the types, of equals: what is about them.
             if lead.is_item and share * worth > (items[lead.uid].worth if lead.uid in items else 0.0):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
-from vicw_retrieval.likeness import Likeness
-from vicw_retrieval.sight import Sight
+from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.model.similarity import QuerySimilarity
 from vicw_shared.model.triggers import phrase_of, phrases_in, spellings
 from vicw_shared.ports import GraphStore, Scope
 
@@ -33,7 +33,7 @@ class Question:
     """
 
     graph: GraphStore
-    likeness: Likeness
+    likeness: QuerySimilarity
     scope: Scope
     text: str
     standings: Mapping[str, float]
@@ -41,9 +41,9 @@ class Question:
     triggered: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def sight(self) -> Sight:
+    def visibility(self) -> Visibility:
         """What the asker may see."""
-        return Sight(self.graph, self.scope)
+        return Visibility(self.graph, self.scope)
 
     @cached_property
     def best(self) -> float:

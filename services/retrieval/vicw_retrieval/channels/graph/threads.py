@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vicw_retrieval.sight import Sight, spread_of
+from vicw_retrieval.access.visibility import Visibility, spread_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Spread
 from vicw_shared.uids import chunk_uid
@@ -62,20 +62,20 @@ def besides(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neig
 class Threads:
     """Looks along NEXT, as far as the asker may see; ``nodes`` is what stands for whom he came to."""
 
-    def __init__(self, graph: GraphStore, sight: Sight) -> None:
+    def __init__(self, graph: GraphStore, visibility: Visibility) -> None:
         self._graph = graph
-        self._sight = sight
+        self._visibility = visibility
         self.nodes: dict[str, Node] = {}
 
     async def begin(self, parts: Mapping[str, str]) -> None:
         """Learn what stands for folded items (uid → uid of the Macro-Event)."""
-        macros = await self._graph.nodes(self._sight.scope.tenant, sorted(set(parts.values()))) if parts else {}
+        macros = await self._graph.nodes(self._visibility.scope.tenant, sorted(set(parts.values()))) if parts else {}
         self.nodes |= {part: standing_for(macros[uid], part) for part, uid in parts.items() if uid in macros}
 
     async def beside(self, keys: Sequence[str]) -> list[Beside]:
         """Return what is next to each of these items, which were begun with, come to, or never folded."""
         uids = [self.nodes[key].uid if key in self.nodes else key for key in keys]
-        found = await self._sight.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
+        found = await self._visibility.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
         told = besides(keys, self.nodes, found)
         self.nodes |= {one.key: one.node for one in told if one.node.is_macro}
         return told

@@ -1,0 +1,50 @@
+"""In an answer, what stands for a thing is shown in its place: with its edges, and its name as an alias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_shared.merging import canonical
+from vicw_shared.model import Edge, Node
+from vicw_shared.model.names import is_named_thing
+from vicw_shared.ports import GraphStore, Neighbour, Spread
+
+
+@dataclass(frozen=True, slots=True)
+class EntityVisibility:
+    """How it is found out which things a viewer knows of: along which spreads, and how many edges of one are read."""
+
+    spreads: Sequence[Spread]
+    looked_at: int
+
+
+async def settle_identities(
+    graph: GraphStore, visibility: Visibility, known_by: EntityVisibility, around: Surroundings
+) -> None:
+    """Exchange what was merged for what stands for it, where the asker may see that, and knows of it otherwise."""
+    named = [uid for uid, node in around.nodes.items() if is_named_thing(node)]
+    stands = await canonical(graph, visibility.scope.tenant, named)
+    merged = {uid: end for uid, end in stands.items() if uid != end}
+    if not merged:
+        return
+    others = await graph.nodes(visibility.scope.tenant, [end for end in merged.values() if end not in around.nodes])
+    seen = await visibility.nodes(list(others.values()))
+    known = around.nodes | {n.uid: n for n in await visibility.known(seen, known_by.spreads, most=known_by.looked_at)}
+    shown = {uid: known[end] for uid, end in merged.items() if end in known}
+    for uid, node in shown.items():
+        around.aliases.setdefault(node.uid, []).append(around.nodes.pop(uid).name)
+        around.nodes.setdefault(node.uid, node)
+    moved = {edge_id: _moved(edge, shown) for edge_id, edge in around.edges.items()}
+    around.edges = {edge_id: edge for edge_id, edge in moved.items() if edge.source != edge.target}
+    around.neighbours = {
+        uid: [Neighbour(n.origin, _moved(n.edge, shown), shown.get(n.node.uid, n.node)) for n in neighbours]
+        for uid, neighbours in around.neighbours.items()
+    }
+
+
+def _moved(edge: Edge, shown: dict[str, Node]) -> Edge:
+    source, target = (shown[uid].uid if uid in shown else uid for uid in (edge.source, edge.target))
+    return replace(edge, source=source, target=target)

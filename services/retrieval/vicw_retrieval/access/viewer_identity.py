@@ -1,0 +1,82 @@
+"""Who a viewer is: his users, the persons that they are, and what these were merged with (seed 004, "Privacy Model").
+
+Names are found in any context of the tenant, since a memory of one may be about the same person as one of another.
+All is decided anew at each question, and from edges alone: a merge that is undone shows nothing any more, and one that
+nobody has decided never did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from vicw_retrieval.access.scope import is_expired
+from vicw_shared.merging import MERGED_INTO, is_guess
+from vicw_shared.model import Label, Node
+from vicw_shared.model.edges import IS_PERSON, TOLD_BY
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up
+from vicw_shared.text import fold
+from vicw_shared.uids import is_uid
+
+MOST_SELVES = 1000
+"""Nodes that one viewer is at most; of each no more edges are followed."""
+_SELVES = frozenset({"person", "user", "agent"})
+_MERGES: tuple[Spread, ...] = ((MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN))
+
+
+async def recognised(graph: GraphStore, scope: Scope) -> Scope:
+    """Return the scope with everybody that its viewer is among the subjects; itself where there is no viewer.
+
+    A user is the persons that IS_PERSON says, and with each whatever it was merged with; and so are the other users of
+    these persons, but not who else those are.
+    """
+    audience = scope.audience
+    if audience is None or not audience.subjects:
+        return scope
+    named = await look_up(graph, scope.tenant, audience.subjects, limit=MOST_SELVES)
+    found = {node.uid for nodes in named.values() for node in nodes if _is_self(node)}
+    if uids := [subject for subject in audience.subjects if is_uid(subject)]:
+        found |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}
+    if not found:
+        return scope
+    identity = _Identity(graph, scope)
+    selves = await identity.merged(found)
+    selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.OUT)))
+    selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.IN)))
+    subjects = dict.fromkeys((*audience.subjects, *sorted(selves)[:MOST_SELVES]))
+    return replace(scope, audience=replace(audience, subjects=tuple(subjects)))
+
+
+def _is_self(node: Node) -> bool:
+    return node.label is Label.ENTITY and node.content_hash is None and fold(node.subtype) in _SELVES
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    graph: GraphStore
+    scope: Scope
+
+    async def merged(self, uids: Iterable[str]) -> set[str]:
+        """Return these nodes with all that merges join to them, either way."""
+        seen = set(uids)
+        frontier: set[str] = set(seen)
+        while frontier and len(seen) < MOST_SELVES:
+            frontier = await self._ends(sorted(frontier), _MERGES) - seen
+            seen |= frontier
+        return seen
+
+    async def along(self, uids: Iterable[str], spread: Spread) -> set[str]:
+        """Return what these nodes are joined to one way."""
+        return await self._ends(sorted(uids), (spread,))
+
+    async def _ends(self, uids: Sequence[str], spreads: Sequence[Spread]) -> set[str]:
+        found = await self.graph.expand(self.scope.tenant, uids, spreads, MOST_SELVES) if uids else []
+        return {neighbour.node.uid for neighbour in await self._holding(found)}
+
+    async def _holding(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+        """Leave out guesses, and what an item told that is believed no more, or whose time is over."""
+        found = [n for n in found if not is_guess(n.edge)]
+        told_by = {str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
+        tellers = await self.graph.nodes(self.scope.tenant, sorted(told_by)) if told_by else {}
+        held = {uid for uid, node in tellers.items() if node.retired_at is None and not is_expired(self.scope, node)}
+        return [n for n in found if n.edge.properties.get(TOLD_BY) in {None, *held}]

@@ -1,0 +1,167 @@
+"""What one asker may see of what is reached along edges: decided from edges, never from counts (seed 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from vicw_retrieval.access.scope import is_named, sees
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
+from vicw_shared.text import fold
+
+_UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
+"""Edges that nobody tells of: by them alone a thing is not known."""
+_ABOUT = 1000
+_HIDDEN = 10
+"""How many times as many are read for a viewer: those that he may not see take no places."""
+_FIRST_LOOK = 20
+_WIDER = 8
+_MOST_LOOKED_AT = 1000
+"""Edges of one spread of one node that are read to find those that may be seen."""
+Place = tuple[str, str, Direction]
+"""A node's uid and a spread from it."""
+
+
+class Visibility:
+    """What a scope may see. ``ever``: also what is not true, or not believed, any more."""
+
+    def __init__(self, graph: GraphStore, scope: Scope, *, ever: bool = False) -> None:
+        self._graph = graph
+        self.scope = scope
+        self._ever = ever
+        self._tellers: dict[str, Node] = {}
+
+    async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+        """Keep what may be seen: the node, and the item whose extraction told of the edge."""
+        told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
+        tellers = await self.tellers(n.edge for n in found)
+        seen = await self._seen([*(n.node for n in found), *tellers.values()])
+        return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
+
+    def room_for(self, limit: int) -> int:
+        """Return how many to read where ``limit`` are wanted, and only then those left out that may not be seen."""
+        return limit if self.scope.audience is None else limit * _HIDDEN
+
+    async def expand(self, uids: Sequence[str], spreads: Sequence[Spread], fanout: int) -> list[Neighbour]:
+        """Return where each spread leads from each node: the ``fanout`` heaviest of its edges that may be seen.
+
+        What may not be seen takes no places, so that nothing tells of it: not even what is missing.
+        """
+        found = await self._graph.expand(self.scope.tenant, uids, spreads, fanout) if uids else []
+        seen = await self.visible(found)
+        if len(seen) == len(found):
+            return seen  # nothing took a place
+        limit, short = fanout, _short(found, seen, fanout, fanout)
+        while short and limit < _MOST_LOOKED_AT:
+            limit = min(limit * _WIDER, _MOST_LOOKED_AT)
+            along = list(dict.fromkeys((kind, way) for _, kind, way in short))
+            origins = list(dict.fromkeys(uid for uid, _, _ in short))
+            wider = [
+                one
+                for one in await self._graph.expand(self.scope.tenant, origins, along, limit)
+                if spread_of(one) in short
+            ]
+            again = await self.visible(wider)
+            seen = [*(one for one in seen if spread_of(one) not in short), *again]
+            short = _short(wider, again, limit, fanout)
+        return _at_most(seen, fanout)
+
+    async def tellers(self, edges: Iterable[Edge]) -> dict[str, Node]:
+        """Return the items, by uid, whose extractions told of these edges, whether they may be seen or not."""
+        told_by = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
+        unread = sorted(told_by - self._tellers.keys())
+        self._tellers |= await self._graph.nodes(self.scope.tenant, unread) if unread else {}
+        return {uid: self._tellers[uid] for uid in told_by if uid in self._tellers}
+
+    async def nodes(self, nodes: Sequence[Node]) -> list[Node]:
+        """Keep the nodes that may be seen."""
+        seen = await self._seen(nodes)
+        return [node for node in nodes if node.uid in seen]
+
+    async def known(self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int) -> list[Node]:
+        """Keep the named things that the asker knows of: those that something he may see tells of.
+
+        Of a node's edges of one of ``spreads``, ``most`` are looked at. The application itself knows of all.
+        """
+        if self.scope.audience is None or not named:
+            return list(named)
+        known: set[str] = set()
+        open_, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
+        while open_:
+            found = await self._graph.expand(self.scope.tenant, open_, spreads, limit)
+            known |= {n.origin for n in await self.visible(found) if bears_out(n)}
+            full = {origin for (origin, _, _), count in counted(found).items() if count >= limit}
+            open_ = [uid for uid in open_ if uid in full - known] if limit < most else []
+            limit = min(limit * _WIDER, most)
+        return [node for node in named if node.uid in known]
+
+    async def _seen(self, nodes: Iterable[Node]) -> set[str]:
+        nodes = list(nodes)
+        about = await self._subjects(nodes)
+        return {n.uid for n in nodes if sees(self.scope, n, about.get(n.uid, ()), ever=self._ever)}
+
+    async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
+        """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
+        private = {node.uid for node in nodes if self.scope.audience is not None and node.sensitivity != "public"}
+        about: dict[str, set[str]] = {uid: set() for uid in private}
+        if private:
+            spreads = [("ABOUT", Direction.OUT)]
+            for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _ABOUT):
+                about[edge.origin] |= {*map(fold, (edge.node.name, *edge.node.aliases)), edge.node.uid}
+        return about
+
+
+def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int) -> set[Place]:
+    """Return the spreads of which ``limit`` edges were read, maybe not all, and fewer than ``fanout`` may be seen."""
+    visible = counted(seen)
+    return {place for place, count in counted(found).items() if count >= limit and visible.get(place, 0) < fanout}
+
+
+def _at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
+    """Return the first edges of each spread, in their order."""
+    taken: dict[Place, int] = {}
+    kept = []
+    for neighbour in found:
+        place = spread_of(neighbour)
+        taken[place] = taken.get(place, 0) + 1
+        if taken[place] <= fanout:
+            kept.append(neighbour)
+    return kept
+
+
+def known_by(registry: EdgeRegistry) -> list[Spread]:
+    """Return the spreads along which a named thing becomes known to a viewer."""
+    types = [edge_type.name for edge_type in registry if edge_type.name not in _UNTOLD]
+    return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
+
+
+def bears_out(neighbour: Neighbour) -> bool:
+    """Tell whether an edge that may be seen makes known what it leads from or to: somebody's telling is behind it."""
+    return not is_named(neighbour.node) or TOLD_BY in neighbour.edge.properties
+
+
+def counted(found: Sequence[Neighbour]) -> dict[Place, int]:
+    """Return how many edges of each spread of each node were found."""
+    counts: dict[Place, int] = {}
+    for neighbour in found:
+        key = spread_of(neighbour)
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def spread_of(neighbour: Neighbour) -> Place:
+    """Return the node and the spread along which a neighbour was found."""
+    way = Direction.OUT if neighbour.edge.source == neighbour.origin else Direction.IN
+    return neighbour.origin, neighbour.edge.type, way
+
+
+async def say(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> dict[str, str]:
+    """Return what each node says, by its uid: its own text, or its first passage.
+
+    A viewer gets no description of a named thing: whoever told of it may have done so in confidence.
+    """
+    first = {node.qdrant_id: node.uid for node in nodes if node.qdrant_id and node.label is not Label.CHUNK}
+    passages = await graph.texts(scope.tenant, [point for point in first if point])
+    own = {node.uid: node.text for node in nodes if node.text and (scope.audience is None or not is_named(node))}
+    return own | {first[point]: text for point, text in passages.items()}

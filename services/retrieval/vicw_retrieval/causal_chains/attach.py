@@ -1,0 +1,114 @@
+"""Causal chains put into an answer's surroundings, each edge with its proof."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vicw_retrieval.access.canonical import EntityVisibility, settle_identities
+from vicw_retrieval.access.visibility import say
+from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.causal_chains.chain_search import ChainSearch
+from vicw_retrieval.causal_chains.direction import ChainDirection
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge
+from vicw_retrieval.causal_chains.proof import prove, quote
+from vicw_retrieval.causal_chains.starts import starts_of
+from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_shared.errors import OverloadedError, UnavailableError
+from vicw_shared.model import Edge, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.ports import Scope
+
+_PASSAGES = 3
+"""Of each result, the passages whose events a chain may begin at, the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRequest:
+    """A question that asks for chains, who asks it, and which way they go."""
+
+    ports: RetrievalPorts
+    scope: Scope
+    query: str
+    way: ChainDirection
+    known: EntityVisibility
+
+
+async def weave(asked: ChainRequest, top: Sequence[Candidate], around: Surroundings) -> bool:
+    """Add the causal chains from what was found to ``around``; return whether time and the graph allowed for all.
+
+    Where the graph fails, nothing is added.
+    """
+    settings, graph = asked.ports.settings, asked.ports.graph
+    causes = Causes(graph, asked.scope, asked.known, asked.ports.registry, settings, asked.way)
+    search = ChainSearch(causes, asked.way, hops=settings.chain_hops, most=settings.chains)
+    found = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
+    begun = (uid for item, passages in found for uid in (item, *passages))
+    causes.know(around.nodes[uid] for uid in begun if uid in around.nodes)
+    try:
+        in_time = await _in_time(search, causes, asked, found)
+        chains = await _proven(causes, search.chains())
+        if chains:
+            await _add(asked, causes, chains, around)
+    except (UnavailableError, OverloadedError):
+        return False
+    return in_time
+
+
+async def _in_time(
+    search: ChainSearch, causes: Causes, asked: ChainRequest, found: Sequence[tuple[str, Sequence[str]]]
+) -> bool:
+    try:
+        async with asyncio.timeout(asked.ports.deadline.extra_seconds(asked.ports.settings.chain_ms)):
+            await search.run(await starts_of(causes, asked.query, found))
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _proven(causes: Causes, chains: Sequence[CausalPath]) -> list[CausalPath]:
+    edges = [step.edge for chain in chains for step in chain.steps]
+    passages = await prove(causes, edges)
+    steps = {edge.id: _step(edge, causes, passages) for edge in edges}
+    return [replace(chain, steps=tuple(steps[step.edge.id] for step in chain.steps)) for chain in chains]
+
+
+def _step(edge: Edge, causes: Causes, passages: Mapping[str, str]) -> CausalPathEdge:
+    teller = causes.nodes.get(str(edge.properties.get(TOLD_BY)))
+    passage = causes.nodes.get(passages.get(edge.id, ""))
+    if passage is None:
+        return CausalPathEdge(edge, teller=teller)
+    ends = (causes.nodes[edge.target], causes.nodes[edge.source])
+    return CausalPathEdge(edge, passage.uid, quote(passage.text or "", ends), teller)
+
+
+async def _add(asked: ChainRequest, causes: Causes, chains: Sequence[CausalPath], around: Surroundings) -> None:
+    """Add what the chains join, and the passages that prove it; what was merged is shown as what stands for it."""
+    nodes, edges = _shown(causes, chains)
+    texts = await say(asked.ports.graph, asked.scope, list(nodes.values()))
+    around.nodes = nodes | around.nodes
+    around.edges = edges | around.edges
+    around.texts = texts | around.texts
+    await settle_identities(asked.ports.graph, causes.visibility, asked.known, around)
+    around.chains = [chain for chain in chains if all(step.edge.id in around.edges for step in chain.steps)]
+
+
+def _shown(causes: Causes, chains: Sequence[CausalPath]) -> tuple[dict[str, Node], dict[str, Edge]]:
+    nodes: dict[str, Node] = {}
+    edges: dict[str, Edge] = {}
+    for step in (step for chain in chains for step in chain.steps):
+        edges[step.edge.id] = step.edge
+        shown = [
+            causes.nodes[step.edge.target],
+            causes.nodes[step.edge.source],
+            *([step.teller] if step.teller else []),
+        ]
+        nodes |= {node.uid: node for node in shown}
+        if step.passage is not None:
+            nodes[step.passage] = causes.nodes[step.passage]
+            proofs = (causes.proofs(node.uid).get(step.passage) for node in shown)
+            edges |= {proof.id: proof for proof in proofs if proof is not None}
+    return nodes, edges

@@ -1,0 +1,248 @@
+"""What brings what about, as far as one asker may see it: read hop by hop, each node once."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from vicw_retrieval.access.canonical import EntityVisibility
+from vicw_retrieval.access.scope import is_named
+from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.causal_chains.direction import ChainDirection
+from vicw_retrieval.traversal.walk import Walk, WalkPlan
+from vicw_shared.merging import canonical
+from vicw_shared.model import Edge, Label, Node, Sensitivity
+from vicw_shared.model.edges import TOLD_BY, Category, EdgeRegistry
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.text import fold
+
+_PROOF = ("EVIDENCED_BY", Direction.OUT)
+_PROVEN = ("EVIDENCED_BY", Direction.IN)
+_TOLD = 100
+"""Of a passage, what it tells of that is looked at."""
+_PROOFS = 20
+"""Of a node, the passages that are looked at."""
+_PASSAGES = 50
+"""Passages that one hop may lead to."""
+_ARTICLES = frozenset({"a", "an", "the"})
+_POINTING = frozenset(
+    "i me my we us our you your he him his she her it its they them their this that these those here there now then "
+    "today yesterday tomorrow which who".split()
+)
+"""What an event with one of these words is, only its own sentence tells."""
+_FEWEST_WORDS = 2
+
+
+class Causes:
+    """The causal edges around nodes, followed one way, and which nodes tell of one and the same.
+
+    Texts tell of an event anew when they name it as the cause of the next. What two texts of one item, or of one
+    thread that all may see, say in the same words is one event here; so is a sentence and the effect that it tells
+    of, where a later one points back to it (*That led to …*); and a thing and what it was merged into.
+    """
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        scope: Scope,
+        known: EntityVisibility,
+        registry: EdgeRegistry,
+        settings: RetrievalSettings,
+        way: ChainDirection,
+    ) -> None:
+        follow = Direction.IN if way is ChainDirection.BACK else Direction.OUT
+        types = [edge_type.name for edge_type in registry if edge_type.category is Category.CAUSAL]
+        self._graph, self._scope, self._way = graph, scope, way
+        self._spreads = [(name, follow) for name in types]
+        self.visibility = Visibility(graph, scope)
+        self._known = known
+        plan = WalkPlan(
+            spreads=self._spreads,
+            known_by=known.spreads,
+            hops=0,
+            limit=settings.context_read,
+            fanout=settings.fanout,
+            looked_at=settings.fanout_read,
+            sentences=True,
+        )
+        self._walk = Walk(graph, scope, self.visibility, plan)
+        self._near: dict[str, list[Neighbour]] = {}
+        self._proofs: dict[str, dict[str, Edge]] = defaultdict(dict)
+        self._told: dict[str, list[Node]] = {}
+        self._same: dict[str, set[str]] = {}
+        self._first: dict[tuple[str, str], str] = {}
+        self._parts: dict[str, set[str]] = defaultdict(set)
+        self._wholes: dict[str, set[str]] = defaultdict(set)
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """What was read and may be seen."""
+        return self._walk.nodes
+
+    def proofs(self, uid: str) -> Mapping[str, Edge]:
+        """Return the passages that prove a node, by their uids, with the edges to them."""
+        return self._proofs.get(uid, {})
+
+    def told(self, passage: str) -> Sequence[Node]:
+        """Return the sentences and events that a passage tells of."""
+        return self._told.get(passage, ())
+
+    def alike(self, uid: str) -> set[str]:
+        """Return the nodes that tell of what this one does, itself among them."""
+        same = self._same.get(uid, {uid})
+        more = set().union(
+            *(self._inside(one) if self._way is ChainDirection.BACK else self._around(one) for one in same)
+        )
+        return same.union(more, *(self._same.get(one, ()) for one in more))
+
+    def near(self, uid: str) -> list[Neighbour]:
+        """Return what is one step on from a node that was read, or from what tells of the same."""
+        return [neighbour for one in sorted(self.alike(uid)) for neighbour in self._near.get(one, ())]
+
+    def leads(self, uid: str) -> bool:
+        """Tell whether a node that was read leads on by itself, not by what it tells of."""
+        return any(self._near.get(one) for one in self._same.get(uid, {uid}))
+
+    def know(self, nodes: Iterable[Node]) -> list[str]:
+        """Take over nodes that may be seen, as far as there is room; return the uids of those that are new."""
+        return self._walk.add(nodes)
+
+    async def read(self, uids: Iterable[str]) -> None:
+        """Read what is one step on from nodes that are known, and from what tells of the same."""
+        wanted = list(dict.fromkeys(uids))
+        await self._follow([*wanted, *await self._stand_ins(wanted)])
+        passages = (passage for uid in wanted if self._may_be_told_again(uid) for passage in self.proofs(uid))
+        await self.tell(list(dict.fromkeys(passages))[:_PASSAGES])
+        await self._follow(sorted(set().union(*(self._beside(uid) for uid in wanted))))
+
+    async def prove(self, edges: Sequence[Edge]) -> None:
+        """Read the passages that prove the ends of edges that may be seen, and those of the items that tell of them."""
+        tellers = await self.visibility.tellers(edges)
+        self.know(tellers.values())
+        ends = {uid for edge in edges for uid in (edge.source, edge.target)}
+        await self._evidence([uid for uid in sorted(ends | tellers.keys()) if uid not in self._near])
+
+    async def tell(self, passages: Sequence[str]) -> None:
+        """Read what passages that may be seen tell of."""
+        fresh = [passage for passage in passages if passage not in self._told]
+        if not fresh:
+            return
+        found = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _TOLD)
+        seen = [n for n in await self.visibility.visible(found) if n.node.label is Label.EVENT]
+        self.know(n.node for n in seen)
+        self._told |= {passage: [] for passage in fresh}
+        for neighbour in seen:
+            self._proofs[neighbour.node.uid][neighbour.origin] = neighbour.edge
+            if neighbour.node.content_hash is None and neighbour.node.uid in self.nodes:
+                self._told[neighbour.origin].append(neighbour.node)
+        await self._compare(seen)
+        for passage in fresh:
+            self._divide(self._told[passage], [n.node for n in seen if n.origin == passage and n.node.content_hash])
+
+    async def _follow(self, uids: Iterable[str]) -> None:
+        fresh = [uid for uid in uids if uid not in self._near]
+        if not fresh:
+            return
+        self._near |= {uid: [] for uid in fresh}
+        found, _ = await asyncio.gather(self._walk.read(fresh, self._spreads), self._evidence(fresh))
+        self.know(neighbour.node for neighbour in found)
+        for neighbour in found:
+            if neighbour.node.uid in self.nodes:
+                self._near[neighbour.origin].append(neighbour)
+
+    async def _evidence(self, uids: Sequence[str]) -> None:
+        """Read what proves nodes. A passage may be seen by whoever may see its item: it is about nobody by itself."""
+        found = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
+        tellers = await self.visibility.tellers(neighbour.edge for neighbour in found)
+        seen = {node.uid for node in await self.visibility.nodes(list(tellers.values()))}
+        for neighbour in found:
+            teller = neighbour.edge.properties.get(TOLD_BY)
+            if teller in seen if teller is not None else self.nodes[neighbour.origin].content_hash is not None:
+                self.know([neighbour.node])
+                self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
+
+    def _may_be_told_again(self, uid: str) -> bool:
+        """Tell whether other sentences may tell of it: of an event that a text tells of, and of a short item."""
+        return self.nodes[uid].label is Label.EVENT and self._is_short(uid)
+
+    async def _stand_ins(self, uids: Sequence[str]) -> list[str]:
+        """Return what stands for named things that were merged, as far as the asker knows of it."""
+        named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._near]
+        if not named:
+            return []
+        ends = {
+            uid: end for uid, end in (await canonical(self._graph, self._scope.tenant, named)).items() if end != uid
+        }
+        found = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
+        seen = await self.visibility.nodes(list(found.values()))
+        known = await self.visibility.known(seen, self._known.spreads, most=self._known.looked_at)
+        self.know(known)
+        for uid, end in ends.items():
+            if end in self.nodes and end != uid:
+                self._join(uid, end)
+        return [node.uid for node in known]
+
+    async def _compare(self, proven: Sequence[Neighbour]) -> None:
+        """Join events that are told in the same words."""
+        items = await self.visibility.tellers(neighbour.edge for neighbour in proven)
+        for neighbour in proven:
+            words, item = _words(neighbour.node), items.get(str(neighbour.edge.properties.get(TOLD_BY)))
+            if words is None or item is None or neighbour.node.content_hash is not None:
+                continue
+            shared = item.flow_id is not None and item.sensitivity is Sensitivity.PUBLIC
+            place = f"{item.context}\0{item.flow_id}" if shared else item.uid
+            self._join(self._first.setdefault((place, words), neighbour.node.uid), neighbour.node.uid)
+
+    def _join(self, one: str, other: str) -> None:
+        joined = self._same.get(one, {one}) | self._same.get(other, {other})
+        self._same |= dict.fromkeys(joined, joined)
+
+    def _divide(self, told: Sequence[Node], items: Sequence[Node]) -> None:
+        """Note which events each sentence tells of; an item of a single sentence is that sentence."""
+        sentences = [node for node in told if node.is_statement]
+        events = [node for node in told if not node.is_statement]
+        wholes = {sentence.uid: sentence for sentence in sentences}
+        if len(sentences) == 1:
+            wholes |= {item.uid: sentences[0] for item in items}
+            for item in items:
+                self._parts[item.uid].add(sentences[0].uid)
+                self._wholes[sentences[0].uid].add(item.uid)
+        for uid, sentence in wholes.items():
+            for event in events:
+                if fold(event.text or event.name) in fold(sentence.text or ""):
+                    self._parts[uid].add(event.uid)
+                    self._wholes[event.uid].add(uid)
+
+    def _beside(self, uid: str) -> set[str]:
+        """Return what may tell of what a node does."""
+        same = self._same.get(uid, {uid})
+        more = set().union(
+            *((self._parts if self._way is ChainDirection.BACK else self._wholes).get(one, ()) for one in same)
+        )
+        return same.union(more, *(self._same.get(one, ()) for one in more))
+
+    def _inside(self, uid: str) -> set[str]:
+        """Return the effects that a sentence tells of together with their causes."""
+        parts = self._parts.get(uid, set()) if self._is_short(uid) else set()
+        return {one for one in parts if self.nodes[one].is_statement or self._leads_into(one, parts)}
+
+    def _around(self, uid: str) -> set[str]:
+        """Return the sentences whose last effect this is."""
+        wholes = {one for one in self._wholes.get(uid, ()) if self._is_short(one)}
+        return {one for one in wholes if not self._leads_into(uid, self._parts[one])}
+
+    def _leads_into(self, uid: str, parts: set[str]) -> bool:
+        return any(neighbour.node.uid in parts for neighbour in self._near.get(uid, ()))
+
+    def _is_short(self, uid: str) -> bool:
+        node = self.nodes.get(uid)
+        return node is not None and (node.content_hash is None or len(self.proofs(uid)) == 1)
+
+
+def _words(node: Node) -> str | None:
+    """Return what two tellings of one event have in common; None if it takes the context to know what is meant."""
+    words = [word for word in re.findall(r"\w+", fold(node.text or node.name)) if word not in _ARTICLES]
+    return " ".join(words) if len(words) >= _FEWEST_WORDS and _POINTING.isdisjoint(words) else None

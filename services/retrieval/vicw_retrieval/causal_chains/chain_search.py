@@ -1,0 +1,106 @@
+"""Causal chains: breadth first from what a question is about, the best first, to roots or to the bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.causal_chains.direction import ChainDirection
+from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
+from vicw_shared.model import Edge
+
+_OPEN_A_CHAIN = 8
+"""Unfinished paths that are kept for each chain that is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainStart:
+    """Where a chain may begin: a node that was read. ``relevance`` ≥ 0; ``rank`` is that of its result."""
+
+    uid: str
+    relevance: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    start: ChainStart
+    at: str
+    edges: tuple[Edge, ...]
+    passed: frozenset[str]
+    certainty: float
+    complete: bool = False
+
+    @property
+    def order(self) -> tuple[float, float, int, tuple[str, ...]]:
+        """What the question is about comes first, then what is surest; nothing is left to the engine."""
+        return -self.start.relevance, -self.certainty, self.start.rank, tuple(edge.id for edge in self.edges)
+
+    def further(self, causes: Causes) -> Iterator[_Path]:
+        """Yield the path, one edge longer, to each node that it has not passed; of two tellings, by the surer."""
+        surest: dict[str, tuple[float, Edge, str]] = {}
+        for neighbour in causes.near(self.at):
+            alike = causes.alike(neighbour.node.uid)
+            if alike & self.passed:
+                continue
+            edge = neighbour.edge
+            told = (certainty_of(edge), edge, neighbour.node.uid)
+            surest[min(alike)] = max(surest.get(min(alike), told), told, key=lambda one: (one[0], one[1].id))
+        for certainty, edge, uid in surest.values():
+            passed = self.passed | causes.alike(uid)
+            yield _Path(self.start, uid, (*self.edges, edge), passed, self.certainty * certainty)
+
+    def ended(self, *, complete: bool) -> _Path:
+        return _Path(self.start, self.at, self.edges, self.passed, self.certainty, complete)
+
+
+class ChainSearch:
+    """The search for chains. What it has come to stands when time runs out."""
+
+    def __init__(self, causes: Causes, way: ChainDirection, *, hops: int, most: int) -> None:
+        self._causes = causes
+        self._way = way
+        self._hops = hops
+        self._most = most
+        self._open: list[_Path] = []
+        self._ended: list[_Path] = []
+
+    async def run(self, starts: Sequence[ChainStart]) -> None:
+        """Follow causes from nodes that were read, one batched hop at a time."""
+        self._open = [_Path(s, s.uid, (), frozenset(self._causes.alike(s.uid)), 1.0) for s in starts]
+        for hop in range(self._hops + 1):
+            await self._causes.read(path.at for path in self._open)
+            self._grow(last=hop == self._hops)
+            if not self._open:
+                break
+
+    def chains(self) -> list[CausalPath]:
+        """Return the best chains, unproven, what the question is about first; none is a part of another."""
+        paths = sorted((path for path in (*self._ended, *self._open) if path.edges), key=lambda path: path.order)
+        kept: dict[tuple[str, ...], _Path] = {}
+        for path in paths:
+            ids = path.order[-1]
+            if not any(_is_part(ids, other) or _is_part(other, ids) for other in kept):
+                kept[ids] = path
+        return [
+            CausalPath(
+                self._way, tuple(map(CausalPathEdge, path.edges)), path.certainty, path.start.rank, path.complete
+            )
+            for path in list(kept.values())[: self._most]
+        ]
+
+    def _grow(self, *, last: bool) -> None:
+        grown: list[_Path] = []
+        for path in self._open:
+            further = list(path.further(self._causes))
+            if last or not further:
+                self._ended.append(path.ended(complete=not further))
+            else:
+                grown += further
+        self._open = sorted(grown, key=lambda path: path.order)[: _OPEN_A_CHAIN * self._most]
+
+
+def _is_part(one: Sequence[str], other: Sequence[str]) -> bool:
+    length = len(one)
+    return any(other[at : at + length] == one for at in range(len(other) - length + 1))

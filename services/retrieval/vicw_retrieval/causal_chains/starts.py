@@ -1,0 +1,60 @@
+"""Where chains begin: at results, and at what their passages tell of that has the question's words."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.causal_chains.chain_search import ChainStart
+from vicw_shared import sparse
+
+_RANK_WEIGHT = 0.25
+"""What being told of by the best result is worth; having all words of the question is worth 1."""
+_LEAST_SHARE = 0.5
+"""Of the best start's relevance, what another must have at least."""
+_WHOLE = 0.95
+"""An event with the question's words says more than the sentence, or the item, that has them too."""
+_MOST = 50
+
+
+async def starts_of(causes: Causes, query: str, results: Sequence[tuple[str, Sequence[str]]]) -> list[ChainStart]:
+    """Return the starts, the most relevant first, read one step on; only those that lead anywhere.
+
+    ``results`` are items with their passages, best first; all are known and may be seen.
+    """
+    await causes.tell([passage for _, passages in results for passage in passages])
+    ranks: dict[str, int] = {}
+    texts: dict[str, str] = {}
+    for rank, (uid, passages) in enumerate(results, start=1):
+        ranks.setdefault(uid, rank)
+        texts[uid] = " ".join(node.text or "" for passage in passages if (node := causes.nodes.get(passage)))
+        for node in (node for passage in passages for node in causes.told(passage)):
+            ranks.setdefault(node.uid, rank)
+            texts[node.uid] = node.text or node.name
+    shares = _shares(query, texts)
+    events = {uid for uid in ranks if not (causes.nodes[uid].is_statement or causes.nodes[uid].content_hash)}
+    starts = [
+        ChainStart(uid, (1 if uid in events else _WHOLE) * shares[uid] + _RANK_WEIGHT / rank, rank)
+        for uid, rank in ranks.items()
+    ]
+    starts = heapq.nsmallest(_MOST, starts, key=lambda start: (-start.relevance, start.rank, start.uid))
+    await causes.read(start.uid for start in starts)
+    leading = [s for s in starts if (causes.near(s.uid) if s.uid in events else causes.leads(s.uid))]
+    best = max((start.relevance for start in leading), default=0.0)
+    return [start for start in leading if start.relevance >= _LEAST_SHARE * best]
+
+
+def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
+    """Return how much of the question each text has, in [0, 1]: its words, weighed by how few of the texts have them.
+
+    Words that none has tell nothing apart.
+    """
+    asked = sparse.encode_query(query).indices
+    has = {uid: set(asked).intersection(sparse.encode_query(text).indices) for uid, text in texts.items()}
+    counts = Counter(term for terms in has.values() for term in terms)
+    rarity = {term: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
+    total = sum(rarity.values())
+    return {uid: sum(rarity[term] for term in terms) / total if total else 0.0 for uid, terms in has.items()}

@@ -1,0 +1,173 @@
+"""Bridges of knowledge items: a sentence like the question hands over to what it names (design: "What was tried").
+
+"The Dry is based on a novel by Jane Harper" answers half of a question; the other half stands on the page called Jane
+Harper, or in another passage that speaks of her. Names of chats and stories are everywhere and lead nowhere, so only
+Entity items hand over, and only they receive: the more, the better they answer what the sentence leaves open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.title_match import titled
+from vicw_retrieval.channels.graph.uncovered_terms import Leftover
+from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_shared.model import Label, Node
+from vicw_shared.model.triggers import phrase_of, spellings
+from vicw_shared.ports import Direction, Lead
+
+HANDING = 15
+"""Items that hand over, at each step the best."""
+_LIKE = 0.2
+"""The cosine, or share of words, from which a statement is like the question."""
+_OF_NAMED = 0.6
+"""What a statement of a page that the question names counts at least: it tells of what is asked about in any words."""
+_DECAY = 0.7
+"""What is left of a standing with each further step."""
+_IN_TITLE = 0.8
+"""The share of a page whose title has the name among its words."""
+_RARE = 8
+"""Items that may share a name for it to lead from one to another; of more, only to those that are like the question."""
+_STATEMENTS = 40
+_NAMES = 20
+_MENTIONS = 64
+_MOST_READ = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A statement like the question: of which item, what it hands on, and what it says."""
+
+    item: str
+    handed: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """From a sentence over a name to an item, which gets ``share`` of what is handed on."""
+
+    sentence: str
+    target: str
+    share: float
+
+
+class BridgeSpread:
+    """Hands over from item to item, for one question."""
+
+    def __init__(self, question: Question, hops: int, named: Collection[str] = ()) -> None:
+        """Hand over from items in ``hops`` steps; the question has the titles of those that are ``named``."""
+        self._question = question
+        self._hops = hops
+        self._named = named
+        self._tenant = question.scope.tenant
+        self._leftover = Leftover(question.likeness)
+
+    async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
+        """Come to the Entity items that ``anchors`` lead to, each with what all steps gave it."""
+        total: dict[str, float] = {}
+        front = sorted(anchors, key=lambda anchor: (-anchor.standing, anchor.uid))[:HANDING]
+        for depth in range(1, self._hops + 1):
+            sentences = await self._sentences(front)
+            step = await self._step(sentences, reached) if sentences else {}
+            for uid, gain in step.items():
+                total[uid] = total.get(uid, 0.0) + gain
+                first = reached.ways.get(uid)
+                reached.ways[uid] = Reach(
+                    uid, total[uid], first.depth if first else depth, "MENTIONS", SubGraph.KNOWLEDGE
+                )
+            best = sorted(step, key=lambda uid: (-step[uid], uid))[:HANDING]
+            front = [Anchor(uid, step[uid] * _DECAY, _proof(reached.nodes[uid])) for uid in best]
+
+    async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
+        """Return the statements of these items that are like the question."""
+        question = self._question
+        standing = {anchor.uid: anchor.standing for anchor in front}
+        owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
+        spread = [("EVIDENCED_BY", Direction.IN)]
+        found = await question.visibility.expand(list(owner), spread, _STATEMENTS)
+        said = [neighbour for neighbour in found if neighbour.node.is_statement]
+        nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in said}
+        cosines = await question.likeness.alike(list(nodes))
+        alike = {uid: (*nodes[uid], self._likeness(nodes[uid][0], cosine)) for uid, cosine in cosines.items()}
+        like = {uid: one for uid, one in alike.items() if one[2] >= _LIKE}
+        return {uid: _Sentence(o, standing[o] * cosine, node.text or "") for uid, (o, node, cosine) in like.items()}
+
+    def _likeness(self, item: str, cosine: float) -> float:
+        """Return how far a statement is like the question."""
+        return max(cosine, _OF_NAMED) if item in self._named else cosine
+
+    async def _step(self, sentences: Mapping[str, _Sentence], reached: Reached) -> dict[str, float]:
+        """Return what each item gains that the sentences lead to; the best way counts, and none to itself."""
+        ways = await self._ways(sentences)
+        ways = [way for way in ways if way.target != sentences[way.sentence].item]
+        worth = {way: sentences[way.sentence].handed * way.share for way in ways}
+        best = sorted(ways, key=lambda way: (-worth[way], way.target, way.sentence))
+        targets = list(dict.fromkeys(way.target for way in best))[:_MOST_READ]
+        nodes = await self._question.graph.nodes(self._tenant, targets)
+        seen = await self._question.visibility.nodes(list(nodes.values()))
+        kept = await wanted(self._question.graph, self._question.scope, seen)
+        reached.know(kept)
+        open_ = await self._leftover.answered(
+            {uid: one.text for uid, one in sentences.items()}, {node.uid: _proof(node) for node in kept}
+        )
+        gains: dict[str, float] = {}
+        for way in best:
+            if way.target in reached.nodes:
+                gain = worth[way] * open_(way.sentence, way.target)
+                gains[way.target] = max(gains.get(way.target, 0.0), gain)
+        return gains
+
+    async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_Way]:
+        """Return where the names lead that the sentences have and the question does not."""
+        found = await self._question.graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
+        named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        names = {lead.uid: phrase_of(lead.name) for lead in named}
+        phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
+        called = await titled(self._question, phrases)
+        mentions = await self._mentions(list(names))
+        shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
+        for uid, name in names.items():
+            shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in called.get(one, ())}
+        return [_Way(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
+
+    async def _mentions(self, things: Sequence[str]) -> dict[str, list[Lead]]:
+        """Return the Entity items that mention each thing; of one that all speak of, none."""
+        leads = await self._question.graph.leads(self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS)
+        found: dict[str, dict[str, Lead]] = {}
+        for lead in leads:
+            if lead.is_item and lead.label is Label.ENTITY:
+                found.setdefault(lead.origin, {})[lead.uid] = lead
+        seen = await self._visible({lead.uid for items in found.values() for lead in items.values()})
+        return {uid: [lead for lead in items.values() if lead.uid in seen] for uid, items in found.items()}
+
+    async def _visible(self, items: set[str]) -> set[str]:
+        """Return those that the asker may see: what he may not must not show in how many share a name either."""
+        question = self._question
+        if question.scope.audience is None:
+            return items
+        nodes = await question.graph.nodes(self._tenant, sorted(items))
+        return {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
+
+    def _shares(self, name: str, items: Sequence[Lead]) -> dict[str, float]:
+        """Return what each item gets that mentions a thing."""
+        phrase, question = f" {phrase_of(name)} ", self._question
+        spread = 1 / math.log(1 + len(items)) if len(items) > 1 else 0.0
+        shares: dict[str, float] = {}
+        for lead in items:
+            alike = 1.0 if len(items) <= _RARE else 2 * question.standings.get(lead.uid, 0.0) / (question.best or 1.0)
+            share = spread * alike
+            if phrase in f" {phrase_of(lead.name)} ":
+                share = max(share, _IN_TITLE)
+            if share > 0:
+                shares[lead.uid] = share
+        return shares
+
+
+def _proof(node: Node) -> tuple[str, ...]:
+    return (node.qdrant_id,) if node.qdrant_id is not None else ()

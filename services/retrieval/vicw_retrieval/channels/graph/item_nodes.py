@@ -1,0 +1,74 @@
+"""Where an item is in the graph beside its own node: in its statements, and in the node of its page.
+
+Statements have the causes of what an item tells, page nodes have the links of what it documents. To go from one to the
+other is no step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.channels.dense import told_of
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.model.anchors import Reach
+from vicw_shared.model import Label, Node
+from vicw_shared.model.knowledge import is_knowledge, page_uid
+from vicw_shared.ports import Direction, ItemRef
+
+_STATEMENTS = 12
+_MENTIONS = 20
+_NODES_OF_AN_ITEM = 3
+
+
+async def inside(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
+    """Return what stands for ``items``, each with its item. ``passages``: of which item each is."""
+    graph, tenant = question.graph, question.scope.tenant
+    said = await told_of(graph, tenant, list(passages), _STATEMENTS)
+    found = {lead.uid: passages[lead.origin] for lead in said}
+    nodes = await graph.nodes(tenant, items)
+    pages = [node for node in nodes.values() if node.label is Label.ENTITY and node.source_id is not None]
+    return found | {page_uid(tenant, node.context, node.source_id or ""): node.uid for node in pages}
+
+
+async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: int) -> list[tuple[Node, Reach]]:
+    """Return the items that these nodes are, or stand for, as far as they are wanted, each by its best way.
+
+    At most ``most`` are looked at, the best, and three times as many nodes: an item may have several.
+    """
+    found = [(node, reach) for node, reach in found if _has_item(node)]
+    found = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: _NODES_OF_AN_ITEM * most]
+    told = {node.uid: node.uid for node, _ in found if node.content_hash is not None}
+    said = await said_by(question, [node.uid for node, _ in found if node.is_statement])
+    told |= {statement: item.uid for statement, (item, _) in said.items()}
+    told |= await _pages_of(question, [node.uid for node, _ in found if is_knowledge(node)])
+    ways: dict[str, Reach] = {}
+    for node, reach in found:
+        item = told.get(node.uid)
+        if item is not None and (item not in ways or reach.gain > ways[item].gain):
+            ways[item] = reach
+    best = sorted(ways, key=lambda uid: (-ways[uid].gain, uid))[:most]
+    nodes = await question.graph.nodes(question.scope.tenant, best)
+    seen = await question.visibility.nodes(list(nodes.values()))
+    return [(node, ways[node.uid]) for node in await wanted(question.graph, question.scope, seen)]
+
+
+def _has_item(node: Node) -> bool:
+    return node.content_hash is not None or node.is_statement or is_knowledge(node)
+
+
+async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
+    """Return the item of each statement, and the passage that says it."""
+    graph, tenant = question.graph, question.scope.tenant
+    proofs = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
+    owners = await graph.owners(tenant, [lead.uid for lead in proofs]) if proofs else {}
+    return {lead.origin: (owners[lead.uid], lead.uid) for lead in proofs if lead.uid in owners}
+
+
+async def _pages_of(question: Question, pages: Sequence[str]) -> dict[str, str]:
+    """Return the items whose text stands on these pages; others may mention a page, too."""
+    graph, tenant = question.graph, question.scope.tenant
+    mentions = await graph.leads(tenant, pages, ("MENTIONS", Direction.IN), _MENTIONS) if pages else []
+    nodes = await graph.nodes(tenant, sorted({lead.uid for lead in mentions if lead.is_item})) if mentions else {}
+    own = {page_uid(tenant, node.context, node.source_id): uid for uid, node in nodes.items() if node.source_id}
+    return {page: own[page] for page in pages if page in own}

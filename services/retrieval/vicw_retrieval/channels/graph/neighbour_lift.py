@@ -1,0 +1,57 @@
+"""Lift along NEXT: what is said next to a hit is understood with it (design: "What was tried", NEXT lift).
+
+The best of an Event's neighbours counts, not their sum: a long thread must not outweigh a short one. A short turn of a
+chat needs its neighbours to be understood, a long message does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.threads import Beside, Threads
+from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_shared.model import Node
+
+SHARES = (0.5, 0.25)
+"""What of an Event's standing its neighbours have, at a distance of one and two."""
+_ENOUGH = 400
+"""Characters of a turn that is understood by itself: of a longer one, what it has of its neighbours counts less."""
+
+
+async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) -> None:
+    """Come to the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
+    threads = Threads(question.graph, question.visibility)
+    await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
+    sources = {anchor.key: {anchor.key: anchor.standing} for anchor in anchors}
+    for depth, share in enumerate(SHARES, start=1):
+        found = await threads.beside(list(sources))  # nothing passes through what the asker may not see
+        nodes = {beside.key: beside.node for beside in found}
+        reached.nodes |= nodes
+        need = await _need(question, nodes)
+        sources = _handed_on(sources, found)
+        for uid, standings in sources.items():
+            best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
+            reached.add(Reach(uid, need[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
+
+
+async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
+    """Return the share of what its neighbours say that each of these takes, in (0, 1]; only turns say who speaks."""
+    graph, tenant = question.graph, question.scope.tenant
+    passages = {node.qdrant_id: uid for uid, node in nodes.items() if node.qdrant_id}
+    folded = [passage for passage, uid in passages.items() if nodes[uid].uid != uid]
+    owners = await graph.owners(tenant, folded) if folded else {}  # a Macro-Event may have several speakers
+    speakers = {passage: (owners.get(passage) or nodes[uid]).speaker for passage, uid in passages.items()}
+    turns = {passage: uid for passage, uid in passages.items() if speakers[passage] is not None}
+    # As nodes, not as texts: whoever comes to a turn asks next whether its passage still holds.
+    chunks = await graph.nodes(tenant, list(turns)) if turns else {}
+    said = {turns[uid]: len(chunk.text) for uid, chunk in chunks.items() if chunk.text is not None}
+    return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
+
+
+def _handed_on(sources: Mapping[str, Mapping[str, float]], found: Sequence[Beside]) -> dict[str, dict[str, float]]:
+    """Return, for each neighbour, the anchors that it is come to from, and their standings."""
+    handed: dict[str, dict[str, float]] = {}
+    for beside in found:
+        handed.setdefault(beside.key, {}).update(sources[beside.origin])
+    return handed

@@ -1,0 +1,51 @@
+"""A look around the best of what was found, before anything spreads from it.
+
+Stages ask of the same items one after another, each for edges of its own. What most of them will ask is read here, in
+as few reads as there are kinds of it, and answered from the question's memory (``remembering``): this changes how often
+the graph is asked, and nothing else. What is not asked for in the end costs less than a read of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Sequence
+
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.title_match import titles_of
+from vicw_retrieval.channels.graph.typed_spread import LEAST_WEIGHT, names_of
+from vicw_retrieval.model.candidates import Candidate
+from vicw_shared.ports import Direction, Spread
+from vicw_shared.settings import RetrievalSettings
+
+_ITEMS = 20
+"""Items that lead on."""
+_PASSAGES = 30
+"""Passages that are compared, or shown."""
+_FANOUT = 20
+AROUND: tuple[Spread, ...] = (
+    ("NEXT", Direction.OUT),
+    ("NEXT", Direction.IN),
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("INITIATED", Direction.IN),
+    ("ABOUT", Direction.OUT),
+    ("TAGGED", Direction.OUT),
+)
+"""What is asked of items: lift, people, tags and the expansion have these."""
+
+
+async def look_around(question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
+    """Read the best items and passages, the edges at them, and what the question names; raise what the graph does."""
+    graph, tenant, standings = question.graph, question.scope.tenant, question.standings
+    names = [titles_of(question)] if settings.named else []
+    names += names_of(question) if settings.graph_weight >= LEAST_WEIGHT else []
+    best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-standings[one.key], one.key))
+    items = list(dict.fromkeys(one.item.uid for one in best[:_ITEMS]))
+    passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))
+    if items:
+        await asyncio.gather(
+            graph.find_names(tenant, names, contexts=question.scope.contexts),
+            graph.nodes(tenant, [*items, *passages]),
+            graph.expand(tenant, items, AROUND, _FANOUT),
+        )

@@ -1,0 +1,207 @@
+"""Typed spreading: what edges lead to, through the causal and the knowledge sub-graph (seed 002 §5 and §8.2).
+
+Both are walked at the same time, from what the question names and from what was found for it. An edge hands on its
+weight, the second hop half of that, and each of a crowd of like edges little. What is come to is carried to its item.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vicw_retrieval.access.visibility import counted, known_by, spread_of
+from vicw_retrieval.channels.graph.item_nodes import carry, inside
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model.edges import Category
+from vicw_shared.model.names import MOST_NAMESAKES, SLOT
+from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
+from vicw_shared.ties import DREAM
+
+HOPS = 2
+BOOST = 1.5
+"""What the channel counts beside its weight (seed 002, GRAPH_WEIGHT_BOOST)."""
+MOST = 20
+"""Items that it comes to, both sub-graphs together (seed 002 §11.2)."""
+LEAST_WEIGHT = 0.05
+"""The weight under which nothing is walked (seed 002 §11.2)."""
+PART_OF_NAME = 0.5
+"""What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
+_ALONE = 1
+"""Things of whose name a word is a part, for it to tell which is meant."""
+_KNOWN_BY = 200
+"""Edges of a thing that are looked at to find one by which the asker knows of it."""
+_HIGH = 0.5
+"""The score of an item from which the other sub-graph could hardly better it."""
+_DAMPING = 0.5
+_ANCHORS = 10
+_FANOUT = 10
+_FRONT = 60
+_SPARE = 3
+"""How many more items are looked at than a sub-graph may come to: some may not be seen, or are not wanted."""
+
+
+_CATEGORIES = {
+    SubGraph.CAUSAL: {Category.CAUSAL, Category.CONFLICT, Category.SUPPORT, Category.LINEAGE, Category.AGENCY},
+    SubGraph.KNOWLEDGE: {Category.STRUCTURAL, Category.DEPENDENCY, Category.SEMANTIC, Category.BRIDGE},
+}
+_OF_PLACE = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
+"""Structural edges that tell where something stands: they lead to all that stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadPlan:
+    """What a walk goes by: the types that exist, the weight of all it finds, and the share of what causes bring.
+
+    Edges that a dream made are not followed.
+    """
+
+    registry: EdgeRegistry
+    weight: float
+    bias: float
+
+    def spreads(self, part: SubGraph) -> list[Spread]:
+        """Return the spreads of a sub-graph."""
+        names = [t.name for t in self.registry if t.category in _CATEGORIES[part] and t.name not in _OF_PLACE]
+        return [(name, way) for name in names for way in Direction]
+
+    def places(self, part: SubGraph) -> int:
+        """Return how many items a sub-graph may come to (seed 002 §8.3)."""
+        causal = math.ceil(MOST * self.bias)
+        return causal if part is SubGraph.CAUSAL else MOST - causal
+
+
+async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, reached: Reached) -> None:
+    """Come to the items that typed edges lead to from ``anchors``, best first, and from what the question names.
+
+    Of the sub-graphs that which has more places is the first, the causal one of equals. Where it fills the list with
+    high scores the other is not waited for (seed 002 §11.2). When time is over, what either has found by then counts.
+    """
+    seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= LEAST_WEIGHT else {}
+    parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
+    await _first_hop(question, seeds, plan, parts)
+    running = {part: asyncio.create_task(_walk_part(question, seeds, plan, part)) for part in parts}
+    places = {part: plan.places(part) for part in parts}
+    try:
+        for part, task in running.items():
+            found = await task
+            if part is parts[0] and len(found) >= MOST and found[MOST - 1][1].gain >= _HIGH:
+                places = {part: MOST}
+                break
+    finally:
+        for task in running.values():
+            task.cancel()
+        await asyncio.gather(*running.values(), return_exceptions=True)
+        for part, most in places.items():
+            task = running[part]
+            if not task.cancelled() and task.exception() is None:
+                _take(question, task.result()[:most], plan, reached)
+
+
+async def _first_hop(
+    question: Question, seeds: Mapping[str, float], plan: SpreadPlan, parts: Sequence[SubGraph]
+) -> None:
+    """Read the first hop of all sub-graphs at once: they begin at the same seeds, and find it in the memory."""
+    spreads = [spread for part in parts for spread in plan.spreads(part)]
+    if spreads:
+        await question.graph.expand(question.scope.tenant, _front(seeds, seeds, 1), spreads, _FANOUT)
+
+
+def _front(scores: Mapping[str, float], among: Iterable[str], depth: int) -> list[str]:
+    """Return from where a walk goes on: the best, fewer with each hop."""
+    return sorted(among, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
+
+
+async def _walk_part(
+    question: Question, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
+) -> list[tuple[Node, Reach]]:
+    """Walk a sub-graph; return the items that it leads to, best first."""
+    ways = await _spread(question, seeds, plan, part)
+    found = await carry(question, ways, _SPARE * plan.places(part))
+    return sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))
+
+
+def _take(question: Question, found: Sequence[tuple[Node, Reach]], plan: SpreadPlan, reached: Reached) -> None:
+    for item, way in found:
+        reached.know([item])
+        gain = BOOST * plan.weight * question.best * way.gain
+        reached.add(replace(way, uid=item.uid, gain=gain))
+
+
+async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRegistry) -> dict[str, float]:
+    """Return where a walk begins, each with a score in [0, 1].
+
+    These are the things that the question names, what it has the trigger phrase of, and the first items found, with
+    what stands for these in the graph.
+    """
+    best = question.best or 1.0
+    first = {anchor.uid: min(1.0, anchor.standing / best) for anchor in anchors[:_ANCHORS]}
+    first |= dict.fromkeys(question.triggered, 1.0)
+    passages = {passage: anchor.uid for anchor in anchors[:_ANCHORS] for passage in anchor.passages}
+    passages |= {passage: uid for uid, passage in question.triggered.items()}
+    within, named = await asyncio.gather(inside(question, list(first), passages), _named(question, registry))
+    seeds = {uid: first[item] for uid, item in within.items() if item in first} | first
+    return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
+
+
+def names_of(question: Question) -> list[NameQuery]:
+    """Return the look-ups of the things that the question may name: wholly, by a word, by a beginning."""
+    # Whom a viewer does not know, he mistakes for nobody.
+    enough = _ALONE + 1 if question.scope.audience is None else MOST_NAMESAKES
+    return [
+        NameQuery(By.NAME, tuple(sorted(question.phrases))),
+        NameQuery(By.WORD, tuple(question.words), enough),
+        NameQuery(By.BEGINNING, tuple(question.beginnings)),
+    ]
+
+
+async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
+    """Return the things that the question names, wholly, by a word or by the beginning of a word of their name.
+
+    The asker knows of them, and what is named in no better way is named by a beginning.
+    """
+    scope = question.scope
+    whole, part, begun = await question.graph.find_names(scope.tenant, names_of(question), contexts=scope.contexts)
+    for word, same in begun.items():
+        if word not in whole and word not in part:
+            part[word] = [node for node in same if node.subtype != SLOT]
+    things = {node.uid: node for same in (*whole.values(), *part.values()) for node in same}
+    known = {
+        node.uid for node in await question.visibility.known(list(things.values()), known_by(registry), most=_KNOWN_BY)
+    }
+    alone = [[node.uid for node in same if node.uid in known] for same in part.values()]
+    scores = {uid: PART_OF_NAME for same in alone if len(same) <= _ALONE for uid in same}
+    return scores | {node.uid: 1.0 for same in whole.values() for node in same if node.uid in known}
+
+
+async def _spread(
+    question: Question, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
+) -> list[tuple[Node, Reach]]:
+    """Return what a sub-graph leads to within two hops, each by its best way; the score is its ``gain``."""
+    spreads = plan.spreads(part)
+    scores, front = dict(seeds), list(seeds)
+    ways: dict[str, tuple[Node, Reach]] = {}
+    for depth in range(1, HOPS + 1):
+        best = _front(scores, front, depth)
+        found = await question.visibility.expand(best, spreads, _FANOUT)
+        found = [one for one in found if one.edge.created_by != DREAM]
+        crowds = counted(found)
+        handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
+        front = []
+        for one in found:
+            uid, score = one.node.uid, handing[one.origin] * _share(one, crowds[spread_of(one)])
+            if score > scores.get(uid, 0.0):
+                scores[uid] = score
+                ways[uid] = one.node, Reach(uid, score, depth, one.edge.type, part)
+                front.append(uid)
+        front = list(dict.fromkeys(front))
+    return list(ways.values())
+
+
+def _share(one: Neighbour, crowd: int) -> float:
+    """Return what an edge hands on: its weight and certainty, divided among all of its kind that leave the node."""
+    certainty = one.edge.properties.get("certainty")
+    return one.edge.weight * (float(certainty) if isinstance(certainty, int | float) else 1.0) / (1 + math.log(crowd))

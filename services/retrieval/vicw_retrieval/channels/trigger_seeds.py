@@ -1,0 +1,30 @@
+"""Where a question enters the graph by the words that callers gave their items for it (seed 002 §5.2, step 1)."""
+
+from __future__ import annotations
+
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.visibility import Visibility
+from vicw_shared.model import Node
+from vicw_shared.model.triggers import phrases_in
+from vicw_shared.ports import GraphStore, Scope
+from vicw_shared.settings import RetrievalSettings
+
+_FIRST_LOOK = 20
+_WIDER = 8
+
+
+async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: RetrievalSettings) -> list[Node]:
+    """Return the items of which ``question`` has a trigger phrase, as far as ``scope`` may see and wants them.
+
+    What is protected comes first, then what weighs most; ``settings.seeds`` at most. Of each phrase no more than
+    ``settings.fanout_read`` items are read to find those that may be seen.
+    """
+    phrases = phrases_in(question) if settings.seeds else []
+    visibility, limit = Visibility(graph, scope), min(_FIRST_LOOK, settings.fanout_read)
+    while phrases:
+        found = await graph.triggered(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
+        kept = await wanted(graph, scope, await visibility.nodes(found))
+        if len(kept) >= settings.seeds or len(found) < limit or limit >= settings.fanout_read:
+            return kept[: settings.seeds]
+        limit = min(limit * _WIDER, settings.fanout_read)
+    return []

@@ -1,0 +1,1 @@
+"""Data classes of the read path: candidates, anchors, similarity, neighbourhoods."""

@@ -1,0 +1,158 @@
+"""From channel hits to ranked items: exact scores in both channels, fusion, one result per item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from vicw_retrieval.model.anchors import SubGraph
+from vicw_retrieval.ranking import blend, minmax, rrf, zscore
+from vicw_shared.ports import ItemRef, VectorHit
+
+GRAPH = "graph"
+_GRAPH_WEIGHT = 0.3
+"""Of the graph's list in rank fusion, where the others' weights add up to 2: 0.15 of 1 (seed 002 §8.3)."""
+
+
+@dataclass(frozen=True)
+class Wave:
+    """What the channels brought: passages with their scores.
+
+    ``ranked`` holds each channel's own hits, best first, those of GRAPH among them; ``scores`` adds the scores of
+    passages that only another found. ``weights`` are those of the channels, ``ceilings`` the most that one can give
+    this query, where it is not 1.
+    """
+
+    ranked: Mapping[str, Sequence[VectorHit]]
+    scores: Mapping[str, dict[str, float]]
+    weights: Mapping[str, float]
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def strengths(self) -> dict[str, float]:
+        """The channels' scores standardised and weighted, of every passage."""
+        return zscore.combine(self.scores, self.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHit:
+    """Where the spreads ranked an item, with a score in [0, 1], and its best way: how far, by which edge, and where."""
+
+    rank: int
+    score: float
+    depth: int
+    edge_type: str
+    sub_graph: SubGraph
+
+
+@dataclass(slots=True)
+class Candidate:
+    """An item with its passages, best first, as (uid, fused score). ``key`` tells it from all others, folded or not.
+
+    Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
+    of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,
+    ``duplicates`` the uids of what says the same, ``tagged`` the rank and score of what was come to over tags.
+    """
+
+    item: ItemRef
+    score: float
+    passages: list[tuple[str, float]] = field(default_factory=list)
+    kind: Literal["anchor", "associative"] = "anchor"
+    boosts: dict[str, float] = field(default_factory=dict)
+    reached: GraphHit | None = None
+    duplicates: list[str] = field(default_factory=list)
+    tagged: tuple[int, float] | None = None
+
+    @property
+    def key(self) -> str:
+        """The uid, of a folded item its own."""
+        return self.item.key
+
+    @property
+    def standing(self) -> float:
+        """The score, or 0 of one that stands out less than an average candidate."""
+        return max(self.score, 0.0)
+
+    def boost(self, by: str, gain: float) -> None:
+        """Add to the score, and remember by what."""
+        self.score += gain
+        self.boosts[by] = self.boosts.get(by, 0.0) + gain
+
+
+def is_full(wave: Wave, limit: int) -> bool:
+    """Tell whether a channel found as much as it may, so that there can be more."""
+    return any(len(hits) >= limit for name, hits in wave.ranked.items() if name != GRAPH)
+
+
+def merge(wave: Wave, more: Wave) -> Wave:
+    """Return both waves as one, every passage judged anew among all."""
+    ranked = {
+        name: sorted([*wave.ranked.get(name, ()), *more.ranked.get(name, ())], key=lambda hit: -hit.score)
+        for name in wave.ranked.keys() | more.ranked.keys()
+    }
+    names = dict.fromkeys([*wave.scores, *more.scores])
+    scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in names}
+    return Wave(ranked, scores, {**wave.weights, **more.weights}, wave.ceilings)
+
+
+def fuse(wave: Wave, *, method: str) -> dict[str, float]:
+    """Return the fused score of every passage, higher is better. A channel alone ranks by its own score."""
+    if method == "zscore":
+        return dict(wave.strengths)
+    present = [name for name, hits in wave.ranked.items() if hits and name != GRAPH]
+    if len(present) == 1:
+        return dict(wave.scores[present[0]])
+    if method == "rrf":
+        rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
+        return rrf.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
+    if method == "blend":
+        return blend.fuse(wave.scores, wave.weights, wave.ceilings)
+    return minmax.fuse(wave.scores, wave.weights)
+
+
+def shown(score: float, method: str) -> float:
+    """Return a score as the wire has it: standardised ones in (0, 1), .5 for an average candidate."""
+    return zscore.squash(score) if method == "zscore" else score
+
+
+def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:
+    """Return one candidate per item, scored by its best passage, best first; ties in order of key.
+
+    A passage without an owner is a vector without a node: it is left out.
+    """
+    found: dict[str, Candidate] = {}
+    for passage, score in sorted(fused.items(), key=lambda entry: (-entry[1], entry[0])):
+        item = owners.get(passage)
+        if item is None:
+            continue
+        if item.key not in found:
+            found[item.key] = Candidate(item, score)
+        found[item.key].passages.append((passage, score))
+    return in_order(found.values())
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates, best first; ties in order of key."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))
+
+
+def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
+    """Return the first ``limit`` candidates; what the graph brings up is among them, in half of the places at most.
+
+    The first that it brings, what is protected above all, takes the places of the last others, then of what it brings
+    after it; the order stays that of the scores.
+    """
+    ranks = {hit.id: rank for rank, hit in enumerate(wave.ranked.get(GRAPH, ()))}
+
+    def rank(candidate: Candidate) -> float:
+        return min((ranks[passage] for passage, _ in candidate.passages if passage in ranks), default=math.inf)
+
+    first, rest = candidates[:limit], candidates[limit:]
+    late = sorted((one for one in rest if rank(one) < math.inf), key=rank)[: limit // 2]
+    others, brought = ([one for one in first[::-1] if (rank(one) < math.inf) == is_brought] for is_brought in (0, 1))
+    swapped = [pair for pair in zip(late, others + brought, strict=False) if rank(pair[0]) < rank(pair[1])]
+    taken, given = {one.key for one, _ in swapped}, {one.key for _, one in swapped}
+    return [*(one for one in first if one.key not in given), *(one for one in rest if one.key in taken)]

@@ -1,0 +1,36 @@
+"""What an answer shows beside its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vicw_retrieval.causal_chains.model import CausalPath
+from vicw_shared.model import Edge, Node
+from vicw_shared.ports import Direction, Neighbour
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
+
+    ``aliases`` are the names of what is not shown, since the node stands for it; ``associates`` are, for each result,
+    the tags over which it leads to further items, and these. ``chains`` are causal ones, whose ends and proofs are
+    among the nodes and edges. ``beside`` says what comes after (OUT) and before (IN) a result where something of it is
+    folded, by the result's key.
+    """
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+    neighbours: dict[str, list[Neighbour]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, list[str]] = field(default_factory=dict)
+    associates: dict[str, list[tuple[Node, Node]]] = field(default_factory=dict)
+    chains: list[CausalPath] = field(default_factory=list)
+    beside: dict[str, list[tuple[Direction, Node]]] = field(default_factory=dict)
+
+    def associate(self, anchor: str, way: tuple[Neighbour, Neighbour]) -> None:
+        """Add what an anchor shares a tag with: ``way`` leads to the tag, and from the tag to the item."""
+        tag, item = way
+        self.nodes |= {tag.node.uid: tag.node, item.node.uid: item.node}
+        self.edges |= {tag.edge.id: tag.edge, item.edge.id: item.edge}
+        self.associates.setdefault(anchor, []).append((tag.node, item.node))

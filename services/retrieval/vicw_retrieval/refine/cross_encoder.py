@@ -1,0 +1,62 @@
+"""The last word on the order, where there is a re-ranker: a model that reads the question with each text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from vicw_retrieval.model.candidates import Candidate
+from vicw_shared.errors import VicwError
+from vicw_shared.ports import GraphStore, Reranker, Scope
+
+_log = structlog.get_logger()
+RERANK = "rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """What the re-ranker said of items, by uid: scores on its own scale, and their ranks ``before``, from 1."""
+
+    in_time: bool
+    scores: Mapping[str, float] = field(default_factory=dict)
+    before: Mapping[str, int] = field(default_factory=dict)
+
+
+async def rerank(
+    reranker: Reranker,
+    graph: GraphStore,
+    scope: Scope,
+    query: str,
+    found: Sequence[Candidate],
+    *,
+    top: int,
+    seconds: float,
+) -> tuple[Sequence[Candidate], Reranked]:
+    """Return the candidates, the first ``top`` in the order of the model's scores, and what it said of them.
+
+    Each is judged by its best passage; who has none that can be read keeps its place. The scores of the first are dealt
+    out anew among them, so that they go on comparing with those of the others. Ties stay as they were; so does
+    everything if the model fails, or its time is over.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            passages = [candidate.passages[0][0] for candidate in found[:top]]
+            texts = await graph.texts(scope.tenant, passages)
+            places = [at for at, passage in enumerate(passages) if texts.get(passage)]
+            judged = await reranker.rerank(query, [texts[passages[at]] for at in places])
+    except (VicwError, TimeoutError) as error:
+        _log.warning("the re-ranker does not answer; the order stands as it was", error=str(error))
+        return found, Reranked(in_time=False)
+    told = [found[at] for at in places]
+    scores = {one.key: score for one, score in zip(told, judged, strict=True)}
+    before = {found[at].key: at + 1 for at in places}
+    ordered = list(found)
+    worth = [one.score for one in told]
+    for at, share, one in zip(places, worth, sorted(told, key=lambda one: -scores[one.key]), strict=True):
+        if share != one.score:
+            one.boost(RERANK, share - one.score)
+        ordered[at] = one
+    return ordered, Reranked(in_time=True, scores=scores, before=before)

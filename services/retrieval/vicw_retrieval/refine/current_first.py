@@ -1,0 +1,138 @@
+"""What is true now comes before what it replaced (design section "Read path": current statements first).
+
+A passage says several things, and stays an answer while any of them holds. Where the one that the question is about
+was replaced, the item that says what is true now takes the place before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.channels.graph.item_nodes import said_by
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_shared.ports import Direction, ItemRef
+
+CURRENT = "current"
+_CANDIDATES = 20
+"""Candidates that are looked at, the best."""
+_STATEMENTS = 50
+"""Of one passage."""
+_VERSIONS = 10
+"""Steps from what was replaced to what is true now: each is a value that was true for a while."""
+_FANOUT = 5
+_JUST_ABOVE = 1e-6
+_PROVES = ("EVIDENCED_BY", Direction.IN)
+_LIKE = 0.2
+"""The cosine, or share of words, from which a statement may be what the question is about."""
+_PAST = re.compile(
+    r"\b(?:before|used to|did (?:\w+ ){1,3}use to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?"
+    r"|at first|back (?:then|when)"
+    r"|in the past|once (?:was|were|had|lived|worked)|no longer|any ?more|histor(?:y|ically)"
+    r"|(?<!how long )ago|the other day"
+    r"|(?:(?<=['’]s )|(?<=s['’] )|(?:my|your|his|her|its|our|their|the) )old (?:e-?mail |phone )?"
+    r"(?:address|number|phone|job|role|title|name|password|employer|boss|version|value|plan|position|setting)(?:es|s)?)\b",
+    re.IGNORECASE,
+)
+
+
+async def prefer_current(question: Question, found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates in their new order: as it was where none of the best was found by what was replaced.
+
+    Raises what the graph and the vectors raise; then nothing has changed.
+    """
+    first = {one.passages[0][0]: one for one in found[:_CANDIDATES] if one.passages}
+    told, past = await _told(question, list(first))
+    now = await _now(question, sorted(past)) if past else {}
+    compared = {passage: uids for passage, uids in told.items() if not now.keys().isdisjoint(uids)}
+    alike = await question.likeness.alike(sorted(set().union(*compared.values()))) if compared else {}
+    asked = {passage: _asked(uids, past, alike) for passage, uids in compared.items()}
+    newer = {passage: now[uid] for passage, uid in asked.items() if uid in now}
+    said = await _said(question, sorted(set().union(*newer.values()))) if newer else {}
+    everything = {key: one for one in found for key in (one.key, *one.duplicates)}
+    for passage, statements in newer.items():
+        for item, proof in (said[uid] for uid in statements if uid in said):
+            old = first[passage]
+            candidate = everything.setdefault(item.key, Candidate(item, old.score))
+            if candidate is not old and candidate.score <= old.score:
+                candidate.boost(CURRENT, old.score + _JUST_ABOVE - candidate.score)
+                candidate.passages = [
+                    (proof, old.passages[0][1]),
+                    *(one for one in candidate.passages if one[0] != proof),
+                ]
+    return in_order({one.key: one for one in everything.values()}.values()) if said else list(found)
+
+
+def asks_for_past(query: str) -> bool:
+    """Tell whether a question wants what was true before.
+
+    >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("Who lives at the old harbour?")
+    (True, False)
+    """
+    return _PAST.search(query) is not None
+
+
+def _asked(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
+    """Return the statement that the question is about: the most like it, of equals one that holds; None: none is."""
+    best = max(statements, key=lambda uid: (alike.get(uid, -1.0), uid not in past, uid))
+    return best if alike.get(best, -1.0) >= _LIKE else None
+
+
+async def _told(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
+    """Return the statements of each passage, and which of them are true no more; nothing where all are true."""
+    graph, scope = question.graph, question.scope
+    proofs = await graph.expand(scope.tenant, passages, [_PROVES], _STATEMENTS) if passages else []
+    proofs = [proof for proof in proofs if proof.node.is_statement]
+    if all(proof.node.valid_to is None for proof in proofs):
+        return {}, set()
+    holding = {proof.node.uid for proof in await question.visibility.visible(proofs)}
+    told: dict[str, list[str]] = {}
+    past: set[str] = set()
+    for proof in await Visibility(graph, scope, ever=True).visible(proofs):
+        if proof.node.retired_at is None:
+            told.setdefault(proof.origin, []).append(proof.node.uid)
+            past |= {proof.node.uid} - holding
+    return told, past
+
+
+async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
+    """Return by what that is true now each of these statements was replaced, in one step or several."""
+    ever = Visibility(question.graph, question.scope, ever=True)
+    after: dict[str, set[str]] = defaultdict(set)
+    holding: set[str] = set()
+    front, seen = list(past), set(past)
+    for _ in range(_VERSIONS):
+        if not front:
+            break
+        newer = await ever.expand(front, [("SUPERSEDES", Direction.IN)], _FANOUT)
+        holding |= {node.uid for node in await question.visibility.nodes([one.node for one in newer])}
+        for one in newer:
+            after[one.origin].add(one.node.uid)
+        front = [uid for uid in dict.fromkeys(one.node.uid for one in newer) if uid not in holding | seen]
+        seen |= set(front)
+    return {uid: found for uid in past if (found := _ends(uid, after, holding))}
+
+
+def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[str]:
+    """Return what holds among all that came after a statement."""
+    reached, front = {uid}, [uid]
+    while front:
+        front = [newer for old in front for newer in sorted(after.get(old, ())) if newer not in reached]
+        reached |= set(front)
+    return sorted(reached & holding)
+
+
+async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
+    """Return the items that say these statements, as far as they may be results, each with the passage that does."""
+    graph, tenant, said = question.graph, question.scope.tenant, await said_by(question, statements)
+    nodes = await graph.nodes(tenant, [item.uid for item, _ in said.values()]) if said else {}
+    seen = {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
+    # Judged by the passage that says it: another one of the item may be over.
+    saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in said.values() if item.uid in seen}
+    kept = {node.qdrant_id for node in await wanted(graph, question.scope, list(saying.values()))} if saying else set()
+    return {uid: (item, passage) for uid, (item, passage) in said.items() if passage in kept}

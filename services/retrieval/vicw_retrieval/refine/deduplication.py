@@ -1,0 +1,65 @@
+"""What the best candidates say beside each other: what adds to the others gains, what says the same is one result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_retrieval.model.similarity import QuerySimilarity, rarest
+from vicw_retrieval.ranking.coverage import coverage
+from vicw_retrieval.ranking.duplicates import near_duplicates
+from vicw_shared import sparse
+from vicw_shared.model import Label
+from vicw_shared.ports import GraphStore, Scope
+
+LEAST_CHARS = 40
+"""A passage that is shorter says the same as another by chance: "Yes, please.", each to something else."""
+_PASSAGES = 5
+_SPARE = 10
+COVERAGE = "coverage"
+
+
+async def read_texts(graph: GraphStore, scope: Scope, found: Sequence[Candidate], limit: int) -> dict[str, list[str]]:
+    """Return what those say, by key, that could become one of ``limit`` results."""
+    passages = {one.key: [uid for uid, _ in one.passages[:_PASSAGES]] for one in found[: 2 * limit + _SPARE]}
+    texts = await graph.texts(scope.tenant, [uid for uids in passages.values() for uid in uids]) if passages else {}
+    return {key: [texts[uid] for uid in uids if uid in texts] for key, uids in passages.items()}
+
+
+async def cover(
+    likeness: QuerySimilarity, texts: Mapping[str, Sequence[str]], found: Sequence[Candidate], limit: int, share: float
+) -> Sequence[Candidate]:
+    """Return the candidates in their new order: what has words of the question that nothing better has gains.
+
+    Only knowledge items do: a chat says the same words again and again, of this and that. Where all are results there
+    is nothing to choose, and of a few texts no word can be said to be rare.
+    """
+    first = [one for one in found if one.key in texts]
+    pages = {place for place, one in enumerate(first) if one.item.label is Label.ENTITY}
+    if not pages or len(found) <= limit:
+        return found
+    asked = await rarest(likeness)
+    has = [asked.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
+    gains = coverage([one.standing for one in first], has, asked, share, pages)
+    for one, gain in zip(first, gains, strict=True):
+        if gain > 0:
+            one.boost(COVERAGE, gain)
+    return in_order(found) if any(gains) else found
+
+
+def merge_duplicates(
+    texts: Mapping[str, Sequence[str]], found: Sequence[Candidate], least: float
+) -> Sequence[Candidate]:
+    """Return the candidates without those that add nothing to a better one of them; that one has their uids.
+
+    Only what one speaker, or nobody, says in one context and domain can be the same. Those are compared of whom there
+    are ``texts``. ``least``: the resemblance from which two are the same.
+    """
+    first = [one for one in found if one.key in texts]
+    told = [(one.key, (one.item.context, one.item.domain, one.item.speaker), texts[one.key]) for one in first]
+    same = near_duplicates(told, least=least, chars=LEAST_CHARS)
+    by_uid = {one.key: one for one in first}
+    for uid, best in same.items():
+        by_uid[best].duplicates.append(uid)
+    return [one for one in found if one.key not in same] if same else found

@@ -1,0 +1,170 @@
+"""The second wave: what the first one's hits lead to, through the graph, time and tags (design section "Read path").
+
+Each stage has a budget and fails alone: then the order stands as it was, and ``degraded`` names it. A caller who names
+channels gets these alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from vicw_retrieval.causal_chains.causal_boost import boosted
+from vicw_retrieval.channels import tags
+from vicw_retrieval.channels.graph import Spread, spread
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.model.anchors import Anchor, by_item
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
+from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current
+from vicw_retrieval.refine.deduplication import cover, merge_duplicates, read_texts
+from vicw_retrieval.refine.recency import RECENT, prefer_recent
+from vicw_retrieval.refine.speaker_boost import prefer_speaker
+from vicw_retrieval.request.isolation import alone
+from vicw_retrieval.search.first_wave import TIME, FirstWave
+from vicw_retrieval.temporal.time_ranker import ResolvedTime, place
+from vicw_shared.text import fold
+from vicw_shared.wire.retrieve import RetrieveRequest
+
+MERGE = "merge"
+_AFTERWARDS = 2
+
+
+@dataclass(slots=True)
+class SecondWave:
+    """What became of the candidates of one request, and by what."""
+
+    request: RetrieveRequest
+    ports: RetrievalPorts
+    search: FirstWave
+    spreads: Spread = field(default_factory=Spread)
+    placed: ResolvedTime | None = None
+    associates: list[tags.Associate] = field(default_factory=list)
+    reranked: Reranked | None = None
+
+    async def run(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> list[Candidate]:
+        """Return the results: what stands after all stages, at most as many as are asked for."""
+        question = self._question(found, wave, domains)
+        if self.request.channels is None:
+            found = await self._spread(question, found) if found else found
+            found = await self._place(question, found)  # what happened then is there whether or not a word is found
+            with alone(self.search.degraded, RECENT):
+                found = prefer_recent(found, self.ports.settings)
+        found = await self._merge(question, found)
+        found = await self._rerank(found)
+        found = await self._prefer_current(question, found)  # last: no model knows what has been replaced
+        top = chosen(found, wave, self.request.limit)
+        if self.request.channels is None and self.request.expand.hops > 0:
+            await self._walk_tags(question, top)
+        return tags.among(top, self.associates, self.request.limit)
+
+    @contextmanager
+    def _alone(self, stage: str) -> Iterator[None]:
+        with self.search.watch.stage(stage), alone(self.search.degraded, stage):
+            yield
+
+    def _within(self, most_ms: int) -> asyncio.Timeout:
+        """Return what ends a stage in time: an answer does without what comes later."""
+        return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
+
+    def _question(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
+        viewer = self.request.viewer
+        names = (viewer.user, *viewer.participants) if viewer is not None else ()
+        brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+        return Question(
+            self.ports.graph,
+            self.search.likeness(),
+            replace(self.search.scope, domains=domains),
+            self.request.query,
+            {candidate.key: candidate.standing for candidate in found},
+            tuple(dict.fromkeys(fold(name) for name in names if name)),
+            {c.item.uid: passage for c in found for passage, _ in c.passages if passage in brought},
+        )
+
+    async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let the graph lead on from what was found, then let causes and effects raise each other."""
+        settings = self.ports.settings
+        with self._alone("graph"):
+            found = prefer_speaker(self.request.query, found) if settings.speaker else found
+            seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
+            async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
+                found, self.spreads = await spread(question, found, settings, self.ports.registry, seconds)
+                if settings.causal_boost:
+                    found = await boosted(
+                        self.ports.graph, question.scope, self.ports.registry, found, settings.causal_boost
+                    )
+        if not self.spreads.in_time:
+            self.search.degraded.append(GRAPH)
+        return found
+
+    async def _place(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let what happened at the time of the question come first."""
+        if not self.search.time:
+            return found
+        self.placed = ResolvedTime(self.search.time, self.request.limit)
+        asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
+        settings = self.ports.settings
+        seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
+        with self._alone(TIME):
+            async with self._within(_AFTERWARDS * settings.spread_ms):
+                found = await place(asked, found, self.placed, settings.time_boost, self.search.by_phrase, seconds)
+        if not self.placed.in_time:
+            self.search.degraded.append(TIME)
+        return found
+
+    async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let what is true now come before what it replaced, unless the question is about the past."""
+        if not self.ports.settings.current or self.request.channels is not None or not found:
+            return found
+        if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
+            return found
+        with self._alone(CURRENT):
+            async with self._within(self.ports.settings.spread_ms):
+                return await prefer_current(question, found)
+        return found
+
+    async def _merge(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Prefer what adds to the others, and make one result of what says the same."""
+        settings, limit = self.ports.settings, self.request.limit
+        prose = 1 - self.search.understood.code  # code is asked for in other words than it is written in
+        least, share = settings.duplicates, settings.coverage * prose if self.request.channels is None else 0.0
+        if not found or not (least or share):
+            return found
+        with self._alone(MERGE):
+            async with self._within(_AFTERWARDS * settings.graph_ms):
+                texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
+                found = await cover(question.likeness, texts, found, limit, share) if share else found
+                return merge_duplicates(texts, found, least) if least else found
+        return found
+
+    async def _rerank(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Let the re-ranker order what would be the answer; of what nobody may see nothing came this far."""
+        reranker, settings = self.ports.reranker, self.ports.settings
+        if reranker is None or not settings.rerank_top or self.request.channels is not None:
+            return found
+        with self.search.watch.stage(RERANK):
+            found, self.reranked = await rerank(
+                reranker,
+                self.ports.graph,
+                self.search.scope,
+                self.request.query,
+                found,
+                top=settings.rerank_top,
+                seconds=self.ports.deadline.extra_seconds(settings.rerank_ms),
+            )
+        if not self.reranked.in_time:
+            self.search.degraded.append(RERANK)
+        return found
+
+    async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
+        """Let the tags of the results lead on."""
+        most, dreams = self.ports.settings.associates, self.ports.settings.dreams
+        if not most:
+            return
+        anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
+        with self._alone(tags.TAGS):
+            async with self._within(self.ports.settings.spread_ms):
+                self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)

@@ -1,0 +1,31 @@
+"""What happened lately comes first, where a question asks how things stand now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_retrieval.ranking.recency import recency
+from vicw_shared.settings import RetrievalSettings
+
+RECENT = "recent"
+_CANDIDATES = 50
+"""Candidates that are compared, the best: how late something else was said is of no account."""
+
+
+def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) -> list[Candidate]:
+    """Return the candidates in their new order; as they were where recency has no weight, or fewer than two a time.
+
+    Each of the best gains the weight times its recency, as a share of its own standing: who says nothing of the
+    matter wins nothing by saying it last.
+    """
+    best = candidates[:_CANDIDATES] if settings.recency_weight else ()
+    times = {one.key: one.item.timestamp for one in best if one.item.timestamp is not None}
+    if len(times) < 2:
+        return list(candidates)
+    worth = recency(times, timedelta(days=settings.recency_days))
+    for candidate in best:
+        if candidate.key in worth:
+            candidate.boost(RECENT, settings.recency_weight * worth[candidate.key] * candidate.standing)
+    return in_order(candidates)

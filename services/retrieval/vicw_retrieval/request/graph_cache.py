@@ -1,0 +1,178 @@
+"""What one question has read of the graph: its stages look at the same nodes and edges again and again.
+
+Nothing is kept longer than the question, so no write has to be heard of. What comes from memory is what the store would
+answer: edges that were read up to a limit serve another limit only where these were all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from vicw_retrieval.access.visibility import spread_of
+from vicw_shared.model import Node
+from vicw_shared.ports import GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
+
+
+def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
+    """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called.
+
+    ``among`` goes with all edges that are read (``GraphStore.expand``): nobody names another for one read.
+    """
+    return cast("GraphStore", _Remembered(graph, among))
+
+
+@dataclass(slots=True)
+class _Place[T]:
+    """What was read of one node's edges: ``known`` are its spreads, ``found`` what those lead to that lead anywhere.
+
+    Of each spread the heaviest edges first, with how many were asked for at most.
+    """
+
+    known: Set[Spread]
+    found: dict[Spread, tuple[int, list[T]]] = field(default_factory=dict)
+
+    def serves(self, spreads: Set[Spread], limit: int) -> bool:
+        """Tell whether the store would answer no more, and no less, along these spreads up to a limit."""
+        return spreads <= self.known and all(
+            limit == asked or (len(led) < asked and len(led) <= limit)
+            for spread, (asked, led) in self.found.items()
+            if spread in spreads
+        )
+
+
+@dataclass(slots=True)
+class _Hops[T]:
+    """What was read of edges, by tenant and node; ``order`` tells which comes first.
+
+    By more than its weight, which many share: answers of two stores that hold the same are the same.
+    """
+
+    order: Callable[[T], tuple[object, ...]]
+    _places: dict[tuple[str, str], _Place[T]] = field(default_factory=dict)
+
+    def lacking(self, tenant: str, uids: Iterable[str], spreads: Set[Spread], limit: int) -> list[str]:
+        """Return the nodes of which a spread has not been read, or not as far."""
+        places = self._places
+        return [uid for uid in uids if not ((place := places.get((tenant, uid))) and place.serves(spreads, limit))]
+
+    def keep(
+        self,
+        tenant: str,
+        uids: Iterable[str],
+        spreads: Set[Spread],
+        limit: int,
+        found: Iterable[tuple[str, Spread, T]],
+    ) -> None:
+        """Keep what was found of each spread of these nodes: nothing, too."""
+        for uid in uids:
+            place = self._places.get((tenant, uid))
+            if place is None:
+                self._places[tenant, uid] = _Place(spreads)
+                continue
+            place.known |= spreads
+            for spread in spreads & place.found.keys():
+                del place.found[spread]
+        for uid, spread, one in found:
+            self._places[tenant, uid].found.setdefault(spread, (limit, []))[1].append(one)
+
+    def recall(self, tenant: str, uids: Iterable[str], spreads: Sequence[Spread]) -> list[T]:
+        """Return what was read, spread by spread, in each the heaviest first."""
+        led: dict[Spread, list[T]] = {spread: [] for spread in spreads}
+        for uid in uids:
+            for spread, (_, found) in self._places[tenant, uid].found.items():
+                if spread in led:
+                    led[spread] += found
+        return [one for of_spread in led.values() for one in sorted(of_spread, key=self.order)]
+
+
+class _Remembered:
+    """Has every operation of a graph, and answers what was read already."""
+
+    def __init__(self, graph: GraphStore, among: int | None) -> None:
+        self._graph = graph
+        self._among = among
+        self._nodes: dict[tuple[str, str], Node] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        self._owners: dict[tuple[str, str], ItemRef] = {}
+        self._names: dict[tuple[str, tuple[str, ...] | None, NameQuery], dict[str, list[Node]]] = {}
+        self._hops = _Hops[Neighbour](lambda one: (-one.edge.weight, one.edge.created_at, one.edge.id))
+        self._leads = _Hops[Lead](lambda one: (-one.weight, one.uid))
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self._graph, operation)
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        wanted = list(dict.fromkeys(uids))
+        if lacking := [uid for uid in wanted if (tenant, uid) not in self._nodes]:
+            self._know(tenant, (await self._graph.nodes(tenant, lacking)).values())
+        return _of(self._nodes, tenant, wanted)
+
+    async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
+        wanted = list(dict.fromkeys(uids))
+        if lacking := [uid for uid in wanted if (tenant, uid) not in self._texts and (tenant, uid) not in self._nodes]:
+            read = await self._graph.texts(tenant, lacking)
+            self._texts |= {(tenant, uid): text for uid, text in read.items()}
+        return _of(self._texts, tenant, wanted)
+
+    async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
+        wanted = list(dict.fromkeys(chunk_uids))
+        if lacking := [uid for uid in wanted if (tenant, uid) not in self._owners]:
+            read = await self._graph.owners(tenant, lacking)
+            self._owners |= {(tenant, uid): item for uid, item in read.items()}
+        return _of(self._owners, tenant, wanted)
+
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
+        wanted, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
+        along = frozenset(spreads)
+        if lacking := self._hops.lacking(tenant, wanted, along, limit):
+            read = await self._graph.expand(tenant, lacking, spreads, limit, among=self._among)
+            self._know(tenant, (one.node for one in read))
+            if any(one.edge.source == one.edge.target for one in read):
+                # By which way a node leads to itself does not show.
+                if lacking == wanted:
+                    return read
+                return await self._graph.expand(tenant, wanted, spreads, limit, among=self._among)
+            self._hops.keep(tenant, lacking, along, limit, _placed(read))
+        return self._hops.recall(tenant, wanted, spreads)
+
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+        wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
+        if not self._hops.lacking(tenant, wanted, along, limit):
+            return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
+        if lacking := self._leads.lacking(tenant, wanted, along, limit):
+            read = await self._graph.leads(tenant, lacking, spread, limit, among=self._among)
+            self._leads.keep(tenant, lacking, along, limit, ((one.origin, spread, one) for one in read))
+        return self._leads.recall(tenant, wanted, [spread])
+
+    async def find_names(
+        self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
+    ) -> list[dict[str, list[Node]]]:
+        home = tuple(contexts) if contexts is not None else None
+        if lacking := [query for query in queries if (tenant, home, query) not in self._names]:
+            found = await self._graph.find_names(tenant, lacking, contexts=contexts)
+            self._names |= {(tenant, home, query): of for query, of in zip(lacking, found, strict=True)}
+        return [self._names[tenant, home, query] for query in queries]
+
+    def _know(self, tenant: str, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._nodes[tenant, node.uid] = node
+            if node.text is not None:
+                self._texts[tenant, node.uid] = node.text
+
+
+def _of[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) -> dict[str, T]:
+    return {uid: known[tenant, uid] for uid in uids if (tenant, uid) in known}
+
+
+def _placed(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
+    """Return each neighbour with its origin and the spread that led to it."""
+    for one in found:
+        origin, kind, way = spread_of(one)
+        yield origin, (kind, way), one
+
+
+def _lead(one: Neighbour) -> Lead:
+    node = one.node
+    return Lead(one.origin, node.uid, node.label, node.name, node.content_hash is not None, one.edge.weight)

@@ -1,0 +1,166 @@
+"""What only one vector channel found, or only a statement leads to, scored by all: then they judge the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+
+from vicw_retrieval.channels.dense import StatementScores, UnfoundStatements, in_order, remains_of, weigh_light
+from vicw_retrieval.folded import proofs_of
+from vicw_retrieval.model.candidates import GRAPH
+from vicw_shared.errors import RetryableError
+from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, VectorStore
+
+_log = structlog.get_logger()
+_VECTOR_CHANNELS = ("dense", "bm25")
+_HANDING = 20
+"""Summaries that hand over to what they stand for: the most like the question, and the first in the fused order."""
+
+
+class Scored(NamedTuple):
+    """Each channel's own hits, best first, and the scores that it gives to what all of them found."""
+
+    ranked: Mapping[str, Sequence[VectorHit]]
+    scores: Mapping[str, dict[str, float]]
+
+
+type _Scores = dict[str, dict[str, float]]
+
+
+@dataclass(slots=True)
+class CrossScorer:
+    """Scores passages of one question: ``vector`` and ``terms`` are the question, ``told`` what its statements tell.
+
+    ``seconds`` tells how many may be taken from now on. ``handed`` are the Macro-Events of which what they stand for
+    was scored.
+    """
+
+    vectors: VectorStore
+    graph: GraphStore
+    tenant: str
+    vector: NDArray[np.float32]
+    terms: SparseVector
+    told: StatementScores
+    seconds: Callable[[], float]
+    handed: set[str] = field(default_factory=set)
+
+    async def complete(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> list[str]:
+        """Add to the ``scores`` of dense, and of bm25 if it was asked, what they lack: of each other, of ``more``, and
+        of the passages that only statements lead to; and where some of it is folded, of what summaries stand for.
+
+        What the channels found stands, whatever happens here: return those that lack what could not be scored.
+        """
+        found = set().union(*scores.values(), more, self.told.best)
+        lacking = {name: sorted(found - scores[name].keys()) for name in _VECTOR_CHANNELS if name in scores}
+        if failed := await self._add(scores, lacking, lambda: self._ask(lacking)):
+            return failed
+        without = [uid for uid in lacking["dense"] if uid not in scores["dense"]]
+        beside = sorted(found) if "bm25" in scores else ()
+        proofs: list[str] = []
+
+        async def weigh() -> _Scores:
+            remains = await remains_of(self.graph, self.tenant, self.told, without, beside=beside)
+            summaries = _summaries(remains, scores["dense"]) if beside else []
+            weighed, led = await asyncio.gather(
+                weigh_light(self.vectors, self.vector, self.told, without, remains), self._led(summaries, found)
+            )
+            proofs.extend(led)
+            return {"dense": weighed}
+
+        failed = await self._add(scores, {"dense": without}, weigh)
+        return failed + await self._score_proofs(scores, proofs)
+
+    async def hand_over(self, scores: Mapping[str, dict[str, float]], summaries: Sequence[str]) -> list[str]:
+        """Add to the ``scores`` of dense and bm25 what the first of these Macro-Events stand for, as far as that has
+        not happened: a proof is judged by itself. Return the channels that lack some of it.
+        """
+        new = [uid for uid in summaries[:_HANDING] if uid not in self.handed]
+        return await self._score_proofs(scores, await self._led(new, set().union(*scores.values())))
+
+    async def _led(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
+        """Return what Macro-Events stand for, but what is known; nothing where the graph does not answer."""
+        try:
+            proofs = await proofs_of(self.graph, self.tenant, summaries, known)
+        except (RetryableError, TimeoutError):
+            return []
+        self.handed.update(summaries)
+        return proofs
+
+    async def _score_proofs(self, scores: Mapping[str, dict[str, float]], proofs: Sequence[str]) -> list[str]:
+        lacking = dict.fromkeys(_VECTOR_CHANNELS, proofs)
+
+        async def score() -> _Scores:
+            got, remains = await asyncio.gather(
+                self._ask(lacking), remains_of(self.graph, self.tenant, self.told, proofs)
+            )
+            without = [uid for uid in proofs if uid not in got["dense"]]
+            got["dense"] |= await weigh_light(self.vectors, self.vector, self.told, without, remains)
+            return got
+
+        return await self._add(scores, lacking, score)
+
+    async def _ask(self, lacking: Mapping[str, Sequence[str]]) -> _Scores:
+        """Return what the engine says of what each channel lacks, statements weighed in."""
+        cosines, lexical = await self.vectors.score(
+            [
+                ScoreQuery(ids=lacking["dense"], dense=self.vector),
+                ScoreQuery(ids=lacking.get("bm25", ()), sparse=self.terms),
+            ]
+        )
+        return {"dense": {uid: self.told.weigh(uid, cosine) for uid, cosine in cosines.items()}, "bm25": lexical}
+
+    async def _add(
+        self,
+        scores: Mapping[str, dict[str, float]],
+        lacking: Mapping[str, Sequence[str]],
+        score: Callable[[], Awaitable[_Scores]],
+    ) -> list[str]:
+        """Add what ``score`` brings to ``scores``, and return the channels that lack some of it."""
+        if not any(lacking.values()):
+            return []
+        try:
+            async with asyncio.timeout(self.seconds()):
+                got = await score()
+        except Exception as error:
+            if not isinstance(error, (RetryableError, TimeoutError)):
+                _log.exception("what channels lack could not be scored", error=type(error).__name__)
+            return [name for name, passages in lacking.items() if passages]
+        for name in lacking:
+            scores[name].update({uid: score for uid, score in got[name].items() if isfinite(score)})
+        return [name for name in lacking if not all(map(isfinite, got[name].values()))]
+
+
+def _summaries(remains: UnfoundStatements, cosines: Mapping[str, float]) -> list[str]:
+    """Return the Macro-Events whose summaries are most like the question."""
+    best: dict[str, float] = {}
+    for passage, item in remains.owners.items():
+        if item.is_macro and item.part is None and passage in cosines:
+            best[item.uid] = max(best.get(item.uid, -1.0), cosines[passage])
+    return sorted(best, key=lambda uid: (-best[uid], uid))[:_HANDING]
+
+
+async def score_all(
+    found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit], completion: CrossScorer | None
+) -> tuple[Scored, list[str]]:
+    """Return what channels and trigger phrases (``seeds``) found, scored by all; and the channels that lack some still.
+
+    ``completion`` is None where there is no dense channel. What a statement leads to counts as found by that one.
+    """
+    scores = {name: {hit.id: hit.score for hit in hits} for name, hits in found.items()}
+    brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
+    ranked = {**found, GRAPH: seeds} if seeds else dict(found)
+    failed: list[str] = []
+    if completion is not None:
+        failed = await completion.complete(scores, brought)
+        told = {uid: scores["dense"][uid] for uid in completion.told.best if uid in scores["dense"]}
+        ranked["dense"] = in_order({hit.id: hit.score for hit in found["dense"]} | told)
+    for channel in scores.values():
+        channel.update(brought | channel)
+    return Scored(ranked, scores), failed

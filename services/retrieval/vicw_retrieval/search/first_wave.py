@@ -1,0 +1,326 @@
+"""The channels of one request: run over everything, and if need be again inside a domain."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+
+import structlog
+
+from vicw_retrieval.access.scope import in_time
+from vicw_retrieval.channels import run_channels, sound
+from vicw_retrieval.channels.bm25 import search_bm25
+from vicw_retrieval.channels.dense import StatementScores, search_dense
+from vicw_retrieval.channels.fulltext import search_fulltext
+from vicw_retrieval.channels.selection import wanted
+from vicw_retrieval.channels.trigger_seeds import seeds_of
+from vicw_retrieval.folded import without_summaries
+from vicw_retrieval.intent.resolver import Understanding
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
+from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.ranking import blend
+from vicw_retrieval.request.isolation import alone
+from vicw_retrieval.request.query_embedding import QueryVector
+from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
+from vicw_retrieval.temporal.query_analyzer import TimeReading, read_time
+from vicw_shared import sparse
+from vicw_shared.errors import RetryableError, UnavailableError, VicwError
+from vicw_shared.model import Node
+from vicw_shared.ports import Scope, VectorHit, VectorQuery
+from vicw_shared.wire.retrieve import Channel, RetrieveRequest
+
+_log = structlog.get_logger()
+_SHORTLIST = 100
+FULLTEXT = Channel.FULLTEXT.value
+INTENT = "intent"
+TIME = "time"
+_IS_CODE = 0.5
+"""The share of code among the best hits from which a question is one about code."""
+_WIDENINGS = 4
+_WIDER = 4
+"""How much further full text looks at each widening: it cannot leave out items."""
+
+
+class FirstWave:
+    """The channels of one request, which may run twice: over everything, then inside a domain.
+
+    ``by_words``: it asks the graph's full-text index, not the channels.
+    """
+
+    def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, watch: Stopwatch) -> None:
+        self.scope = scope
+        self.watch = watch
+        self.degraded: list[str] = []
+        self.by_words = ports.rebuilding and request.channels is None  # vectors lack something; no caller insists
+        self._ports = ports
+        self._request = request
+        self.terms = sparse.encode_query(request.query)
+        asked_at = request.query_time or scope.judged_at  # with its offset: "today" is the asker's day
+        self.time = TimeReading()
+        with alone(self.degraded, TIME):
+            self.time = read_time(request.query, asked_at) if ports.settings.time_boost else self.time
+        self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
+        self._told = StatementScores()
+        self._handed: set[str] = set()
+        self.understood = Understanding(ports.settings, ports.settings)
+        self._wordy = ports.words is not None  # there are no vectors
+        self._vectors_away = False  # they do not answer now
+        self._wanted = wanted(request.channels, ports.settings, vectors=not self._wordy)
+        self.degraded += [channel.value for channel in request.channels or () if channel not in self._wanted]
+        self._limit = max(ports.settings.candidates, request.limit)
+
+    @property
+    def wrapped_query(self) -> str:
+        """The question as it was embedded."""
+        return self._vector.wrapped
+
+    def likeness(self) -> QuerySimilarity:
+        """Return what tells how like the question something is."""
+        ports, query = self._ports, self._request.query
+        if self._wordy or self._vectors_away:
+            return WordSimilarity(ports.graph, ports.words, self.scope.tenant, query)
+        return VectorSimilarity(ports.vectors, self._vector.now, query)
+
+    async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
+        """Return the passages that have the words of a phrase, best first. Raises what the engine raises."""
+        if self._wordy or self.by_words or self._vectors_away:
+            return await search_fulltext(self._ports.graph, phrase, scope, limit)
+        terms = sparse.encode_query(phrase)
+        return await search_bm25(self._ports.vectors, terms, scope, limit) if terms.indices else []
+
+    async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
+        """Return the items found, best first, and what the channels brought.
+
+        A channel counts passages, an answer counts items: as long as the passages of a few long items crowd out
+        the others, the search is run again without these items; where there are only words, further down the list.
+        """
+        limit = self._limit
+        wave = last = await self._run(scope, domain, limit)
+        candidates, wave = await self._rank(wave, scope)
+        for _ in range(_WIDENINGS):
+            by_vectors = FULLTEXT not in last.ranked
+            if len(candidates) >= self._request.limit or not is_full(last, limit) or not (by_vectors or self._wordy):
+                break
+            seen = tuple(candidate.item.uid for candidate in candidates) if by_vectors else ()
+            limit = limit if by_vectors else limit * _WIDER
+            try:
+                last = await self._run(scope, domain, limit, without=seen)
+            except RetryableError:
+                break  # what was found stands; `degraded` names the channels
+            wave = merge(wave, last) if by_vectors else last
+            candidates, wave = await self._rank(wave, scope)
+        return candidates, wave
+
+    async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
+        """Ask the channels, then score what they lack: of each other, and of what only statements lead to."""
+        with self.watch.stage("channels"):
+            found, seeds = await asyncio.gather(
+                self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
+            )
+        told_apart = self._understand(found) if not without else _nothing()
+        # Neither needs the other; only what asks for code is searched, and so scored, again.
+        (scored, failed), _ = await asyncio.gather(self._complete(found, seeds), told_apart)
+        if not without and self._asks_for_code():
+            with self.watch.stage("plain"):
+                plain = await self._in_plain_words(scope, domain, limit, without)
+            if plain is not None:
+                scored, failed = await self._complete({**found, "dense": plain}, seeds)
+        self.degraded += failed
+        return await self._wave(scored)
+
+    async def _find_seeds(self, scope: Scope, without: tuple[str, ...]) -> list[VectorHit]:
+        """Return the first passages of what the question's trigger phrases bring up, unless a caller names channels."""
+        if self._request.channels is not None or without:
+            return []
+        seeds: list[Node] = []
+        try:
+            seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
+        except RetryableError:
+            raise  # without the graph the question is asked in another way
+        except Exception as error:
+            _log.exception("stage failed", stage="seeds", error=type(error).__name__)
+            self.degraded.append(GRAPH)
+        return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
+
+    async def _ask(
+        self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> dict[str, list[VectorHit]]:
+        """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
+        if self._ports.rebuilding:
+            self.degraded += [channel.value for channel in self._wanted]
+        wordless: VicwError | None = None
+        if self.by_words:
+            try:
+                return await self._find_words(scope)
+            except VicwError as error:  # what vectors there are is better than nothing
+                _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
+                self.degraded.append(FULLTEXT)
+                self.by_words, wordless = False, error
+        channels: dict[str, Awaitable[list[VectorHit]]] = {}
+        if Channel.DENSE in self._wanted:
+            channels["dense"] = self._dense(scope, domain, limit, without)
+        if Channel.BM25 in self._wanted and self.terms.indices:
+            channels["bm25"] = search_bm25(self._ports.vectors, self.terms, scope, limit, without)
+        if Channel.FULLTEXT in self._wanted and not without:
+            channels[FULLTEXT] = search_fulltext(self._ports.graph, self._request.query, scope, limit)
+        within = self._ports.deadline.seconds(self._ports.settings.budget_ms)
+        brought, without_answer = await run_channels(channels, within)
+        ranked = {name: sound(hits) for name, hits in brought.items()}
+        self.degraded += [name for name, hits in ranked.items() if len(hits) < len(brought[name])]
+        failed = {name: error or self._out_of_time(name) for name, error in without_answer.items()}
+        self.degraded += failed
+        if wordless is not None and not any(ranked.values()):
+            raise wordless  # an empty index is no answer
+        return await self._instead(scope, failed) if failed and not ranked else ranked
+
+    def _out_of_time(self, channel: str) -> UnavailableError:
+        """Return the error of a channel that was given up: it names the engine that it was waiting for."""
+        engines = {Channel.DENSE: "embedding" if self._vector.now is None else "vectors", Channel.FULLTEXT: "graph"}
+        waited_for = engines.get(Channel(channel), "vectors")
+        budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
+        return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
+
+    async def _instead(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
+        """Ask for words where no channel answers. Raises a channel's error if they fail too, or channels were named."""
+        first = next(iter(failed.values()))
+        if self._request.channels is not None:
+            raise first
+        self._vectors_away = any(
+            isinstance(error, UnavailableError) and error.dependency == "vectors" for error in failed.values()
+        )
+        try:
+            return await self._find_words(scope)
+        except VicwError as error:
+            raise first from error
+
+    async def _find_words(self, scope: Scope) -> dict[str, list[VectorHit]]:
+        """Ask the graph's full-text index. Raises what it raises."""
+        return {FULLTEXT: await search_fulltext(self._ports.graph, self._request.query, scope, self._limit)}
+
+    async def _rank(self, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
+        """Fuse a wave and return its items, best first. A summary hands over to what it stands for."""
+        candidates = await self._fuse(wave, scope)
+        wider = await self._hand_over(candidates, wave)
+        if wider is not wave:
+            candidates = await self._fuse(wider, scope)
+        return without_summaries(candidates), wider
+
+    async def _fuse(self, wave: Wave, scope: Scope) -> list[Candidate]:
+        with self.watch.stage("fuse"):
+            fused = fuse(wave, method=self._ports.settings.fusion)
+            # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
+            shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
+            shortlist += {hit.id for hit in wave.ranked.get(GRAPH, ())}.difference(shortlist)
+            candidates = await self._group(fused, shortlist, scope)
+            if len(candidates) < min(self._request.limit, len(fused)) and len(shortlist) < len(fused):
+                candidates = await self._group(fused, list(fused), scope)
+            return candidates
+
+    async def _group(self, fused: Mapping[str, float], passages: Sequence[str], scope: Scope) -> list[Candidate]:
+        owners = await self._ports.graph.owners(scope.tenant, passages)
+        # The filters saw the payload, which may lag a moment behind the graph.
+        current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
+        return group({passage: fused[passage] for passage in passages}, current)
+
+    async def _dense(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]) -> list[VectorHit]:
+        if not self._vector.is_for(domain):
+            with self.watch.stage("embed"):
+                await self._vector.embed(domain)
+        query = VectorQuery(scope=scope, limit=limit, dense=self._vector.now, without=without)
+        graph = self._ports.graph if self._ports.settings.statements else None
+        hits, self._told = await search_dense(self._ports.vectors, query, graph)
+        return hits
+
+    def _asks_for_code(self) -> bool:
+        """Tell whether the question is to be searched in its plain form, too, and has not been yet."""
+        wanted = self._ports.settings.bare_query and self.understood.code >= _IS_CODE
+        return wanted and self._vector.now is not None and not self._vector.bare
+
+    async def _in_plain_words(
+        self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
+    ) -> list[VectorHit] | None:
+        """Return the hits of the dense channel for what lies between the wrapped question and the plain one.
+
+        None where the wrapper says nothing, or they do not come: then the wrapped question's stand, and its vector.
+        """
+        wrapped, vector = self._vector.wrapped, self._vector.now
+        with contextlib.suppress(RetryableError, TimeoutError):
+            async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
+                await self._vector.embed(domain, bare=True)
+                if self._vector.now is vector:
+                    return None
+                return sound(await self._dense(scope, domain, limit, without))
+        self._vector.wrapped, self._vector.now, self._vector.bare = wrapped, vector, False
+        self.degraded.append(Channel.DENSE.value)
+        return None
+
+    async def _complete(
+        self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
+    ) -> tuple[Scored, list[str]]:
+        """Return what was found, scored by all channels; and the channels that lack some still."""
+        with self.watch.stage("complete"):
+            self._handed = set()
+            return await score_all(found, seeds, self._completion() if "dense" in found else None)
+
+    async def _wave(self, scored: Scored) -> Wave:
+        """Return what was found as it is to be fused for a question like this."""
+        ranked, scores = scored
+        settings = self.understood.settings
+        weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
+        if "bm25" not in scores:
+            weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
+        ceilings = {}
+        if settings.fusion == "blend":
+            ceilings = {name: max(scores.get(name, {}).values(), default=0.0) for name in ("bm25", FULLTEXT)}
+            try:
+                idf = await self._ports.vectors.idf(self.terms.indices)
+                ceilings["bm25"] = blend.ceiling(idf, sparse.K1 + 1)
+            except RetryableError:  # its best score stands for the best there could be
+                self.degraded.append("bm25")
+        return Wave(ranked, scores, weights, ceilings)
+
+    async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
+        """Find out what the question and its hits are about, and which settings answer it."""
+        ports, vector = self._ports, self._vector.of_the_bare_question
+        with self.watch.stage("intent"):
+            if self.understood.question is None:
+                prefix = ports.query_prefix
+                alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
+                self.understood.read(self._request.query, alike)
+            within = ports.deadline.extra_seconds(ports.settings.budget_ms)
+            if not await self.understood.judge(ranked, ports.vectors, within):
+                self.degraded.append(INTENT)
+
+    async def _hand_over(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
+        """Return the wave with what the summaries found stand for: each proof is judged by itself."""
+        if not {"dense", "bm25"} <= wave.scores.keys():
+            return wave
+        summaries = [one.item.uid for one in candidates if one.item.is_macro and one.item.part is None]
+        if not summaries:
+            return wave
+        scores = {name: dict(of) for name, of in wave.scores.items()}
+        self.degraded += await self._completion().hand_over(scores, summaries)
+        return replace(wave, scores=scores) if scores != wave.scores else wave
+
+    def _completion(self) -> CrossScorer:
+        ports = self._ports
+        assert self._vector.now is not None
+        return CrossScorer(
+            ports.vectors,
+            ports.graph,
+            self.scope.tenant,
+            self._vector.now,
+            self.terms,
+            self._told,
+            lambda: ports.deadline.extra_seconds(ports.settings.budget_ms),
+            self._handed,
+        )
+
+
+async def _nothing() -> None:
+    """Do nothing."""

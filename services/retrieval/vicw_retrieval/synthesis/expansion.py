@@ -1,0 +1,87 @@
+"""One hop around the results: consequences, agents, what came before and after, and the proof (seed 003 §3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+
+from vicw_retrieval.access.canonical import EntityVisibility, settle_identities
+from vicw_retrieval.access.visibility import Visibility, say
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_shared.model import Label
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
+
+_FANOUT = 20
+_TOLD_EVENTS = 100
+_SPREADS = (
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("INITIATED", Direction.IN),
+    ("NEXT", Direction.OUT),
+    ("NEXT", Direction.IN),
+)
+_OF_STATEMENTS = (
+    ("CAUSED", Direction.OUT),
+    ("CAUSED", Direction.IN),
+    ("CONTRADICTS", Direction.OUT),
+    ("CONTRADICTS", Direction.IN),
+)
+_REPLACED = (("SUPERSEDES", Direction.OUT),)
+_REPLACED_BY = (("SUPERSEDES", Direction.IN),)
+_OF_TOLD = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLACED_BY)))
+
+
+async def expand(
+    graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known: EntityVisibility
+) -> Surroundings:
+    """Return the items ``uids`` and what surrounds them; ``proofs`` are the uids of the passages that were found.
+
+    Only what ``scope`` may see is in it. An edge is in it only with both its ends.
+    """
+    if not uids:
+        return Surroundings()
+    visibility, ever = Visibility(graph, scope), Visibility(graph, scope, ever=True)
+    nodes, found, back = await asyncio.gather(  # on connections of their own
+        graph.nodes(scope.tenant, [*uids, *proofs]),
+        visibility.expand(uids, _SPREADS, _FANOUT),
+        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _TOLD_EVENTS),
+    )
+    around = Surroundings(nodes=dict(nodes))
+    around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
+    owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
+    proving = [n for n in back if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
+    told = {n.node.uid: n for n in await visibility.visible(proving)}
+    # A passage that says more is shown with what is true no more: what replaced that is said beside it.
+    past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
+    statements = [uid for uid, proof in told.items() if proof.node.is_statement]
+    await graph.expand(scope.tenant, [*told, *past], _OF_TOLD, _FANOUT)  # all at once: what follows is remembered
+    found += await visibility.expand(
+        [uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS, _FANOUT
+    )
+    found += await visibility.expand(statements, _OF_STATEMENTS, _FANOUT)
+    found += await visibility.expand(list(past), _REPLACED_BY, _FANOUT)
+    visible = [*found, *await ever.expand(statements, _REPLACED, _FANOUT)]
+    visible = [neighbour for neighbour in visible if not neighbour.node.is_echo]  # it says what another says
+    told |= past
+    # A sentence is in its passage already; one that says why, or instead of what, is worth a line of its own.
+    telling = {neighbour.origin for neighbour in visible}
+    _add(around, [proof for uid, proof in told.items() if uid in telling or not proof.node.is_statement])
+    _add(around, visible)
+    for neighbour in visible:
+        proof = told.get(neighbour.origin)
+        result = owner[proof.origin] if proof is not None else neighbour.origin
+        around.neighbours.setdefault(result, []).append(neighbour)
+    await settle_identities(graph, visibility, known, around)
+    around.texts = await say(graph, scope, around.nodes.values())
+    return around
+
+
+def _is_past(proof: Neighbour, told: Collection[str]) -> bool:
+    node = proof.node
+    return node.is_statement and node.uid not in told and node.valid_to is not None and node.retired_at is None
+
+
+def _add(around: Surroundings, neighbours: Iterable[Neighbour]) -> None:
+    for neighbour in neighbours:
+        around.nodes.setdefault(neighbour.node.uid, neighbour.node)
+        around.edges[neighbour.edge.id] = neighbour.edge

@@ -1,0 +1,221 @@
+"""Candidates as the wire's results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from vicw_retrieval.channels.tags import TAGS
+from vicw_retrieval.intent.domain import DomainDecision
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, shown
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.refine.pipeline import SecondWave
+from vicw_retrieval.synthesis.text import Written
+from vicw_retrieval.temporal.time_ranker import ResolvedTime
+from vicw_shared.folding.fold import ids_of
+from vicw_shared.model import Node
+from vicw_shared.ports import Scope
+from vicw_shared.wire.explanation import (
+    AppliedFilters,
+    AskedEvent,
+    AskedSpan,
+    AskedTime,
+    Explanation,
+    GraphChannel,
+    JudgedResult,
+    ProfileWeights,
+)
+from vicw_shared.wire.retrieve import ChannelHit, Passage, Result, Via
+
+_EXPLAINED_HITS = 50
+
+
+def to_results(
+    top: Sequence[Candidate],
+    passages: Mapping[str, str],
+    wave: Wave,
+    around: Surroundings,
+    fusion: str,
+    same: Mapping[str, Node],
+    parts: Mapping[str, Node],
+) -> list[Result]:
+    """Return the results in order, each with its best passage as text and where every channel ranked it.
+
+    ``same`` are the nodes of near-duplicates, which go by the caller's ids; ``parts`` folded items as they were.
+    """
+    ids = {uid: node.source_id or uid for uid, node in same.items()}
+    places = {
+        name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, start=1)}
+        for name, hits in wave.ranked.items()
+    }
+    return [
+        _result(rank, _as_shown(candidate, fusion), parts.get(candidate.key), passages, places, around, ids)
+        for rank, candidate in enumerate(top, start=1)
+    ]
+
+
+def _as_shown(candidate: Candidate, fusion: str) -> Candidate:
+    passages = [(passage, shown(score, fusion)) for passage, score in candidate.passages]
+    return replace(candidate, score=shown(candidate.score, fusion), passages=passages)
+
+
+def _result(
+    rank: int,
+    candidate: Candidate,
+    part: Node | None,
+    passages: Mapping[str, str],
+    places: Mapping[str, Mapping[str, tuple[int, float]]],
+    around: Surroundings,
+    ids: Mapping[str, str],
+) -> Result:
+    texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
+    item = part or around.nodes[candidate.item.uid]
+    return Result(
+        id=item.source_id,
+        uid=item.uid,
+        label=item.label,
+        subtype=item.subtype,
+        name=item.name,
+        text=texts[0][2] if texts else "",
+        passages=tuple(Passage(uid=uid, text=text, score=score) for uid, score, text in texts[1:]),
+        score=candidate.score,
+        rank=rank,
+        context=item.context,
+        domain=item.domain,
+        speaker=item.speaker,
+        timestamp=item.timestamp,
+        flow_id=item.flow_id,
+        flow_step=item.flow_step,
+        tags=item.tags,
+        source=item.source,
+        metadata={} if item.is_macro else dict(item.metadata),
+        sensitivity=item.sensitivity,
+        kind=candidate.kind,
+        duplicates=tuple(ids[uid] for uid in candidate.duplicates if uid in ids),
+        channels=tuple(_channel_hits(candidate, places)),
+        via=tuple(_via(candidate.item.uid, around)),
+        sources=tuple(ids_of([item])) if item.is_macro else (),
+        folded_into=candidate.item.uid if part is not None else None,
+    )
+
+
+def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[int, float]]]) -> list[ChannelHit]:
+    """Return each channel that found the item, at the rank of its best passage there."""
+    found = []
+    way: dict[str, Any] = {"depth": 0} if candidate.reached is None else asdict(candidate.reached)
+    for name, ranks in places.items():
+        best = min((ranks[uid] for uid, _ in candidate.passages if uid in ranks), default=None)
+        if best is not None:
+            led = way if name == GRAPH else {}
+            found.append(ChannelHit.model_validate({**led, "channel": name, "rank": best[0], "score": best[1]}))
+    if candidate.reached is not None and all(hit.channel != GRAPH for hit in found):
+        found.append(ChannelHit(channel=GRAPH, **way))
+    if candidate.tagged is not None:
+        found.append(ChannelHit(channel=TAGS, rank=candidate.tagged[0], score=candidate.tagged[1]))
+    return found
+
+
+def _via(uid: str, around: Surroundings) -> list[Via]:
+    touching = [edge for edge in around.edges.values() if uid in {edge.source, edge.target}]
+    return [
+        Via(type=e.type, direction="out", uid=e.target)
+        if e.source == uid
+        else Via(type=e.type, direction="in", uid=e.source)
+        for e in sorted(touching, key=lambda e: (e.type, e.id))
+    ]
+
+
+def explain(
+    second: SecondWave, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: Written
+) -> Explanation:
+    """Return how the answer came about: the channels' hits, the fusion, boosts, domains searched, what was cut."""
+    settings, spreads = second.ports.settings, second.spreads
+    weights = {name: wave.weights[name] for name in wave.scores}
+    return Explanation(
+        wrapped_query=second.search.wrapped_query,
+        domains_searched=decision.domains,
+        filters=_filters(second.search.scope, decision),
+        profile=ProfileWeights(
+            code=second.search.understood.code,
+            long=second.search.understood.long,
+            alpha=settings.alpha,
+            graph_weight=settings.graph_weight,
+            causal_bias=settings.causal_bias,
+            recency_weight=settings.recency_weight,
+            recency_days=settings.recency_days,
+        ),
+        fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
+        channels=_channels(second, wave),
+        graph=GraphChannel(
+            weight=settings.graph_weight,
+            causal_bias=settings.causal_bias,
+            budget_ms=settings.spread_ms,
+            in_time=spreads.in_time,
+            reached={name: len(reached.ways) for name, reached in spreads.all.items()},
+            sub_graphs={part.value: count for part, count in spreads.reached().items()},
+        ),
+        time=_time(second.placed),
+        rerank=_rerank(second, top),
+        boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
+        cut=written.cut,
+        shortened=written.shortened,
+        lines_cut=dict(written.lines),
+    )
+
+
+def _channels(second: SecondWave, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return what each channel found, passages, then what each spread and the tags came to, items: best first."""
+    found = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
+    found |= second.spreads.gained()
+    if second.associates:
+        found[TAGS] = [(one.node.uid, one.score) for one in second.associates]
+    return {
+        name: tuple(
+            {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
+        )
+        for name, hits in found.items()
+    }
+
+
+def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
+    audience = scope.audience
+    return AppliedFilters(
+        contexts=scope.contexts,
+        domains=decision.domains if decision.domains is not None else scope.domains,
+        tags_any=scope.tags_any,
+        tags_all=scope.tags_all,
+        tags_none=scope.tags_none,
+        as_of=scope.as_of,
+        known_at=scope.known_at,
+        judged_at=scope.judged_at,
+        audience="everything" if audience is None else "viewer" if audience.private else "group",
+    )
+
+
+def _rerank(second: SecondWave, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
+    """Return what the re-ranker said of the results; None: it was not asked, or did not answer."""
+    reranked = second.reranked
+    if reranked is None or not reranked.in_time:
+        return None
+    uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
+    return {uid: JudgedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
+
+
+def _time(placed: ResolvedTime | None) -> AskedTime | None:
+    if placed is None:
+        return None
+    spans = [
+        AskedSpan(text=one.text, kind=one.kind.value, start=one.start, end=one.end, confidence=one.confidence)
+        for one in placed.reading.spans
+    ]
+    events = [
+        AskedEvent(
+            text=anchor.phrase,
+            direction=anchor.direction.value,
+            confidence=anchor.confidence,
+            uid=placed.events[anchor].uid if anchor in placed.events else None,
+        )
+        for anchor in placed.reading.anchors
+    ]
+    return AskedTime(spans=tuple(spans), events=tuple(events), only=placed.only, in_time=placed.in_time)

@@ -1,0 +1,139 @@
+"""Events that a question names to say when: "after the explosion", "when we deployed, …".
+
+What the event is, is for a search to say: here is only its phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class AnchorSide(StrEnum):
+    """Where what is asked for lies, seen from the event."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    DURING = "during"
+
+
+@dataclass(frozen=True, slots=True)
+class EventAnchor:
+    """An event by which a question says when.
+
+    ``confidence`` in [0, 1]: .9 where the question asks what happened, .7 for a thing, a deed or a clause, .5 for
+    "since" and "when" with a clause, which may mean why or whether.
+    """
+
+    direction: AnchorSide
+    phrase: str
+    confidence: float
+    text: str
+    begins: int
+    """Where ``text`` stands in the question."""
+
+
+_LEAD = re.compile(
+    r"\b(?:(?P<after>after|following|since|once)|(?P<before>before|prior\ to|leading\ up\ to|until)"
+    r"|(?P<during>during|when|while|at\ the\ time\ of|in\ the\ middle\ of))\b[ ]",
+    re.VERBOSE | re.IGNORECASE,
+)
+_START = re.compile(
+    r"(?:the|an?|his|her|their|our|my|its|your|this|that|these|those|he|she|they|we|i|it|you|someone|everyone"
+    r"|all\ the)\ \w"
+    r"|[A-Z][\w'’-]*"
+    r"|[a-z]{2,24}ing\b(?!\s+to\b)"
+    r"|[a-z]{3,24}(?:tion|sion|ment)s?\b|(?:release|launch|outage|lunch|dinner|breakfast|school|work|war|midnight|sunset"
+    r"|birth|death|marriage|divorce|college|university|graduation|surgery|church)s?\b",
+)
+"""What an event's phrase begins with: a determiner, a pronoun, a name, a deed, or a noun that is one."""
+_NO_EVENT = re.compile(
+    r"(?:all|long|that|this|it|then|then on|which|whom|what|now|noon|you know it|a while|a long time|the fact|a fashion"
+    r"|the (?:other|next|last|first|second)|another)(?=\W*$|[,;?!.]|\ (?:did|was|were|is|are)\b)"
+    r"|(?:an?|the)\ (?:array|list|string|dict|dictionary|key|value|character|comma|dot|delimiter|regex|match|line|row"
+    r"|column|element|index|substring|word|loop|slash|colon)\b",
+    re.IGNORECASE,
+)
+_PARTICLE = re.compile(
+    r"(?:\b(?:look|looks|looked|looking|take|takes|took|taken|taking|name|names|named|call|called|run|runs|ran|running"
+    r"|chase|chases|chased|go|goes|went|gone|going|seek|seeks|sought|ask|asks|asked|inquired?|enquired?|modell?ed"
+    r"|patterned|styled|titled|lust|lusts|long|longed|clean|cleaned|named\ \w{1,20}|one|day|year|time|week|page|ever"
+    r"|and|clothed|thirst|hunger)\ after"
+    r"|\b(?:kneel|kneels|knelt|bow|bows|bowed|stand|stands|stood|appear|appears|appeared|came|come|brought|put|laid"
+    r"|lay|set|ever|than|as|like)\ before"
+    r"|\b(?:ever|long)\ since|\b(?:the|its|his|her|their)\ following|\bat\ once|\bthan\ once|^\W*once)$",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"(?:do|does|did|is|are|was|were|will|would|can|could|should|shall|has|have|had)(?:n['’]t)?\b", re.I)
+_ASKS_WHAT_HAPPENED = re.compile(
+    r"\bwhat(?:\ else)?\ (?:has\ |had\ )?(?:happen|came|occurr|took\ place|follow|follows|changed|broke|went\ on)"
+    r"|\bnext\b",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BOUNDARY = re.compile(
+    r"[,;:?!\n]|(?<!\b[A-Z])(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)\.(?:\s|$)|\s[-–—]\s|\s\("
+    r"|\b(?:and|but|what|who|where|why|how|which)\ (?:did|was|were|is|does)\b"
+)
+_EMPTY = frozenset(
+    "a all an and are at be been by did do does for from had has have he her him his i in is it its me my of on or our "
+    "she someone everyone that the their them these they this those to us was we were with you your".split()
+)
+_MOST_CHARS, _MOST_ANCHORS = 120, 4
+
+
+def telling(phrase: str) -> str:
+    """Return the words of an event's phrase that tell which it is: everybody says the others.
+
+    >>> telling("we deployed the shop"), telling("that")
+    ('deployed shop', 'that')
+    """
+    words = phrase.split()
+    return " ".join(word for word in words if word.lower() not in _EMPTY) or phrase
+
+
+def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventAnchor]:
+    """Return the events of a question in order, but not what is in ``taken``: times that it gives as such."""
+    return list(_anchors(query, taken))[:_MOST_ANCHORS]
+
+
+def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnchor]:
+    asked = _ASKS_WHAT_HAPPENED.search(query) is not None
+    over = 0
+    for lead in _LEAD.finditer(query):
+        begins, place = lead.start(), lead.end()
+        if begins < over or any(start <= begins < end or start <= place < end for start, end in taken):
+            continue
+        limit = min((start for start, _ in taken if start >= place), default=len(query))
+        phrase = _phrase(query[:limit], place)
+        said = max((end for _, end in taken if end <= begins), default=0)  # "last week" is no part of "week after"
+        before = query[max(said, begins - 40) : lead.end() - 1]
+        if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase) or _PARTICLE.search(before):
+            continue
+        word = lead[0].strip().lower()
+        if word in {"when", "while"} and (_ASKS.match(phrase) or (word == "when" and _inner_question(before))):
+            continue
+        over = place + len(phrase)
+        way = next(AnchorSide(name) for name, value in lead.groupdict().items() if value)
+        confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
+        yield EventAnchor(way, phrase, 0.9 if asked and confidence > 0.5 else confidence, query[begins:over], begins)
+
+
+def _phrase(query: str, place: int) -> str:
+    """Return the words from a place to where their clause is over."""
+    words = query[place : place + _MOST_CHARS]
+    if end := _BOUNDARY.search(words):
+        words = words[: end.start()]
+    elif len(words) == _MOST_CHARS:
+        words = words.rpartition(" ")[0]
+    if (more := _LEAD.search(words, 1)) is not None and more[0].strip().lower() in {"before", "after", "during"}:
+        words = words[: more.start()]
+    return words.strip().rstrip(".'\"”’)")
+
+
+def _inner_question(before: str) -> bool:
+    """Tell whether "when" asks ("do you know when the bridge fell?"), given the words up to and with it."""
+    return (
+        re.search(r"\b(?:know|tell\ me|remember|remind\ me|of|about|since|until|by)\ when$", before, re.I) is not None
+    )

@@ -1,0 +1,91 @@
+"""What a question says of time: rules, no model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from vicw_retrieval.temporal.event_anchors import EventAnchor, anchors_in
+from vicw_retrieval.temporal.spans import TimeSpan, spans_in
+
+_READ_CHARS = 2000
+_SURE = 0.5
+_NO_CONDITION = 0.7
+"""The confidence from which an anchor is an event: "when" and "since" may mean whether and why."""
+_GENERIC = frozenset(
+    "a about again all an and any anything are at back been between brief by can change changed changes chat chats "
+    "conversation conversations could did discuss discussed discussing discussion do does doing done during event "
+    "events everything exactly for from had happen happened happening happens has have having i in is it last list me "
+    "memories memory mention mentioned message messages occur occurred of on our ours over past please recall recap "
+    "remember remind s said say session sessions show so some something speak spoke spoken summarise summarize "
+    "summary talk talked talking tell that the there these thing things this those to told topic topics up us was we "
+    "were what which with would you your yours".split()
+)
+_PHRASES = re.compile(
+    r"\b(?:go(?:ing)?|went)\ on\b|\btook\ place\b|\bgive\ me\b|\bcame\ up\b"
+    r"|\b(?:(?:before|after|around|since|until|till)\ )?"
+    r"(?:\d{1,2}(?::\d\d)?\ ?[ap](?:m\b|\.m\.)|(?:\d{1,2}:\d\d|noon|midnight)\b)",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words that select nothing, hours among them: those that are not read belong to the day beside them."""
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_TELLS_OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeReading:
+    """The times and events of a question, each in its order, and what else the question asks by."""
+
+    spans: tuple[TimeSpan, ...] = ()
+    anchors: tuple[EventAnchor, ...] = ()
+    rest: str = ""
+    """The question without its times and events: what is left to search by."""
+    alone: bool = False
+    """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
+    by_time: bool = False
+    """Whether nothing but times and events selects: these are no conditions ("why does it fail when I call it?")."""
+
+    def __bool__(self) -> bool:
+        return bool(self.spans or self.anchors)
+
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether it is a time that is over by ``now``, or an event's: "today" and "since" go on."""
+        events = (anchor for anchor in self.anchors if not anchor.text.lower().startswith("since "))
+        return any(span.end < now for span in self.spans) or any(events)
+
+
+def read_time(query: str, asked_at: datetime) -> TimeReading:
+    """Read the time of a question, asked at an instant with a time zone, whose days and weeks are meant.
+
+    Of a question over 2,000 characters only its beginning is read: a longer one is a document. Never raises for any
+    text; raises ValueError for an ``asked_at`` without a zone.
+
+    >>> from datetime import UTC
+    >>> read_time("What did we discuss 10 minutes ago?", datetime(2026, 3, 18, 15, 30, tzinfo=UTC)).alone
+    True
+    >>> read_time("What happened after the explosion?", datetime(2026, 3, 18, tzinfo=UTC)).anchors[0].phrase
+    'the explosion'
+    """
+    if asked_at.tzinfo is None:
+        raise ValueError("asked_at has no time zone: give it one, as datetime.now(UTC) has")
+    read = query[:_READ_CHARS]
+    spans = spans_in(read, asked_at)
+    taken = [(span.begins, span.begins + len(span.text)) for span in spans]
+    anchors = anchors_in(read, taken)
+    cuts = sorted([*taken, *((anchor.begins, anchor.begins + len(anchor.text)) for anchor in anchors)], reverse=True)
+    rest = query
+    for begins, ends in cuts:
+        rest = rest[:begins] + " " + rest[ends:]
+    rest = " ".join(rest.split())
+    sure = any(span.confidence >= _SURE for span in spans)
+    says_more = _says_more(rest)
+    tells_when = bool(spans) or any(anchor.confidence >= _NO_CONDITION for anchor in anchors)
+    tells_when = tells_when or (bool(anchors) and _TELLS_OF_PAST.search(read) is not None)
+    alone = sure and not anchors and not says_more
+    return TimeReading(tuple(spans), tuple(anchors), rest, alone, tells_when and not says_more)
+
+
+def _says_more(rest: str) -> bool:
+    words = _WORD.findall(_PHRASES.sub(" ", rest).lower())
+    return any(word.replace("’", "'").removesuffix("'s") not in _GENERIC for word in words)

@@ -1,0 +1,48 @@
+"""What happened in a span of time, as far as the asker may see and wants it: the others take nobody's place."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.temporal.spans import TimeSpan
+from vicw_shared.model import Node
+
+_IN_SPAN = 50
+MOST_READ = 5000
+"""Items of a span that are read to find those."""
+_PAGE = 500
+_INSTANT = timedelta(microseconds=1)
+
+
+async def inside(question: Question, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
+    """Return the latest items of a span that may be results, and whether these are all that could be told.
+
+    As many as are asked for (``limit``), fifty at least. The usual case is one read. Where what is hidden, or of
+    another domain or tag, leaves too few, it reads on backwards in time, up to ``MOST_READ`` items, and until the clock
+    of the event loop is at ``until``: what was found by then counts. Raises what the graph raises.
+    """
+    scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
+    found: list[Node] = []
+    read: set[str] = set()
+    end, room = span.end, question.visibility.room_for(most)
+    while True:
+        try:
+            async with asyncio.timeout_at(until if read else None):
+                page = await graph.between(scope.tenant, span.start, end, contexts=scope.contexts, limit=room)
+                new = [node for node in page if node.uid not in read]
+                found += await wanted(graph, scope, await question.visibility.nodes(new))
+        except TimeoutError:
+            if not read:
+                raise
+            return found[:most], False
+        read |= {node.uid for node in new}
+        if len(found) >= most or len(page) < room or len(read) >= MOST_READ:
+            return found[:most], True
+        last = page[-1].timestamp
+        assert last is not None
+        # Of one time there may be more than a page has: then the next one is wider.
+        stands = last + _INSTANT == end
+        end, room = last + _INSTANT, min(2 * room if stands else max(room, _PAGE), MOST_READ)

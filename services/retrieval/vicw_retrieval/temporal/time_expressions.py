@@ -1,0 +1,258 @@
+"""The times that a question names, each as an interval.
+
+Dates and counted times are read as statements are (``vicw_shared.language.times``); what people only ask by is read
+here: parts of a day, the last so many days, seasons, feasts, vague words, and days and months behind "since", "before".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from vicw_retrieval.temporal.colloquial_times import about, hour_beside, is_clock, spoken_in
+from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, months_on, tells_of_future, times_in
+
+EXPLICIT, LOOSE, VAGUE = 0.9, 0.6, 0.3
+"""Confidence: of a date or a count; of a season, a feast, "a few"; of "recently"."""
+
+_YEAR = r"(?:19|20)\d\d"
+_WEEKDAY = "|".join(WEEKDAYS)
+_MONTH = "|".join(rf"{month}|{month[:3]}\.?" if month != "may" else month for month in MONTHS) + r"|sept\.?"
+_COUNT = r"\d{1,4}|a\ couple\ of|couple\ of|few|several|" + "|".join(
+    "one two three four five six seven eight nine ten eleven twelve".split()
+)
+_UNIT = "minute|hour|day|week|month|year"
+_LEAD = r"before|prior\ to|after|following|since|until|till|by|from|to|between|and|or|during|through|throughout|around"
+_FEASTS = {
+    "christmas eve": (12, 24),
+    "christmas": (12, 25),
+    "new year's eve": (12, 31),
+    "new year": (1, 1),
+    "halloween": (10, 31),
+    "valentine's day": (2, 14),
+}
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
+_FEAST = (
+    r"christmas\ eve|christmas|new\ year['’]s\ eve|new\ year(?=['’]s\ day\b|['’]s\b|\b)|halloween|valentine['’]s\ day"
+)
+
+_ASKED = re.compile(
+    rf"""\b(?:
+      (?P<day>this|last|yesterday|tomorrow|(?:on\ |last\ )?(?:{_WEEKDAY}))\ (?P<part>morning|afternoon|evening|night)
+    | (?:(?:in|over|during|within|for)\ )?(?:the|these|this)?\ ?(?:last|past|previous)
+      \ (?P<back>{_COUNT})\ (?P<back_unit>{_UNIT})s?
+    | (?:in|over|during|within)\ the\ (?:last|past)\ (?P<rolling>{_UNIT})(?!\w)
+    | (?P<few>a\ few|several|some)\ (?P<few_unit>{_UNIT})s\ ago
+    | (?P<vague>recently|lately|just\ now|a\ moment\ ago|the\ other\ day|earlier\ today|a\ while\ ago)
+    | (?:last|this|next|this\ past|in\ the|during\ the|that|over\ the|since|before|after|around)
+      \ (?P<season>spring|summer|autumn|fall|winter)
+      (?!\ of\ (?!{_YEAR})|\ (?:olympics|games|sports?)\b)
+      (?:\ (?:of\ |in\ )?(?P<season_year>{_YEAR}))?
+    | (?P<season_of>spring|summer|autumn|fall|winter)\ (?:of\ |in\ )?(?P<season_of_year>{_YEAR})
+    | (?:on|at|over|last|this|before|after|since|until|till|by|around|during|for)\ (?P<feast>{_FEAST})
+      (?:\ (?:in\ )?(?P<feast_year>{_YEAR}))?
+    | (?:early|mid|late|the\ (?:end|beginning|start|middle)\ of)[ -]?(?P<part_month>{_MONTH})
+      (?:,?\ (?P<part_year>{_YEAR}))?
+    | (?:{_LEAD})\ (?:early\ |mid-?\ ?|late\ |the\ (?:end|beginning|start)\ of\ |last\ |this\ )?
+      (?:(?P<weekday>{_WEEKDAY})|(?P<month>{_MONTH})|(?P<year>{_YEAR}(?!-\d)))
+    )\b(?!['’]s\ (?:name|house))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LED = re.compile(r"(?:in|on|since|until|by|of|for) ")
+"""What a time of a statement may begin with that says how it is meant, as the words before others do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeExpression:
+    """A time that a question names: [start, end) in the asker's zone, where it stands, and how sure it is."""
+
+    begins: int
+    ends: int
+    start: datetime
+    end: datetime
+    confidence: float
+    loose: bool
+    """Whether its words are about that time, not of it ("10 minutes ago")."""
+    yearless: bool
+
+
+def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
+    """Return the times of a question in order, none within another: of two that overlap the longer, then the first.
+
+    A month or weekday without a year is the last one begun by ``asked_at``, unless the question is about the future.
+    """
+    future = tells_of_future(query) and not re.match(
+        r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", query, re.I
+    )
+    found = list(_asked(query, asked_at, future))
+    for time in times_in(query, asked_at, ahead=future):
+        # "In three months" is how long something took, where the question tells of the past.
+        if future or time.unit is None or not query[time.span.start :].lower().startswith("in "):
+            found.append(_of_time(time, query, asked_at))
+    found += [
+        TimeExpression(begins, ends, start, end, EXPLICIT, loose, yearless)
+        for begins, ends, start, end, loose, yearless in spoken_in(query, asked_at, future=future)
+    ]
+    kept: list[TimeExpression] = []
+    for phrase in sorted(found, key=lambda one: (one.begins - one.ends, one.begins)):
+        if all(phrase.ends <= other.begins or other.ends <= phrase.begins for other in kept):
+            kept.append(phrase)
+    if len(kept) > 1:  # an hour is one of the day that is asked at, which another time may not be
+        kept = [one for one in kept if not is_clock(query[one.begins : one.ends])]
+    found = []
+    for phrase in sorted(kept, key=lambda one: one.begins):
+        found.append(_at_hour(phrase, query, found[-1].ends if found else 0))
+    return found
+
+
+def _at_hour(phrase: TimeExpression, query: str, over: int) -> TimeExpression:
+    """Return what is meant of a day, or a part of it, that an hour is told of: about that hour.
+
+    Another time's words are ``over``.
+    """
+    if phrase.end - phrase.start > timedelta(days=1):
+        return phrase
+    try:
+        said = hour_beside(query, (phrase.begins, phrase.ends), over, phrase.start, phrase.end)
+    except OverflowError:
+        return phrase
+    if said is None:
+        return phrase
+    begins, ends, start, end = said
+    return replace(phrase, begins=begins, ends=ends, start=start, end=end, loose=True)
+
+
+def after(start: datetime, precision: str) -> datetime:
+    """Return when a time of this precision is over."""
+    if precision in {"month", "year"}:
+        return months_on(start, 1 if precision == "month" else 12)
+    return start + timedelta(**{f"{precision}s": 1})
+
+
+def _of_time(time: Time, query: str, asked_at: datetime) -> TimeExpression:
+    """Return a statement's time as an interval; a counted one as wide as people count."""
+    words = query[time.span.start : time.span.end].lower()
+    lead = _LED.match(words) if time.unit is None else None
+    where = (time.span.start + (lead.end() if lead else 0), time.span.end)
+    yearless = re.search(r"\d{4}", words) is None and re.search(_MONTH, words, re.I) is not None
+    try:
+        if time.unit is not None:
+            return TimeExpression(*where, *about(time.at, time.unit, asked_at), EXPLICIT, time.unit != "day", False)
+        end = time.at + timedelta(days=2) if words.endswith("weekend") else after(time.at, time.precision)
+        return TimeExpression(*where, time.at, end, EXPLICIT, False, yearless)
+    except (ValueError, OverflowError):
+        return TimeExpression(*where, time.at, time.at, 0.0, False, False)
+
+
+def _asked(query: str, asked_at: datetime, future: bool) -> Iterator[TimeExpression]:
+    today = asked_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    for match in _ASKED.finditer(query):
+        said = {name: value.lower() for name, value in match.groupdict().items() if value}
+        begins = match.start()
+        if said.keys() & {"weekday", "month", "year"}:
+            name = next(name for name in ("weekday", "month", "year") if name in said)
+            if name == "month" and match["month"].islower() and said["month"] in {"may", "march", "mar", "sep", "dec"}:
+                continue
+            begins = match.start(name)
+        elif said.keys() & {"season", "feast"}:
+            lead = re.match(r"(?:last|this past|this|next|that) ", match[0], re.IGNORECASE)
+            begins = match.start() if lead else match.start("season" if "season" in said else "feast")
+        try:
+            interval = _interval(said, asked_at, today, future)
+        except (ValueError, OverflowError):
+            continue
+        if interval is not None:
+            loose = "vague" in said or "few" in said
+            yield TimeExpression(begins, match.end(), *interval, loose, "month" in said)
+
+
+def _interval(
+    said: dict[str, str], asked_at: datetime, today: datetime, future: bool
+) -> tuple[datetime, datetime, float] | None:
+    if "part" in said:
+        return _part_of_day(said["day"], said["part"], asked_at)
+    if {"back", "rolling", "few", "vague"} & said.keys():
+        return _counted_back(said, asked_at, today)
+    return _of_calendar(said, asked_at, today, future)
+
+
+def _counted_back(said: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, datetime, float]:
+    """Return a time that is so long ago, more or less."""
+    if "few" in said:
+        unit = said["few_unit"]
+        return _back(9 if said["few"] == "several" else 7, unit, asked_at)[0], _back(2, unit, asked_at)[0], LOOSE
+    if said.get("vague") == "earlier today":
+        return today, asked_at, EXPLICIT
+    if "vague" in said:
+        back = _VAGUE[said["vague"]]
+        return asked_at - back, asked_at, LOOSE if back < timedelta(days=1) else VAGUE
+    unit = said.get("back_unit") or said["rolling"]
+    return *_back(_NUMBERS.get(said.get("back", "one")) or int(said["back"]), unit, asked_at), EXPLICIT
+
+
+def _of_calendar(
+    said: dict[str, str], asked_at: datetime, today: datetime, future: bool
+) -> tuple[datetime, datetime, float] | None:
+    """Return a season, a feast, a month or a day of the week."""
+    if "season" in said or "season_of" in said:
+        name, year = said.get("season") or said["season_of"], said.get("season_year") or said.get("season_of_year")
+        return _latest(_SEASONS[name], 1, 3, year, today, future)
+    if "feast" in said:
+        month, day = _FEASTS[said["feast"].replace("’", "'")]
+        return _latest(month, day, 0, said.get("feast_year"), today, future)
+    if "part_month" in said:
+        words = (
+            f"{said['part_month']} {said['part_year']}" if "part_year" in said else f"In {said['part_month'].title()}"
+        )
+    else:
+        words = f"on {said['weekday']}" if "weekday" in said else f"in {(said.get('month') or said['year']).title()}"
+    time = next(times_in(words, asked_at, ahead=future), None)
+    return (time.at, after(time.at, time.precision), EXPLICIT) if time is not None else None
+
+
+_NUMBERS = {
+    word: number
+    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
+} | {"a couple of": 2, "couple of": 2, "few": 5, "several": 7}
+_VAGUE = {
+    "recently": timedelta(days=14),
+    "lately": timedelta(days=14),
+    "the other day": timedelta(days=7),
+    "a while ago": timedelta(days=90),
+    "just now": timedelta(minutes=15),
+    "a moment ago": timedelta(minutes=15),
+}
+
+
+def _back(count: int, unit: str, asked_at: datetime) -> tuple[datetime, datetime]:
+    if unit in {"month", "year"}:
+        return months_on(asked_at, -count * (1 if unit == "month" else 12)), asked_at
+    return asked_at - timedelta(**{f"{unit}s": count}), asked_at
+
+
+def _part_of_day(day: str, part: str, asked_at: datetime) -> tuple[datetime, datetime, float] | None:
+    """Return a part of a day; a night is that evening and what is left of it after midnight."""
+    if day == "last" and part != "night":
+        day = "yesterday"
+    words = {"this": "today", "last": "yesterday"}.get(day, day)
+    weekday = words.rpartition(" ")[2]
+    time = next(times_in(f"on {weekday}" if weekday in WEEKDAYS else words, asked_at, ahead=False), None)
+    if time is None:
+        return None
+    first, last = _PARTS[part]
+    return time.at + timedelta(hours=first), time.at + timedelta(hours=last), EXPLICIT
+
+
+def _latest(
+    month: int, day: int, months: int, year: str | None, today: datetime, future: bool
+) -> tuple[datetime, datetime, float]:
+    """Return a season (northern: so many months) or a feast (a day): the year's, else the last begun, or the next."""
+    start = today.replace(year=int(year) if year else today.year, month=month, day=day)
+    if year is None and not future and start > today:
+        start = months_on(start, -12)
+    if year is None and future and start < today:
+        start = months_on(start, 12)
+    return start, months_on(start, months) if months else start + timedelta(days=1), LOOSE

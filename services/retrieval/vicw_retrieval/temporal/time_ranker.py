@@ -1,0 +1,179 @@
+"""The time of a question among its candidates: what happened then comes first, whether or not it was found."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.model.candidates import Candidate, in_order
+from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor, telling
+from vicw_retrieval.temporal.query_analyzer import TimeReading
+from vicw_retrieval.temporal.span_filter import inside
+from vicw_retrieval.temporal.spans import SpanRelation
+from vicw_retrieval.temporal.time_weights import Moment, Standing, Weight, weigh
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Direction as Way
+from vicw_shared.ports import GraphStore, ItemRef, Scope, VectorHit
+
+_SURE = 0.5
+"""The confidence from which a span of time brings up what happened in it."""
+_JUDGED = 100
+"""Candidates whose time is looked at, the best."""
+_STEPS = 6
+"""How far from an event its thread is followed."""
+_EVENTS = 10
+_AS_GOOD = 0.8
+"""Of passages that are about as good for an event, the earliest tells of it; later ones come back to it."""
+_LEAST = 0.5
+"""Of the best standing, what counts as an item's that happened then, whatever the channels say of it."""
+
+_LATER = 1e-4
+"""How much less than what comes before it in the order of ``between`` each next one counts: it settles ties."""
+
+
+type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
+"""Looks for the passages that have some words, best first."""
+
+
+@dataclass(slots=True)
+class ResolvedTime:
+    """What the time of a question was taken for: the events that its anchors were found to be.
+
+    ``limit`` is how many results are asked for.
+    """
+
+    reading: TimeReading
+    limit: int
+    events: dict[EventAnchor, Node] = field(default_factory=dict)
+    in_time: bool = False
+    only: bool = False
+    """Whether only what happened then is in the answer."""
+
+
+async def place(
+    question: Question,
+    found: Sequence[Candidate],
+    placed: ResolvedTime,
+    boost: float,
+    find: Find,
+    seconds: float = math.inf,
+) -> list[Candidate]:
+    """Return the candidates in their new order, with what happened then among them.
+
+    Where nothing but time selects, only what happened then is left, if anything did. After ``seconds`` no more is read
+    of a crowd that may not be seen; then ``placed.in_time`` stays false. Raises what the graph raises.
+    """
+    until = asyncio.get_running_loop().time() + seconds
+    placed.events = await _events(question, placed.reading, find)
+    then, in_time = await _happened_then(question, placed, until)
+    known = {candidate.key for candidate in found}
+    nodes = {node.uid: node for node in then}
+    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
+    judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
+    if placed.events:  # beside an event its thread counts; a span of time asks for no more than what is read already
+        unread = [one.item.uid for one in judged if one.item.uid not in nodes]
+        nodes |= await question.graph.nodes(question.scope.tenant, unread)
+    weights = _weights(placed, judged, nodes, boost)
+    # What nothing but its time brings up stands below what is like the question, the latest first.
+    best = question.best or 1.0
+    least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
+    then_too = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
+    for candidate in then_too:
+        candidate.score = candidate.standing
+        candidate.boost(
+            "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.standing)
+        )
+    placed.in_time = in_time
+    placed.only = placed.reading.alone and bool(then_too)
+    if placed.only:
+        return in_order(then_too)
+    return in_order([*found, *(candidate for candidate in then_too if candidate.key not in known)])
+
+
+def _weights(
+    placed: ResolvedTime, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float
+) -> dict[str, Weight]:
+    moments = [_moment(one.item, nodes.get(one.item.uid)) for one in judged]
+    events = {anchor: Moment.of(node) for anchor, node in placed.events.items()}
+    weights = weigh(placed.reading, moments, events, boost=boost)
+    return {one.key: weight for one, weight in zip(judged, weights, strict=True)}
+
+
+def _moment(item: ItemRef, node: Node | None) -> Moment:
+    """Return when an item happened: a folded one at its own time, where its Macro-Event stands in the thread."""
+    if node is None:
+        return Moment(item.timestamp, item.context)
+    return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
+
+
+async def _events(question: Question, reading: TimeReading, find: Find) -> dict[EventAnchor, Node]:
+    """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
+    found: dict[EventAnchor, Node] = {}
+    for anchor in reading.anchors:
+        owners = await _tellers(question.graph, question.scope, anchor, find)
+        items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
+        events = [
+            n for n in await question.visibility.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp
+        ]
+        if events:
+            found[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
+    return found
+
+
+async def _tellers(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: Find) -> dict[str, ItemRef]:
+    """Return the items, by passage, that have about as much of an event's words as the best has.
+
+    Where Events have some, only these tell of it: what else has its words is no event ("def deploy(): …").
+    """
+    scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
+    hits = await find(telling(anchor.phrase), scope, _EVENTS)
+    owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
+    known = [hit for hit in hits if hit.id in owners]
+    told = [hit for hit in known if owners[hit.id].label is Label.EVENT] or known
+    return {hit.id: owners[hit.id] for hit in told if hit.score >= _AS_GOOD * told[0].score}
+
+
+async def domains_of(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
+    """Return the domains in which the events of a question are told of. Raises what the stores raise."""
+    tellers = [await _tellers(graph, scope, anchor, find) for anchor in reading.anchors]
+    return {item.domain for owners in tellers for item in owners.values()}
+
+
+async def _happened_then(question: Question, placed: ResolvedTime, until: float) -> tuple[list[Node], bool]:
+    """Return items of the spans that are sure, and those next to the events, as far as they are wanted.
+
+    And whether there was time enough to tell.
+    """
+    scope, in_time = question.scope, True
+    then: list[Node] = []
+    if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
+        for span in placed.reading.spans:
+            if span.confidence >= _SURE and (
+                placed.reading.alone or span.kind in {SpanRelation.ON, SpanRelation.AROUND}
+            ):
+                found, all_read = await inside(question, span, until, placed.limit)
+                then += found
+                in_time = in_time and all_read
+    near = [node for anchor, event in placed.events.items() for node in await _next_to(question, anchor, event)]
+    then += await wanted(question.graph, scope, near) if near else []
+    return list({node.uid: node for node in then}.values()), in_time
+
+
+async def _next_to(question: Question, anchor: EventAnchor, event: Node) -> list[Node]:
+    """Follow an event's thread, as far as every step may be seen."""
+    if anchor.direction is AnchorSide.DURING:
+        return [event]
+    spread = ("NEXT", Way.OUT if anchor.direction is AnchorSide.AFTER else Way.IN)
+    found: list[Node] = []
+    front = [event.uid]
+    for _ in range(_STEPS):
+        steps = await question.visibility.expand(front, [spread], 1)
+        if not steps:
+            break
+        found.append(steps[0].node)
+        front = [steps[0].node.uid]
+    return found

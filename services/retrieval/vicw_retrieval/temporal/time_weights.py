@@ -1,0 +1,160 @@
+"""What the time of a question makes of items: pure, times in, factors out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Self
+
+from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor
+from vicw_retrieval.temporal.query_analyzer import TimeReading
+from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
+from vicw_shared.clock import to_us
+from vicw_shared.model import Node
+
+BOOST = 0.5
+"""What full confidence and nearness add to a score, as a share of it."""
+_HALVES_STEPS = 4
+_HALVES_AFTER = timedelta(hours=1)
+
+
+class Standing(StrEnum):
+    """How an item is to the time of a question."""
+
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When an item happened: on its context's clock (timestamp, arrival), and where in its flow."""
+
+    at: datetime | None = None
+    context: str = ""
+    arrival: int | None = None
+    flow_id: str | None = None
+    flow_step: int | None = None
+    own_step: int | None = None
+
+    @classmethod
+    def of(cls, node: Node) -> Self:
+        """Return an item's moment."""
+        return cls(node.timestamp, node.context, node.arrival, node.flow_id, node.flow_step, node.own_step)
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What an item's score is to be multiplied by: 0 (left out), or 1 to 1 + ``boost``."""
+
+    standing: Standing
+    factor: float
+
+
+def weigh(
+    reading: TimeReading,
+    moments: Sequence[Moment],
+    events: Mapping[EventAnchor, Moment] | None = None,
+    *,
+    boost: float = BOOST,
+) -> list[Weight]:
+    """Return each item's weight, in their order; ``events`` are the anchors that were found, by a search.
+
+    The rule: time is a *boost*. Inside, a score is multiplied by 1 + ``boost`` x confidence x nearness; outside and
+    unknown it stays as it is, since items may lack a time, be told later than they happened, and words may mislead.
+    Only where nothing but time selects (``reading.alone``) is it a *filter*: whatever is not inside gets 0.
+
+    Inside is who is inside every before and after, and inside one of the other spans, if any. Nearness is 1 inside.
+    For an event it halves with every 4 steps away along its flow, and every hour on the clock of its context if the
+    flow is another; other contexts' clocks say nothing of it. With spans and events an item's factors multiply, to
+    1 + ``boost`` at most; it stands outside if either says so.
+    """
+    events = events or {}
+    return [_weight(reading, moment, events, boost) for moment in moments]
+
+
+def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventAnchor, Moment], boost: float) -> Weight:
+    judged = [_in_spans(reading.spans, moment)] if reading.spans else []
+    judged += [_by_event(anchor, events[anchor], moment) for anchor in reading.anchors if anchor in events]
+    standings = [standing for standing, _ in judged]
+    if Standing.OUTSIDE in standings:
+        standing = Standing.OUTSIDE
+    elif Standing.INSIDE in standings:
+        standing = Standing.INSIDE
+    else:
+        standing = Standing.UNKNOWN
+    if reading.alone and standing is not Standing.INSIDE:
+        return Weight(standing, 0.0)
+    factor = 1.0
+    if standing is Standing.INSIDE:
+        for _, share in judged:
+            factor *= 1 + boost * share
+    return Weight(standing, min(factor, 1 + boost))
+
+
+def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[Standing, float]:
+    """Return how an item is to the spans, and the confidence of those that it is in."""
+    at = moment.at
+    if at is None:
+        return Standing.UNKNOWN, 0.0
+    bounds = [span for span in spans if span.kind in {SpanRelation.BEFORE, SpanRelation.AFTER}]
+    others = [span for span in spans if span not in bounds]
+    inside = [span for span in others if span.start <= at < span.end]
+    if not all(span.start <= at < span.end for span in bounds) or (others and not inside):
+        return Standing.OUTSIDE, 0.0
+    return Standing.INSIDE, max(span.confidence for span in inside or bounds)
+
+
+def _by_event(anchor: EventAnchor, event: Moment, moment: Moment) -> tuple[Standing, float]:
+    """Return how an item is to an event, and confidence times nearness."""
+    if moment == event:  # what tells of it often tells what came of it, and says what the others are next to
+        return Standing.INSIDE, anchor.confidence
+    order = _order(event, moment)
+    if order is None:
+        return Standing.UNKNOWN, 0.0
+    if anchor.direction is not AnchorSide.DURING and (order > 0) != (anchor.direction is AnchorSide.AFTER):
+        return Standing.OUTSIDE, 0.0
+    return Standing.INSIDE, anchor.confidence * _nearness(event, moment)
+
+
+def _order(event: Moment, moment: Moment) -> int | None:
+    """Return 1 if a moment is after an event, -1 if it is before; by the flow that they share, else the clock."""
+    if event.context != moment.context or event.at is None or moment.at is None:
+        return None
+    if _same_flow(event, moment):
+        ours, theirs = _flow_key(moment), _flow_key(event)
+    else:
+        ours, theirs = _clock_key(moment), _clock_key(event)
+    return (ours > theirs) - (ours < theirs) or None
+
+
+def _same_flow(event: Moment, moment: Moment) -> bool:
+    return (
+        event.flow_id is not None
+        and (event.context, event.flow_id) == (moment.context, moment.flow_id)
+        and None not in (event.flow_step, moment.flow_step)
+    )
+
+
+def _flow_key(moment: Moment) -> tuple[int, ...]:
+    """Return the order of NEXT (``model.chain.next_key``)."""
+    assert moment.at is not None
+    return (int(moment.own_step is None), moment.own_step or 0, to_us(moment.at), moment.flow_step or 0)
+
+
+def _clock_key(moment: Moment) -> tuple[int, ...]:
+    """Return the order of HAPPENED_AFTER (``model.chain.clock_key``)."""
+    assert moment.at is not None
+    return (to_us(moment.at), moment.arrival or 0)
+
+
+def _nearness(event: Moment, moment: Moment) -> float:
+    """Return how near two moments are, in (0, 1]: 1 for neighbours."""
+    if _same_flow(event, moment):
+        steps = abs((moment.flow_step or 0) - (event.flow_step or 0))
+        return float(0.5 ** (max(0, steps - 1) / _HALVES_STEPS))
+    assert event.at is not None
+    assert moment.at is not None
+    return float(0.5 ** min(abs(moment.at - event.at) / _HALVES_AFTER, 1000.0))

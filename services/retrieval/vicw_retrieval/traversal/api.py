@@ -1,0 +1,73 @@
+"""The door to the graph itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Request, Response, Security
+
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.traversal import questions
+from vicw_retrieval.traversal.service import Question, ask
+from vicw_shared.http import Gate, documented, refusals, tenant_of
+from vicw_shared.model.keys import Right
+from vicw_shared.wire.graph import (
+    FindRequest,
+    GraphAnswer,
+    GraphQuestion,
+    HistoryRequest,
+    NodeQuestion,
+    ThreadRequest,
+    WalkRequest,
+)
+
+
+def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
+    """Return the routes, which ``gate`` admits to. ``ports`` is asked at each request."""
+    router = APIRouter(
+        prefix="/graph",
+        route_class=gate.route(Right.RETRIEVE),
+        tags=["graph"],
+        dependencies=[Security(documented)],
+        responses=refusals(401, 403, 413, 422, 503),
+    )
+
+    async def put[R: GraphQuestion](
+        question: Question[R], request: R, http: Request, *, ever: bool = False
+    ) -> Response:
+        answer = await ask(question, request, tenant_of(http), ports(), ever=ever)
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    @router.post("/find", response_model=GraphAnswer, summary="What a name or an id may mean")
+    async def post_find(request: FindRequest, http: Request) -> Response:
+        return await put(questions.find, request, http)
+
+    @router.post("/walk", response_model=GraphAnswer, summary="Everything within some hops")
+    async def post_walk(request: WalkRequest, http: Request) -> Response:
+        return await put(questions.walk_from, request, http)
+
+    @router.post("/about", response_model=GraphAnswer, summary="The memories about a person")
+    async def post_about(request: NodeQuestion, http: Request) -> Response:
+        return await put(questions.about, request, http)
+
+    @router.post("/person", response_model=GraphAnswer, summary="The person that a user is")
+    async def post_person(request: NodeQuestion, http: Request) -> Response:
+        return await put(questions.person, request, http)
+
+    @router.post("/users", response_model=GraphAnswer, summary="The users that are a person")
+    async def post_users(request: NodeQuestion, http: Request) -> Response:
+        return await put(questions.users, request, http)
+
+    @router.post("/merges", response_model=GraphAnswer, summary="What was merged into what")
+    async def post_merges(request: NodeQuestion, http: Request) -> Response:
+        return await put(questions.merges, request, http)
+
+    @router.post("/history", response_model=GraphAnswer, summary="What replaced what")
+    async def post_history(request: HistoryRequest, http: Request) -> Response:
+        return await put(questions.history, request, http, ever=True)
+
+    @router.post("/thread", response_model=GraphAnswer, summary="One flow in its order")
+    async def post_thread(request: ThreadRequest, http: Request) -> Response:
+        return await put(questions.thread, request, http)
+
+    return router

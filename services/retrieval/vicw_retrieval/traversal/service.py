@@ -1,0 +1,48 @@
+"""The use case behind every door of the graph: sizes, scope, the question, its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from vicw_retrieval.access.scope import scope_of_question
+from vicw_retrieval.access.viewer_identity import recognised
+from vicw_retrieval.ports import RetrievalPorts
+from vicw_retrieval.request.limits import Size, name_sizes, require_within_limits
+from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.traversal.inquiry import Inquiry
+from vicw_shared.clock import now
+from vicw_shared.settings import LimitSettings
+from vicw_shared.wire.graph import GraphAnswer, GraphQuestion, WalkRequest
+
+type Question[R: GraphQuestion] = Callable[[R, Inquiry], Awaitable[GraphAnswer]]
+
+
+async def ask[R: GraphQuestion](
+    question: Question[R], request: R, tenant: str, ports: RetrievalPorts, *, ever: bool = False
+) -> GraphAnswer:
+    """Return what a question about the graph answers; with ``ever``, what is past is seen, too.
+
+    Raises InvalidInputError for a field over its limit, UnavailableError while the graph is down: nothing else
+    knows of edges.
+    """
+    require_within_limits(_sizes(request, ports.limits))
+    watch = Stopwatch()
+    with watch.stage("graph"):
+        scope = await recognised(ports.graph, scope_of_question(request, tenant, now()))
+        inquiry = Inquiry(ports, scope, ever)
+        answer = await question(request, inquiry)
+    return answer.model_copy(update={"took_ms": watch.total()})
+
+
+def _sizes(request: GraphQuestion, limits: LimitSettings) -> list[Size]:
+    names = {"context": request.context}
+    names |= {field: getattr(request, field, None) for field in ("node", "name", "subtype", "flow")}
+    lists: dict[str, tuple[str, ...]] = {}
+    asked: list[Size] = [("limit", request.limit, limits.graph_nodes, "VICW_MAX_GRAPH_NODES", "nodes")]
+    if isinstance(request, WalkRequest):
+        if request.query is not None:
+            asked.append(("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"))
+        asked.append(("hops", request.hops, limits.hops, "VICW_MAX_HOPS", "hops"))
+        lists = {"start": request.start, "types.only": request.types.only or ()}
+        lists["types.left_out"] = request.types.left_out or ()
+    return [*asked, *name_sizes(names, lists, request.viewer, limits)]

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from vicw_retrieval.causal_chains.direction import ChainDirection, direction_of
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Why is the server throwing a 500 error?",
+        "why did the bird's voice frighten all the folk?",
+        "How come nobody answered?",
+        "What caused the outage?",
+        "what has led to the crash",
+        "Which commit made the tests fail?",
+        "What was the reason for the delay?",
+        "What’s the root cause?",
+        "Tell me the reason why she left",
+        "What is behind the slow start?",
+        "Why did the bridge fall, and what were the consequences of it?",
+    ],
+)
+def test_questions_that_go_back_to_causes(query: str) -> None:
+    assert direction_of(query) is ChainDirection.BACK
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What if log rotation is off?",
+        "What did the outage lead to?",
+        "What does a full disk cause?",
+        "what would break if we dropped the index?",
+        "What were the consequences of the treaty?",
+        "What happened because of the storm?",
+        "What happened in the story after the explosion?",
+        "what came of it",
+        "What will happen if the certificate expires?",
+        "What is the effect of the spell?",
+        "What did the crash trigger, and why?",
+    ],
+)
+def test_questions_that_go_on_to_consequences(query: str) -> None:
+    assert direction_of(query) is ChainDirection.FORWARD
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where does Ana live?",
+        "Who stole the amulet?",
+        "What did we discuss 10 minutes ago?",
+        "harbour",
+        "What did Ana say?",
+        "The reasonable causeway",
+        "🔥",
+    ],
+)
+def test_questions_that_ask_for_no_causes(query: str) -> None:
+    assert direction_of(query) is None
+
+
+def test_a_long_question_takes_no_longer_than_its_length() -> None:
+    assert direction_of("what did " * 100_000) is None
+    assert direction_of("what " + "did x " * 100_000) is None

@@ -1,0 +1,65 @@
+"""How like a question something is by words alone, where there are no vectors."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from memory import Memory, open_memory
+from vicw_retrieval.model.similarity import WordSimilarity
+from vicw_shared.sparse import encode_query
+
+QUESTION = "Who built the tower on Skye?"
+TEXTS = {
+    "both": "A tower on Skye.",
+    "one": "It was built late.",
+    "none": "Rain, bread, socks.",
+    "other": "Built to last.",
+}
+
+
+async def stored(memory: Memory) -> dict[str, str]:
+    """Store the texts; return their passages."""
+    response = await memory.ingest(*({"id": name, "text": text} for name, text in TEXTS.items()))
+    nodes = await memory.standalone.graph.nodes(memory.tenant, [item.uid for item in response.items])
+    return {item.id or "": nodes[item.uid].qdrant_id or "" for item in response.items}
+
+
+def idf(passages: int, having: int) -> float:
+    return math.log(1 + (passages - having + 0.5) / (having + 0.5))
+
+
+async def test_a_text_is_like_a_question_by_its_share_of_the_rarity_of_its_words(store: Path) -> None:
+    async with open_memory(store, vectors=False) as memory:
+        passages = await stored(memory)
+        graph = memory.standalone.graph
+        likeness = WordSimilarity(graph, graph, memory.tenant, QUESTION)
+        # "tower", "on" and "skye" are in one passage of four, "built" is in two, "the" in none
+        rare, common = idf(4, 1), idf(4, 2)
+        whole = 3 * rare + common
+        found = await likeness.alike([*passages.values(), "00000000-0000-0000-0000-000000000000"])
+        assert {name: found[passages[name]] for name in TEXTS} == {
+            "both": pytest.approx(3 * rare / whole),
+            "one": pytest.approx(common / whole),
+            "none": 0.0,
+            "other": pytest.approx(common / whole),
+        }
+        assert len(found) == 4
+        (built,) = encode_query("built").indices
+        assert await likeness.words(list(passages.values()), [built]) == {
+            passages["one"]: {built},
+            passages["other"]: {built},
+        }
+        assert await likeness.speaking(list(passages.values())) == set(passages.values()) - {passages["none"]}
+
+
+async def test_a_question_of_words_that_nothing_has_is_like_nothing(store: Path) -> None:
+    async with open_memory(store, vectors=False) as memory:
+        passages = await stored(memory)
+        graph = memory.standalone.graph
+        for question in ("volcano", "who?", ""):
+            likeness = WordSimilarity(graph, graph, memory.tenant, question)
+            assert set((await likeness.alike(list(passages.values()))).values()) <= {0.0}
+            assert await likeness.speaking(list(passages.values())) == set()

@@ -1,0 +1,91 @@
+"""Who is named in a question tells of which domain it is, where he speaks in one alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from explained import explained
+from memory import Memory
+from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.refine.speaker_boost import VOTE, prefer_speaker, vouch_for_domain
+from vicw_shared.model import Label
+from vicw_shared.ports import ItemRef
+
+STRENGTHS = {"0": 1.0, "1": 2.0, "2": 3.0}
+
+
+def candidates(*turns: tuple[str | None, str]) -> list[Candidate]:
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    items = [
+        ItemRef(uid=str(n), label=Label.EVENT, context="c", domain=domain, created_at=at, speaker=speaker)
+        for n, (speaker, domain) in enumerate(turns)
+    ]
+    return [Candidate(item, 0.0, [(item.uid, 0.0)]) for item in items]
+
+
+@pytest.mark.parametrize("query", ["What did Maria Braun cook?", "Why is Maria late?", "maria? No, Maria!"])
+def test_turns_of_who_is_named_weigh_more_in_the_vote(query: str) -> None:
+    found = candidates(("Maria Braun", "general"), (None, "creative"), ("Ben", "general"))
+    assert vouch_for_domain(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+
+
+@pytest.mark.parametrize(
+    ("query", "speaker"),
+    [
+        ("What did J. Doe say?", "J. Doe"),
+        ("What did J Doe say?", "J. Doe"),
+        ("What did Dr. Braun cook?", "Dr. Braun"),
+        ("What did O’Brien cook?", "O'Brien"),
+        ("What did Jean cook?", "Jean-Luc"),
+        ("小明喜欢什么", "小明"),
+    ],
+)
+def test_a_name_with_marks_or_without_spaces_is_named_like_others(query: str, speaker: str) -> None:
+    found = candidates((speaker, "general"), (None, "creative"))
+    assert vouch_for_domain(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+
+
+@pytest.mark.parametrize(
+    ("query", "speaker", "other"),
+    [("小明喜欢什么", "小明", "小红"), ("What did Maria, A or O, cook?", "Maria", "O'Brien")],
+)
+def test_the_first_letter_of_a_name_names_nobody(query: str, speaker: str, other: str) -> None:
+    found = prefer_speaker(query, [replace(one, score=1.0) for one in candidates((other, "c"), (speaker, "c"))])
+    assert [("speaker" in one.boosts) for one in found if one.item.speaker == other] == [False]
+    assert found[0].item.speaker == speaker
+
+
+@pytest.mark.parametrize(
+    ("query", "speaker"),
+    [
+        ("What did anybody cook?", "Maria"),
+        ("what will happen?", "Will"),
+        ("Mariandl cooks", "Maria"),
+        ("Which field has the user?", "user"),
+        ("Human, or not?", "Human"),
+        ("the assistant fails", "assistant"),
+    ],
+)
+def test_nobody_who_is_not_named_does(query: str, speaker: str) -> None:
+    found = candidates((speaker, "general"), (None, "creative"))
+    assert vouch_for_domain(query, found, STRENGTHS) == STRENGTHS
+
+
+def test_who_speaks_in_two_domains_tells_of_neither() -> None:
+    found = candidates(("Maria", "general"), ("Maria", "coding"), (None, "creative"))
+    assert vouch_for_domain("What did Maria say?", found, STRENGTHS) == STRENGTHS
+
+
+@pytest.mark.parametrize(("on", "domain"), [(True, "general"), (False, None)])
+async def test_a_question_that_names_a_speaker_is_about_where_he_speaks(
+    memory: Memory, on: bool, domain: str | None
+) -> None:
+    said = ({"id": f"m{n}", "text": f"The stew {n} was late again.", "speaker": "Maria"} for n in range(20))
+    tales = ({"id": f"t{n}", "text": f"The witch liked her stew {n}."} for n in range(20))
+    await memory.ingest(*said, context="chat", domain="general")
+    await memory.ingest(*tales, context="tales", domain="story")
+    intent = (await explained(memory, "Which stew has Maria made?", {"speaker": on})).response.intent
+    assert (intent.domain if intent.filtered else None) == domain, intent

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from doubles import HashEmbedder
+from vicw_retrieval.request.query_embedding import QueryVector
+from vicw_shared.errors import UnavailableError
+
+WRAPPED, BARE = "q: [Domain: code] sort a list", "q: sort a list"
+
+
+async def test_a_question_may_lie_between_its_wrapped_form_and_the_plain_one() -> None:
+    embedder = HashEmbedder()
+    vector = QueryVector(embedder, "q: ", "sort a list")
+    await vector.embed("code")
+    wrapped, bare = await embedder.embed([WRAPPED, BARE], embedder.seen[0][0])
+    assert vector.now is not None
+    assert np.allclose(vector.now, wrapped)
+    assert vector.of_the_bare_question is vector.now, "the plain one is not embedded for this alone"
+    await vector.embed("code", bare=True)
+    assert vector.now @ wrapped == pytest.approx(vector.now @ bare, abs=1e-6)
+    assert np.linalg.norm(vector.now) == pytest.approx(1)
+    assert vector.of_the_bare_question is not None
+    assert np.allclose(vector.of_the_bare_question, bare)
+
+
+async def test_each_wording_is_embedded_once() -> None:
+    embedder = HashEmbedder()
+    vector = QueryVector(embedder, "q: ", "sort a list")
+    await vector.embed("code", bare=True)
+    await vector.embed(None)
+    await vector.embed("code")
+    assert embedder.questions() == [WRAPPED, BARE]
+    assert vector.bare, "it stays between both"
+
+
+async def test_what_could_not_be_embedded_is_not_in_use() -> None:
+    embedder = HashEmbedder()
+    vector = QueryVector(embedder, "", "sort a list")
+    await vector.embed(None)
+    embedder.down = True
+    with pytest.raises(UnavailableError):
+        await vector.embed("code")
+    assert vector.is_for(None)
+    assert not vector.is_for("code"), "its hits would be those of another wording"

@@ -1,0 +1,109 @@
+"""What answers show is counted, and noted beside the answers: nobody waits, and nothing grows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from memory import Memory, open_memory, settings_for
+from vicw_retrieval.request.usage_counter import UseBook
+from vicw_shared.errors import UnavailableError
+from vicw_shared.ports import Use
+from vicw_shared.settings import RetrievalSettings
+
+ITEMS = ({"id": "pear", "text": "A pear fell."}, {"id": "ship", "text": "The ship sailed."})
+
+
+class Noted:
+    """Keeps what it is told, or fails."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.told: list[tuple[str, dict[str, int]]] = []
+        self._errors = list(errors)
+        self.asked = 0
+
+    async def note_asked(self) -> None:
+        self.asked += 1
+
+    async def asked_ago(self) -> float | None:
+        return None
+
+    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+        if self._errors:
+            raise self._errors.pop()
+        self.told.append((tenant, dict(times)))
+
+    async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
+        return {}
+
+
+async def test_what_is_shown_is_noted_at_the_latest_when_the_server_ends(store: Path) -> None:
+    async with open_memory(store) as memory:
+        response = await memory.ingest(*ITEMS)
+        pear, ship = (item.uid for item in response.items)
+        for _ in range(2):
+            assert [result.id for result in (await memory.retrieve("pear", limit=1)).results] == ["pear"]
+        tenant = memory.tenant
+    async with open_memory(store) as memory:
+        uses = await memory.standalone.graph.uses(tenant, [pear, ship])
+    assert {uid: use.times for uid, use in uses.items()} == {pear: 2}
+
+
+async def test_where_it_is_switched_off_nothing_is_noted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    off = replace(settings_for(store), retrieval=RetrievalSettings(count_uses=False))
+    monkeypatch.setattr("memory.settings_for", lambda *_, **__: off)
+    async with open_memory(store) as memory:
+        response = await memory.ingest(*ITEMS)
+        await memory.retrieve("pear")
+        assert memory.standalone.retrieval_ports().uses is None
+    async with open_memory(store) as memory:
+        assert await memory.standalone.graph.uses(memory.tenant, [item.uid for item in response.items]) == {}
+
+
+async def test_a_book_counts_by_tenant_and_no_more_than_it_may() -> None:
+    book, noted = UseBook(most=3), Noted()
+    book.count("t", ["a", "b"])
+    book.count("u", ["a", "c"])
+    book.count("t", ["a", "d"])
+    await book.note(noted)
+    await book.note(noted)
+    assert noted.told == [("t", {"a": 2, "b": 1}), ("u", {"a": 1})]
+    assert noted.asked == 1, "nobody asked the second time"
+    book.count("t", ["e"])
+    await book.note(noted)
+    assert noted.told[2:] == [("t", {"e": 1})], "it has room again"
+
+
+async def test_a_graph_that_is_away_costs_the_count_and_nothing_else() -> None:
+    book, noted = UseBook(), Noted(UnavailableError("graph", "is away"))
+    book.count("t", ["a"])
+    await book.note(noted)
+    book.count("t", ["a"])
+    await book.note(noted)
+    assert noted.told == [("t", {"a": 1})]
+
+
+async def test_who_ends_notes_what_is_left() -> None:
+    book, noted = UseBook(), Noted()
+    task = asyncio.create_task(book.keep_noting(noted))
+    await asyncio.sleep(0)
+    book.count("t", ["a"])
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    assert noted.told == [("t", {"a": 1})]
+
+
+async def test_an_answer_that_shows_nothing_counts_nothing(memory: Memory) -> None:
+    assert (await memory.retrieve("pear")).results == ()
+    book = memory.standalone.retrieval_ports().uses
+    assert book is not None
+    noted = Noted()
+    await book.note(noted)
+    assert [times for _, times in noted.told if times] == []

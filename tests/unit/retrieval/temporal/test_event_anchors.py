@@ -1,0 +1,77 @@
+"""The events by which a question says when, and what only looks like one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from vicw_retrieval.temporal import AnchorSide, read_time
+
+NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("query", "direction", "phrase"),
+    [
+        ("What happened before the deployment?", AnchorSide.BEFORE, "the deployment"),
+        ("What happened in the story after the explosion?", AnchorSide.AFTER, "the explosion"),
+        ("what happened next after the wizard left", AnchorSide.AFTER, "the wizard left"),
+        ("When we deployed, what broke?", AnchorSide.DURING, "we deployed"),
+        ("What changed since the migration?", AnchorSide.AFTER, "the migration"),
+        ("Who was on call during the outage?", AnchorSide.DURING, "the outage"),
+        ("What did she say when the bridge fell?", AnchorSide.DURING, "the bridge fell"),
+        ("After the fire, who left?", AnchorSide.AFTER, "the fire"),
+        ("What did Jean go through before meeting Maria?", AnchorSide.BEFORE, "meeting Maria"),
+        ("How did he feel after Tephany spoke?", AnchorSide.AFTER, "Tephany spoke"),
+        ("When did she go on a hike after the roadtrip?", AnchorSide.AFTER, "the roadtrip"),
+        ("What failed after deployment?", AnchorSide.AFTER, "deployment"),
+        ("What broke after the deployment last week?", AnchorSide.AFTER, "the deployment"),
+        ("What happened before J. Doe deployed?", AnchorSide.BEFORE, "J. Doe deployed"),
+        ("What happened after Dr. Braun left? Tell me.", AnchorSide.AFTER, "Dr. Braun left"),
+        ("Tell me what happened after the fire. Who left?", AnchorSide.AFTER, "the fire"),
+    ],
+)
+def test_an_event_is_read(query: str, direction: AnchorSide, phrase: str) -> None:
+    (found,) = read_time(query, NOW).anchors
+    assert (found.direction, found.phrase) == (direction, phrase)
+    assert query[found.begins :].startswith(found.text)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "After all, what is it?",
+        "Will it work before long?",
+        "What is an after-party?",
+        "Who should look after the cat?",
+        "the day after tomorrow",
+        "What did we do the day before yesterday?",
+        "Who was named after the king?",
+        "Whom does he take after, his father?",
+        "Who ran after the thief?",
+        "Who knelt before the king?",
+        "When was the bridge built?",
+        "When did she leave?",
+        "Do you know when the bridge was built?",
+        "Did they live happily ever after?",
+        "Once upon a time",
+        "What came after?",
+        "What did we do since Monday?",
+        "python insert element after a match",
+        "remove everything after the comma in python",
+    ],
+)
+def test_what_is_no_event_is_not_read(query: str) -> None:
+    assert read_time(query, NOW).anchors == ()
+
+
+def test_several_events_come_in_order() -> None:
+    found = read_time("What happened after the storm, before the wedding?", NOW).anchors
+    assert [anchor.phrase for anchor in found] == ["the storm", "the wedding"]
+
+
+def test_a_question_of_what_happened_is_surer_than_another_and_that_than_a_clause() -> None:
+    queries = ("What happened after the storm?", "How did he feel after the storm?", "Who left since the storm?")
+    sure = [read_time(query, NOW).anchors[0].confidence for query in queries]
+    assert sure == sorted(set(sure), reverse=True)

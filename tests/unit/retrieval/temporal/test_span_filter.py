@@ -1,0 +1,113 @@
+"""What is hidden in a span of time takes nobody's place, however much of it there is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from memory import Memory, open_memory
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+CROWD = 720
+OWN = {"id": "own", "text": "The bridge needs paint.", "timestamp": "2026-03-18T09:00:00Z"}
+BEN = {"user": "Ben", "chat": "private"}
+ABOUT_ZOE: dict[str, Any] = {"sensitivity": "sensitive", "about": ["Zoe"]}
+
+
+def crowd(*, at_once: bool, **fields: Any) -> list[dict[str, Any]]:
+    """Return items that happened after OWN, or when it did and arrived later."""
+    return [
+        {
+            "id": f"h{n}",
+            "text": f"Diary {n}.",
+            "timestamp": "2026-03-18T09:00:00Z" if at_once else f"2026-03-18T{10 + n // 200}:{n % 60:02}:00Z",
+            **fields,
+        }
+        for n in range(CROWD)
+    ]
+
+
+@pytest_asyncio.fixture
+async def memory(store: Path) -> AsyncIterator[Memory]:
+    """A memory without vectors: nothing but its time brings up what has no word of the question."""
+    async with open_memory(store, vectors=False) as opened:
+        yield opened
+
+
+async def ask(memory: Memory, spread_ms: int = 20_000, **fields: Any) -> tuple[RetrieveResponse, list[int]]:
+    """Return an answer, and how much each read of the span asked for."""
+    limits: list[int] = []
+    ports = memory.standalone.retrieval_ports()
+    between = ports.graph.between
+
+    async def counted(*args: Any, limit: int, **named: Any) -> Any:
+        limits.append(limit)
+        return await between(*args, limit=limit, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory.standalone.graph, "between", counted)
+        ports = replace(ports, settings=RetrievalSettings(spread_ms=spread_ms, graph_ms=20_000, budget_ms=20_000))
+        request = {"query": "What happened today?", "query_time": "2026-03-18T20:00:00Z", "explain": True, **fields}
+        return await retrieve(RetrieveRequest.model_validate(request), memory.tenant, ports), limits
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["later", "at the same time"])
+async def test_a_hidden_crowd_of_that_time_displaces_nothing(memory: Memory, at_once: bool) -> None:
+    await memory.ingest(OWN, domain="coding")
+    await memory.ingest(*crowd(at_once=at_once, **ABOUT_ZOE), extract="none")
+    answer, _ = await ask(memory, viewer=BEN)
+    assert [result.id for result in answer.results] == ["own"]
+    assert answer.degraded == ()
+
+
+async def test_nor_does_a_crowd_of_another_domain(memory: Memory) -> None:
+    await memory.ingest(OWN, domain="coding")
+    await memory.ingest(*crowd(at_once=False), domain="creative", extract="none")
+    answer, _ = await ask(memory, domain="coding")
+    assert [result.id for result in answer.results] == ["own"]
+
+
+async def test_the_usual_case_is_one_read(memory: Memory) -> None:
+    await memory.ingest(OWN, *crowd(at_once=False)[:60])
+    for viewer in (None, BEN):
+        answer, limits = await ask(memory, viewer=viewer)
+        assert len(limits) == 1
+        assert len(answer.results) == 10
+
+
+async def test_up_to_a_bound_is_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_retrieval.temporal.span_filter.MOST_READ", 500)
+    await memory.ingest(OWN)
+    await memory.ingest(*crowd(at_once=False, **ABOUT_ZOE), extract="none")
+    answer, limits = await ask(memory, viewer=BEN)
+    assert limits == [500]
+    assert answer.results == ()
+    assert answer.explain is not None
+    assert answer.explain.time is not None
+    assert not answer.explain.time.only
+
+
+async def test_what_came_in_time_counts(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = {"id": "late", "text": "And a new lamp.", "timestamp": "2026-03-18T19:00:00Z"}
+    await memory.ingest(OWN, late)
+    await memory.ingest(*crowd(at_once=False, **ABOUT_ZOE), extract="none")
+    monkeypatch.setattr("vicw_retrieval.refine.pipeline._AFTERWARDS", 20_000)
+    answer, limits = await ask(memory, spread_ms=1, viewer=BEN)
+    assert [result.id for result in answer.results][:1] == ["late"]
+    assert "time" in answer.degraded
+    assert len(limits) <= 2
+
+
+async def test_all_that_is_asked_for_is_read(memory: Memory) -> None:
+    await memory.ingest(*crowd(at_once=False)[:90], extract="none")
+    for limit in (10, 80):
+        answer, limits = await ask(memory, limit=limit)
+        assert len(answer.results) == limit
+        assert len(limits) == 1
